@@ -1,0 +1,40 @@
+package dev.lockstep.combine;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * A contended write, in the three steps that make it batchable: lock the rows in the global order,
+ * decide every request in memory, write all results in bulk.
+ *
+ * <p>The same steps serve a batch of five hundred in the combiner's transaction and a batch of one
+ * on a caller's connection.
+ *
+ * @param <K> what contends: requests of one key are decided together and in order
+ * @param <Q> a request
+ * @param <S> what the locked rows said
+ * @param <P> the plan: what to write, and the answers
+ * @param <A> an answer
+ */
+public interface Combined<K, Q, S, P, A> {
+
+  /** Locks and reads what the requests need. May write nothing that a decision depends on. */
+  S lock(Connection connection, K key, List<Q> requests) throws SQLException;
+
+  /** Decides every request, in order. A pure function: no clock, no randomness, no database. */
+  P decide(K key, S state, List<Q> requests);
+
+  /** Writes the plan with a handful of statements, however many requests there were. */
+  void write(Connection connection, K key, P plan) throws SQLException;
+
+  /** One answer a request, in the order of the requests. */
+  List<A> answers(P plan);
+
+  /**
+   * Whether this plan was committed; asked only after the connection was lost during COMMIT. Look
+   * for something only this plan can have written. A plan that wrote nothing answers false: it may
+   * be decided again.
+   */
+  boolean happened(Connection connection, K key, P plan) throws SQLException;
+}

@@ -1,0 +1,349 @@
+package dev.lockstep.combine;
+
+import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Combines the contended writes of many callers into few transactions.
+ *
+ * <p>Requests queue per key. A writer takes whatever is waiting for one key, decides and writes it
+ * in one transaction, and answers. There is no fixed delay: a lone caller's request is a batch of
+ * one at once, and a batch grows only by what arrives while the one before it commits. A key has
+ * one writer at a time; keys with waiting requests take turns, so a hot key cannot starve a quiet
+ * one.
+ *
+ * <p>A batch that fails for a reason that may lie in a request is split until the bad request
+ * stands alone; only its caller gets the exception. A full queue refuses at once with {@link
+ * Overloaded}.
+ *
+ * <p>Writers are threads of the combiner's own, started on demand and gone when idle. Answers are
+ * completed on an executor, never on a writer, so a caller's slow callback delays no batch.
+ *
+ * <p>Thread-safe. {@link #close} lets waiting requests finish, in bounded time, and answers every
+ * caller.
+ *
+ * @param <K> what contends
+ * @param <Q> a request
+ * @param <A> an answer
+ */
+public final class Combiner<K, Q, A> implements AutoCloseable {
+  private final BatchRunner<K, Q, A> runner;
+  private final CombinerConfig config;
+  private final Executor answering;
+  private final WriterThreads threads;
+  private final ServiceRate rate = new ServiceRate();
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition quiet = lock.newCondition();
+  // Guarded by lock. A key has an entry while requests of it wait or run.
+  private final Map<K, Lane<K, Q, A>> lanes = new HashMap<>();
+  // Guarded by lock. Lanes that have requests and no writer, longest waiting first.
+  private final ArrayDeque<Lane<K, Q, A>> turns = new ArrayDeque<>();
+  // Guarded by lock. Batches taken from their lane and not yet answered.
+  private final Set<Batch<Q, A>> unanswered = new HashSet<>();
+  private int waiting;
+  private int writers;
+  private boolean closed;
+
+  /** Answers are completed on the common pool. */
+  public static <K, Q, S, P, A> Combiner<K, Q, A> on(
+      Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
+    return new Combiner<>(
+        BatchRunner.inTransaction(
+            transactor, operation, config.transaction().withLabel(config.name())),
+        config,
+        ForkJoinPool.commonPool());
+  }
+
+  Combiner(BatchRunner<K, Q, A> runner, CombinerConfig config, Executor answering) {
+    this.runner = runner;
+    this.config = config;
+    this.answering = answering;
+    this.threads = new WriterThreads(config.name(), config.maxWriters());
+  }
+
+  /**
+   * Queues a request. The stage completes with its answer after the transaction committed, or with
+   * a {@link LockstepException}. Cancelling it while it waits withdraws the request; later it has
+   * no effect on what happens.
+   */
+  public CompletionStage<A> submit(K key, Q request) {
+    return enqueue(key, request).answer();
+  }
+
+  /**
+   * Queues a request and waits for its answer.
+   *
+   * @throws LockstepException as the stage of {@link #submit} would
+   */
+  public A call(K key, Q request) {
+    try {
+      return enqueue(key, request).answer().join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      if (e.getCause() instanceof Error cause) {
+        throw cause;
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * The other door: decides the requests of one key on the caller's connection, in the caller's
+   * transaction. The caller commits; a failure leaves the transaction to be rolled back.
+   */
+  public static <K, Q, S, P, A> List<A> apply(
+      Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
+      throws SQLException {
+    return operation.answers(BatchRunner.apply(connection, operation, key, requests));
+  }
+
+  /** Requests waiting for a writer now, over all keys. */
+  public int waiting() {
+    lock.lock();
+    try {
+      return waiting;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Refuses new requests, lets the waiting ones finish within the drain timeout, and answers what
+   * is left: {@link CombinerClosed} to those not begun, {@link OutcomeUnknown} to those whose
+   * transaction would not end.
+   */
+  @Override
+  public void close() {
+    List<Pending<Q, A>> neverBegun = new ArrayList<>();
+    lock.lock();
+    try {
+      closed = true;
+      awaitQuiet();
+      for (Lane<K, Q, A> lane : lanes.values()) {
+        neverBegun.addAll(lane.clear());
+      }
+      waiting = 0;
+      turns.clear();
+    } finally {
+      lock.unlock();
+    }
+    CombinerClosed reason = new CombinerClosed(config.name());
+    neverBegun.forEach(pending -> pending.answer().completeExceptionally(reason));
+    threads.close();
+    answerTheRest();
+  }
+
+  private Pending<Q, A> enqueue(K key, Q request) {
+    Pending<Q, A> pending = Pending.of(request);
+    LockstepException refusal = null;
+    boolean startWriter = false;
+    lock.lock();
+    try {
+      Lane<K, Q, A> lane = lanes.get(key);
+      int waitingForKey = lane == null ? 0 : lane.size();
+      if (closed) {
+        refusal = new CombinerClosed(config.name());
+      } else if (waitingForKey >= config.maxWaitingPerKey()) {
+        refusal = overloaded(waitingForKey, 1);
+      } else if (waiting >= config.maxWaiting()) {
+        refusal = overloaded(waiting, config.maxWriters());
+      } else {
+        startWriter = add(lane, key, pending);
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (refusal != null) {
+      pending.answer().completeExceptionally(refusal);
+    } else if (startWriter) {
+      startWriter();
+    }
+    return pending;
+  }
+
+  /** Under the lock. True if a writer must be started for it. */
+  private boolean add(@Nullable Lane<K, Q, A> known, K key, Pending<Q, A> pending) {
+    Lane<K, Q, A> lane = known;
+    if (lane == null) {
+      lane = new Lane<>(key);
+      lanes.put(key, lane);
+      turns.add(lane);
+    }
+    lane.add(pending);
+    waiting++;
+    // A lane that is already known is being written or has its turn coming.
+    if (known != null || writers >= config.maxWriters()) {
+      return false;
+    }
+    writers++;
+    return true;
+  }
+
+  private Overloaded overloaded(int queued, int servedBy) {
+    return new Overloaded(config.name(), queued, rate.retryAfter(queued, servedBy));
+  }
+
+  private void startWriter() {
+    try {
+      threads.start(this::write);
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // No thread to be had: this caller's thread does the work rather than leave it lying.
+      write();
+    }
+  }
+
+  /** A writer: serves lanes in turn until none has a request. */
+  private void write() {
+    Lane<K, Q, A> lane = null;
+    while (true) {
+      Batch<Q, A> batch;
+      lock.lock();
+      try {
+        lane = nextLane(lane);
+        if (lane == null) {
+          writers--;
+          quiet.signalAll();
+          return;
+        }
+        batch = lane.take(config.maxBatch());
+        waiting -= batch.taken();
+        unanswered.add(batch);
+      } finally {
+        lock.unlock();
+      }
+      try {
+        serve(lane.key(), batch);
+      } catch (Throwable unforeseen) {
+        // Whatever it was, this writer lives on: its lane and its callers depend on it.
+        batch.pending().forEach(p -> p.answer().completeExceptionally(unforeseen));
+        answered(batch);
+      }
+    }
+  }
+
+  /**
+   * Under the lock. Puts the lane just served behind the others, or forgets it when it is empty.
+   */
+  private @Nullable Lane<K, Q, A> nextLane(@Nullable Lane<K, Q, A> served) {
+    if (served != null) {
+      if (served.size() == 0) {
+        lanes.remove(served.key());
+      } else {
+        turns.add(served);
+      }
+    }
+    return turns.poll();
+  }
+
+  private void serve(K key, Batch<Q, A> batch) {
+    long startedNanos = System.nanoTime();
+    List<Runnable> answers = new ArrayList<>(batch.pending().size());
+    try {
+      decide(key, batch.pending(), answers);
+    } finally {
+      if (!batch.pending().isEmpty()) {
+        rate.served(batch.pending().size(), System.nanoTime() - startedNanos);
+      }
+      deliver(batch, answers);
+    }
+  }
+
+  /** Runs the requests as one batch; halves it when the failure may be one request's. */
+  private void decide(K key, List<Pending<Q, A>> pending, List<Runnable> answers) {
+    if (pending.isEmpty()) {
+      return;
+    }
+    try {
+      List<A> decided = runner.run(key, pending.stream().map(Pending::request).toList());
+      if (decided.size() != pending.size()) {
+        throw new IllegalStateException(
+            "%d answers to %d requests".formatted(decided.size(), pending.size()));
+      }
+      for (int i = 0; i < decided.size(); i++) {
+        CompletableFuture<A> answer = pending.get(i).answer();
+        A value = decided.get(i);
+        answers.add(() -> answer.complete(value));
+      }
+    } catch (Throwable thrown) {
+      if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
+        int half = pending.size() / 2;
+        decide(key, pending.subList(0, half), answers);
+        decide(key, pending.subList(half, pending.size()), answers);
+      } else {
+        pending.forEach(p -> answers.add(() -> p.answer().completeExceptionally(thrown)));
+      }
+    }
+  }
+
+  private void deliver(Batch<Q, A> batch, List<Runnable> answers) {
+    Runnable all =
+        () -> {
+          answers.forEach(Runnable::run);
+          answered(batch);
+        };
+    try {
+      answering.execute(all);
+    } catch (RejectedExecutionException e) {
+      all.run();
+    }
+  }
+
+  private void answered(Batch<Q, A> batch) {
+    lock.lock();
+    try {
+      unanswered.remove(batch);
+      quiet.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Under the lock. */
+  private void awaitQuiet() {
+    long leftNanos = config.drainTimeout().toNanos();
+    try {
+      while (leftNanos > 0 && (waiting > 0 || writers > 0 || !unanswered.isEmpty())) {
+        leftNanos = quiet.awaitNanos(leftNanos);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void answerTheRest() {
+    List<Batch<Q, A>> rest;
+    lock.lock();
+    try {
+      rest = new ArrayList<>(unanswered);
+    } finally {
+      lock.unlock();
+    }
+    OutcomeUnknown unknown =
+        new OutcomeUnknown(config.name() + ": closed while the transaction was under way", null);
+    for (Batch<Q, A> batch : rest) {
+      batch.pending().forEach(pending -> pending.answer().completeExceptionally(unknown));
+    }
+  }
+}

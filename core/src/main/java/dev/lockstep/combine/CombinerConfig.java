@@ -1,0 +1,78 @@
+package dev.lockstep.combine;
+
+import dev.lockstep.tx.TxOptions;
+import java.time.Duration;
+
+/**
+ * The limits of a combiner.
+ *
+ * @param name names its threads and its transactions
+ * @param maxWriters transactions under way at once, over all keys; each takes one connection (4)
+ * @param maxBatch requests decided in one transaction (500)
+ * @param maxWaiting requests waiting, over all keys; one more is refused (100,000)
+ * @param maxWaitingPerKey requests waiting for one key, so that one hot key cannot take the whole
+ *     queue (20,000)
+ * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
+ * @param transaction how a batch's transaction runs; its label is the name
+ */
+public record CombinerConfig(
+    String name,
+    int maxWriters,
+    int maxBatch,
+    int maxWaiting,
+    int maxWaitingPerKey,
+    Duration drainTimeout,
+    TxOptions transaction) {
+
+  public CombinerConfig {
+    if (name.isBlank()) {
+      throw new IllegalArgumentException("name must not be blank");
+    }
+    requirePositive("maxWriters", maxWriters);
+    requirePositive("maxBatch", maxBatch);
+    requirePositive("maxWaiting", maxWaiting);
+    requirePositive("maxWaitingPerKey", maxWaitingPerKey);
+    if (maxWaitingPerKey > maxWaiting) {
+      throw new IllegalArgumentException("maxWaitingPerKey must not exceed maxWaiting");
+    }
+    if (drainTimeout.isNegative()) {
+      throw new IllegalArgumentException("drainTimeout must not be negative");
+    }
+  }
+
+  public static CombinerConfig named(String name) {
+    return new CombinerConfig(
+        name, 4, 500, 100_000, 20_000, Duration.ofSeconds(10), TxOptions.DEFAULT.withLabel(name));
+  }
+
+  public CombinerConfig withMaxWriters(int maxWriters) {
+    return new CombinerConfig(
+        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+  }
+
+  public CombinerConfig withMaxBatch(int maxBatch) {
+    return new CombinerConfig(
+        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+  }
+
+  /** Sets both bounds; {@code perKey} must not exceed {@code inAll}. */
+  public CombinerConfig withMaxWaiting(int inAll, int perKey) {
+    return new CombinerConfig(name, maxWriters, maxBatch, inAll, perKey, drainTimeout, transaction);
+  }
+
+  public CombinerConfig withDrainTimeout(Duration drainTimeout) {
+    return new CombinerConfig(
+        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+  }
+
+  public CombinerConfig withTransaction(TxOptions transaction) {
+    return new CombinerConfig(
+        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+  }
+
+  private static void requirePositive(String name, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(name + " must be at least 1, is " + value);
+    }
+  }
+}

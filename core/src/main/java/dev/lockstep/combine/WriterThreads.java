@@ -1,0 +1,47 @@
+package dev.lockstep.combine;
+
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A combiner's own threads: named, started on demand, gone after a few idle seconds. */
+final class WriterThreads implements AutoCloseable {
+  private static final long IDLE_SECONDS = 5;
+  private static final long LAST_WORD_SECONDS = 5;
+
+  private final ThreadPoolExecutor pool;
+
+  WriterThreads(String name, int max) {
+    AtomicInteger number = new AtomicInteger();
+    pool =
+        new ThreadPoolExecutor(
+            0,
+            // One more than there are writers: a writer that has just given up its place may still
+            // be on its way back to the pool when the next one is started.
+            max + 1,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> {
+              Thread thread = new Thread(task, name + "-writer-" + number.incrementAndGet());
+              thread.setDaemon(true);
+              return thread;
+            });
+  }
+
+  void start(Runnable writer) {
+    pool.execute(writer);
+  }
+
+  /** Interrupts what still runs and waits a bounded time for it to end. */
+  @Override
+  public void close() {
+    pool.shutdownNow();
+    try {
+      pool.awaitTermination(LAST_WORD_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

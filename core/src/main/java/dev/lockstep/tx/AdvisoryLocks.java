@@ -1,0 +1,76 @@
+package dev.lockstep.tx;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collection;
+
+/**
+ * Advisory locks by name, held until the transaction ends, so that a pooler in transaction mode
+ * cannot strand one. Names are hashed to 64 bits (SHA-256, cut): two names colliding means that two
+ * strangers wait for each other, never that a lock is missed.
+ *
+ * <p>Every method runs on the caller's connection, inside the caller's transaction.
+ */
+public final class AdvisoryLocks {
+  private static final String WAIT = "SELECT pg_advisory_xact_lock(?)";
+  private static final String TRY = "SELECT pg_try_advisory_xact_lock(?)";
+  // The function runs row by row in the order of the array, which is sorted: no two callers of
+  // lockAll can deadlock with each other.
+  private static final String WAIT_ALL =
+      "SELECT pg_advisory_xact_lock(key) FROM unnest(?::bigint[]) AS key";
+
+  private AdvisoryLocks() {}
+
+  /** Waits for the lock, at most the transaction's lock timeout. */
+  public static void lock(Connection connection, String name) throws SQLException {
+    try (PreparedStatement statement = prepare(connection, WAIT)) {
+      statement.setLong(1, keyOf(name));
+      statement.execute();
+    }
+  }
+
+  /** Takes the lock if it is free; never waits. */
+  public static boolean tryLock(Connection connection, String name) throws SQLException {
+    try (PreparedStatement statement = prepare(connection, TRY)) {
+      statement.setLong(1, keyOf(name));
+      try (ResultSet row = statement.executeQuery()) {
+        row.next();
+        return row.getBoolean(1);
+      }
+    }
+  }
+
+  /** Waits for all locks, taken in one order whatever order the names come in. */
+  public static void lockAll(Connection connection, Collection<String> names) throws SQLException {
+    Long[] keys = names.stream().map(AdvisoryLocks::keyOf).sorted().distinct().toArray(Long[]::new);
+    try (PreparedStatement statement = prepare(connection, WAIT_ALL)) {
+      statement.setArray(1, connection.createArrayOf("bigint", keys));
+      statement.execute();
+    }
+  }
+
+  /** The 64-bit key of a name, the same in every process and version. */
+  public static long keyOf(String name) {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
+      return ByteBuffer.wrap(digest).getLong();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every Java platform has SHA-256", e);
+    }
+  }
+
+  private static PreparedStatement prepare(Connection connection, String sql) throws SQLException {
+    if (connection.getAutoCommit()) {
+      throw new IllegalStateException(
+          "In auto-commit mode the lock would be gone at once; begin a transaction first");
+    }
+    return connection.prepareStatement(sql);
+  }
+}

@@ -1,0 +1,12 @@
+package dev.lockstep.tx;
+
+import org.jspecify.annotations.Nullable;
+
+/** The database refused the change by a constraint (class 23). */
+public final class ConstraintViolated extends PermanentFault {
+  private static final long serialVersionUID = 1L;
+
+  ConstraintViolated(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

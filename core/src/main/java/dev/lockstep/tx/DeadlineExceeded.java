@@ -1,0 +1,12 @@
+package dev.lockstep.tx;
+
+import org.jspecify.annotations.Nullable;
+
+/** The overall deadline passed; the transaction was rolled back. */
+public final class DeadlineExceeded extends TransientFault {
+  private static final long serialVersionUID = 1L;
+
+  DeadlineExceeded(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,18 @@
+package dev.lockstep.tx;
+
+/** Isolation levels, weakest first. PostgreSQL's READ UNCOMMITTED is READ COMMITTED. */
+public enum Isolation {
+  READ_COMMITTED("READ COMMITTED"),
+  REPEATABLE_READ("REPEATABLE READ"),
+  SERIALIZABLE("SERIALIZABLE");
+
+  private final String sql;
+
+  Isolation(String sql) {
+    this.sql = sql;
+  }
+
+  String sql() {
+    return sql;
+  }
+}

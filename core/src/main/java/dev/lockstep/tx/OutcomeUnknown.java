@@ -1,0 +1,17 @@
+package dev.lockstep.tx;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection was lost while COMMIT was under way: the change may or may not have happened.
+ *
+ * <p>Never retry on this blindly. Look the effect up (by idempotency key, by id) or give {@link
+ * Transactor} an {@link EffectLookup}, which does it for you.
+ */
+public final class OutcomeUnknown extends LockstepException {
+  private static final long serialVersionUID = 1L;
+
+  public OutcomeUnknown(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

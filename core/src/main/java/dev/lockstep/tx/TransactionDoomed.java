@@ -1,0 +1,12 @@
+package dev.lockstep.tx;
+
+import org.jspecify.annotations.Nullable;
+
+/** A joined call failed and its exception was swallowed; the whole transaction was rolled back. */
+public final class TransactionDoomed extends PermanentFault {
+  private static final long serialVersionUID = 1L;
+
+  TransactionDoomed(String message, @Nullable Throwable cause) {
+    super(message, cause);
+  }
+}

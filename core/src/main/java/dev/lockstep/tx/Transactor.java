@@ -1,0 +1,212 @@
+package dev.lockstep.tx;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Savepoint;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs functions in transactions.
+ *
+ * <p><b>Who commits.</b> {@link #call} and {@link #run} commit when the function returns and roll
+ * back when it throws. Inside another {@code call} of the same Transactor on the same thread they
+ * join that transaction, and the outermost commits; a joined call that throws dooms the whole, even
+ * if its exception is swallowed. {@link #nested} confines a failure to a savepoint. {@link #on}
+ * runs on a connection of the caller's, who commits.
+ *
+ * <p><b>Retry.</b> Serialization failures, deadlocks and connections lost before COMMIT are retried
+ * as a whole new transaction with backoff and jitter. A connection lost <i>during</i> COMMIT is
+ * {@link OutcomeUnknown}, unless an {@link EffectLookup} was given: then Lockstep waits until the
+ * server has finished with the transaction and looks.
+ *
+ * <p><b>Session state.</b> None: timeouts and isolation are set with {@code SET LOCAL} and {@code
+ * SET TRANSACTION}, in one round trip together with BEGIN.
+ *
+ * <p>Thread-safe. Exceptions of the function that did not come from the database pass unchanged.
+ */
+public final class Transactor {
+  private final DataSource dataSource;
+  private final TxOptions defaults;
+  private final TxListener listener;
+
+  // Per instance on purpose: transactions of two Transactors (two databases) never join.
+  @SuppressWarnings("ThreadLocalUsage")
+  private final ThreadLocal<@Nullable Frame> current = new ThreadLocal<>();
+
+  public Transactor(DataSource dataSource) {
+    this(dataSource, TxOptions.DEFAULT, attempt -> {});
+  }
+
+  public Transactor(DataSource dataSource, TxOptions defaults, TxListener listener) {
+    this.dataSource = dataSource;
+    this.defaults = defaults;
+    this.listener = listener;
+  }
+
+  /** The options of calls that name none. */
+  public TxOptions defaults() {
+    return defaults;
+  }
+
+  public <T> T call(TxWork<T> work) {
+    return call(defaults, work);
+  }
+
+  public <T> T call(TxOptions options, TxWork<T> work) {
+    Frame frame = current.get();
+    return frame == null ? fresh(options, work, null) : join(frame, options, work);
+  }
+
+  /**
+   * As {@link #call(TxOptions, TxWork)}, and resolves a connection lost during COMMIT by looking
+   * the effect up: found, its result is returned; not there, the transaction is tried again.
+   *
+   * @throws IllegalStateException inside another transaction, which is the one that commits
+   */
+  public <T> T call(TxOptions options, TxWork<T> work, EffectLookup<T> lookup) {
+    if (current.get() != null) {
+      throw new IllegalStateException(
+          "A lookup belongs to the outermost transaction, which is the one that commits");
+    }
+    if (options.readOnly()) {
+      throw new IllegalArgumentException("A read-only transaction has no effect to look up");
+    }
+    return fresh(options, work, lookup);
+  }
+
+  public void run(TxAction action) {
+    run(defaults, action);
+  }
+
+  public void run(TxOptions options, TxAction action) {
+    call(options, asWork(action));
+  }
+
+  /**
+   * Runs within a savepoint of the transaction this thread is in: if the work throws, only its own
+   * changes are undone. A serialization failure or deadlock still dooms the whole transaction,
+   * which is then retried as one; no savepoint can cure an old snapshot.
+   *
+   * @throws IllegalStateException outside a transaction
+   */
+  public <T> T nested(TxWork<T> work) {
+    Frame frame = current.get();
+    if (frame == null) {
+      throw new IllegalStateException("nested() needs a transaction around it");
+    }
+    Throwable doomBefore = frame.doom;
+    try {
+      Savepoint savepoint = frame.connection.setSavepoint();
+      try {
+        T result = work.run(frame.connection);
+        frame.connection.releaseSavepoint(savepoint);
+        return result;
+      } catch (SQLException | RuntimeException | Error e) {
+        frame.connection.rollback(savepoint);
+        boolean wholeOnly = SqlFault.behind(e).filter(SqlFault::retryable).isPresent();
+        frame.doom = wholeOnly ? e : doomBefore;
+        throw e;
+      }
+    } catch (SQLException e) {
+      throw translate(e, "nested");
+    }
+  }
+
+  /**
+   * Runs on the caller's connection, within the caller's transaction: never commits, rolls back,
+   * retries or changes a setting. Calls of this Transactor made inside join that transaction.
+   *
+   * @throws IllegalStateException if the connection is in auto-commit mode
+   */
+  public <T> T on(Connection connection, TxWork<T> work) {
+    Frame outer = current.get();
+    try {
+      if (connection.getAutoCommit()) {
+        throw new IllegalStateException(
+            "The connection is in auto-commit mode; begin a transaction first");
+      }
+      current.set(new Frame(connection, null));
+      return work.run(connection);
+    } catch (SQLException e) {
+      throw translate(e, "on the caller's connection");
+    } finally {
+      restore(outer);
+    }
+  }
+
+  private <T> T fresh(TxOptions options, TxWork<T> work, @Nullable EffectLookup<T> lookup) {
+    TxWork<T> framed = connection -> inFrame(new Frame(connection, options), work);
+    return new Attempts<>(dataSource, options, listener, framed, lookup).run();
+  }
+
+  private <T> T inFrame(Frame frame, TxWork<T> work) throws SQLException {
+    current.set(frame);
+    try {
+      T result = work.run(frame.connection);
+      if (frame.doom != null) {
+        throw new TransactionDoomed(
+            "A joined call failed, so the whole transaction was rolled back", frame.doom);
+      }
+      return result;
+    } finally {
+      current.remove();
+    }
+  }
+
+  private static <T> T join(Frame frame, TxOptions options, TxWork<T> work) {
+    try {
+      requireCompatible(frame, options);
+      return work.run(frame.connection);
+    } catch (SQLException e) {
+      frame.doom(e);
+      throw translate(e, options.label());
+    } catch (RuntimeException | Error e) {
+      frame.doom(e);
+      throw e;
+    }
+  }
+
+  private static void requireCompatible(Frame frame, TxOptions inner) throws SQLException {
+    TxOptions outer = frame.options;
+    if (outer != null && outer.readOnly() && !inner.readOnly()) {
+      throw new IllegalStateException(
+          "'" + inner.label() + "' writes, but joins read-only '" + outer.label() + "'");
+    }
+    if (inner.isolation() == Isolation.READ_COMMITTED) {
+      return;
+    }
+    Isolation actual =
+        outer != null
+            ? outer.isolation()
+            : switch (frame.connection.getTransactionIsolation()) {
+              case Connection.TRANSACTION_SERIALIZABLE -> Isolation.SERIALIZABLE;
+              case Connection.TRANSACTION_REPEATABLE_READ -> Isolation.REPEATABLE_READ;
+              default -> Isolation.READ_COMMITTED;
+            };
+    if (inner.isolation().compareTo(actual) > 0) {
+      throw new IllegalStateException(
+          "'" + inner.label() + "' needs " + inner.isolation() + ", but joins " + actual);
+    }
+  }
+
+  private void restore(@Nullable Frame outer) {
+    if (outer == null) {
+      current.remove();
+    } else {
+      current.set(outer);
+    }
+  }
+
+  private static LockstepException translate(SQLException e, String doing) {
+    return SqlFault.of(e).asException(doing, e);
+  }
+
+  private static TxWork<Optional<Void>> asWork(TxAction action) {
+    return connection -> {
+      action.run(connection);
+      return Optional.empty();
+    };
+  }
+}

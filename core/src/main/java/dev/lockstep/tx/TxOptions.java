@@ -1,0 +1,87 @@
+package dev.lockstep.tx;
+
+import java.time.Duration;
+
+/**
+ * How a transaction runs. Immutable; start from {@link #DEFAULT} and change what differs.
+ *
+ * @param label names the transaction in listeners and error messages
+ * @param isolation READ COMMITTED unless asked for more
+ * @param readOnly refuses writes in the database
+ * @param lockTimeout longest wait for one lock (3 s)
+ * @param statementTimeout longest run of one statement (10 s)
+ * @param deadline longest time for everything: waiting for a connection, all attempts, all waits
+ *     (30 s). A transaction still running then is cut off and rolled back.
+ * @param retry what happens after a conflict or a lost connection
+ */
+public record TxOptions(
+    String label,
+    Isolation isolation,
+    boolean readOnly,
+    Duration lockTimeout,
+    Duration statementTimeout,
+    Duration deadline,
+    Retry retry) {
+
+  public static final TxOptions DEFAULT =
+      new TxOptions(
+          "transaction",
+          Isolation.READ_COMMITTED,
+          false,
+          Duration.ofSeconds(3),
+          Duration.ofSeconds(10),
+          Duration.ofSeconds(30),
+          Retry.DEFAULT);
+
+  public TxOptions {
+    requireWholeMillis("lockTimeout", lockTimeout);
+    requireWholeMillis("statementTimeout", statementTimeout);
+    requireWholeMillis("deadline", deadline);
+    if (lockTimeout.compareTo(statementTimeout) > 0) {
+      throw new IllegalArgumentException(
+          "lockTimeout must not exceed statementTimeout, which would end the wait first");
+    }
+  }
+
+  public TxOptions withLabel(String label) {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  public TxOptions withIsolation(Isolation isolation) {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  public TxOptions asReadOnly() {
+    return new TxOptions(label, isolation, true, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  public TxOptions withLockTimeout(Duration lockTimeout) {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  public TxOptions withStatementTimeout(Duration statementTimeout) {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  public TxOptions withDeadline(Duration deadline) {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  public TxOptions withRetry(Retry retry) {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+  }
+
+  private static void requireWholeMillis(String name, Duration duration) {
+    // Zero would switch the timeout off in PostgreSQL, the opposite of what it says.
+    if (duration.toMillis() < 1 || duration.toMillis() > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException(
+          name + " must be between 1 ms and " + Integer.MAX_VALUE + " ms, is " + duration);
+    }
+  }
+}
