@@ -1,0 +1,346 @@
+package dev.lockstep.postgres;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Properties;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running PostgreSQL that this process owns.
+ *
+ * <p>Promises: it listens on 127.0.0.1 only and asks for a password; with {@link
+ * PostgresConfig#durable()} an acknowledged commit survives a crash of server, process or machine;
+ * a second start on the same folder fails at once and harms nothing; after this process was killed
+ * the next start stops what it left running and recovers. Closing takes well under a minute,
+ * whatever clients do.
+ *
+ * <p>Thread safe. Nothing is stopped by itself at the end of the JVM: close it.
+ */
+public final class PostgresServer implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(PostgresServer.class);
+  private static final String DATABASE = "lockstep";
+  private static final String LOOPBACK = "127.0.0.1";
+  private static final int START_ATTEMPTS = 5;
+  private static final long OLD_PROCESSES_WAIT_MS = 250;
+
+  /**
+   * Free ports are taken from below the range that systems use for outgoing connections: a client
+   * that retries while the server is down could otherwise be given the server's own port.
+   */
+  private static final int FREE_PORT_MIN = 15_000;
+
+  private static final int FREE_PORT_MAX = 32_000;
+
+  private final PostgresConfig config;
+  private final Path directory;
+  private final Binaries binaries;
+  private final Cluster cluster;
+  private final Postmaster postmaster;
+  private final String password;
+  private int port;
+  private @Nullable DirectoryLock lock;
+
+  private PostgresServer(PostgresConfig config, Path directory, DirectoryLock lock)
+      throws IOException {
+    this.config = config;
+    this.directory = directory;
+    this.lock = lock;
+    this.binaries = Binaries.unpackedIn(config.binariesDirectory());
+    this.cluster = new Cluster(directory, binaries);
+    Command command = Command.forThisUser();
+    this.postmaster = new Postmaster(command, binaries, cluster);
+    boolean dataPresent = cluster.checkData();
+    cluster.removeAbandoned();
+    if (!dataPresent) {
+      cluster.initialise(command, config.durable());
+    }
+    this.password = cluster.password();
+    this.port = config.port();
+  }
+
+  /**
+   * Starts the server, creating the cluster and the database {@code lockstep} when they are not
+   * there.
+   *
+   * @throws PostgresException with one line that a person can act on
+   */
+  public static PostgresServer start(PostgresConfig config) {
+    Path directory = ownDirectory(config.directory());
+    DirectoryLock lock = lock(directory);
+    boolean started = false;
+    try {
+      PostgresServer server = new PostgresServer(config, directory, lock);
+      server.launch();
+      started = true;
+      return server;
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    } finally {
+      if (!started) {
+        release(lock);
+      }
+    }
+  }
+
+  /**
+   * Stops a server whose owner was killed, without starting another.
+   *
+   * @return whether one was running
+   * @throws PostgresException when the folder has a living owner
+   */
+  public static boolean stopAbandoned(PostgresConfig config) {
+    if (!Files.isDirectory(config.directory().resolve("data"))) {
+      return false;
+    }
+    Path directory = ownDirectory(config.directory());
+    DirectoryLock lock = lock(directory);
+    try {
+      Binaries binaries = Binaries.unpackedIn(config.binariesDirectory());
+      Cluster cluster = new Cluster(directory, binaries);
+      Postmaster postmaster = new Postmaster(Command.forThisUser(), binaries, cluster);
+      return postmaster.clear() == Postmaster.Remains.SERVER;
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    } finally {
+      release(lock);
+    }
+  }
+
+  /** The address of the database {@code lockstep}, without credentials. */
+  public String url() {
+    return url(DATABASE);
+  }
+
+  public String url(String database) {
+    return "jdbc:postgresql://" + LOOPBACK + ":" + port() + "/" + database;
+  }
+
+  /** A superuser of this server. */
+  public String user() {
+    return Cluster.USER;
+  }
+
+  public String password() {
+    return password;
+  }
+
+  public synchronized int port() {
+    return port;
+  }
+
+  public int majorVersion() {
+    return binaries.majorVersion();
+  }
+
+  /** The cluster's own folder, PostgreSQL's {@code PGDATA}. */
+  public Path dataDirectory() {
+    return cluster.data();
+  }
+
+  /**
+   * Ends the server as a power cut would: no checkpoint, sessions torn. The folder stays ours for
+   * {@link #restart}.
+   */
+  public synchronized void crash() {
+    try {
+      postmaster.stopImmediately();
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    }
+  }
+
+  /** Starts again on the same port and data; a running server is stopped first. */
+  public synchronized void restart() {
+    if (lock == null) {
+      lock = lock(directory);
+    }
+    try {
+      launch();
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    }
+  }
+
+  /**
+   * Stops the server, disconnecting its clients, and gives up the folder. Does nothing when stopped
+   * already.
+   */
+  public synchronized void stop() {
+    DirectoryLock held = lock;
+    if (held == null) {
+      return;
+    }
+    try {
+      postmaster.stop();
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    } finally {
+      lock = null;
+      release(held);
+    }
+  }
+
+  /** The same as {@link #stop}. */
+  @Override
+  public void close() {
+    stop();
+  }
+
+  private synchronized void launch() throws IOException {
+    boolean remains = postmaster.clear() != Postmaster.Remains.NONE;
+    boolean fixedPort = port != 0;
+    for (int attempt = 1; ; attempt++) {
+      int candidate = fixedPort ? port : freePort();
+      Postmaster.Start outcome = startOn(candidate);
+      if (outcome == Postmaster.Start.READY) {
+        port = candidate;
+        break;
+      }
+      boolean retry =
+          switch (outcome) {
+            // A free port can be lost to another program; a fixed one may be held by what remains.
+            case PORT_TAKEN -> !fixedPort || remains;
+            case OLD_PROCESSES_LEFT -> true;
+            default -> false;
+          };
+      if (!retry || attempt == START_ATTEMPTS) {
+        throw outcome == Postmaster.Start.PORT_TAKEN ? portTaken(candidate) : startFailed();
+      }
+      awaitOldProcesses(attempt);
+    }
+    createDatabase();
+    log.info("PostgreSQL {} listens on {}:{}", majorVersion(), LOOPBACK, port);
+  }
+
+  private Postmaster.Start startOn(int candidate) throws IOException {
+    if (!isFree(candidate)) {
+      return Postmaster.Start.PORT_TAKEN;
+    }
+    cluster.writeSettings(config, candidate);
+    return postmaster.start();
+  }
+
+  /**
+   * Processes of a server that was killed notice within a moment and exit, giving up port and
+   * memory; there is nothing to be notified by.
+   */
+  private static void awaitOldProcesses(int attempt) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(OLD_PROCESSES_WAIT_MS * attempt);
+    } catch (InterruptedException e) {
+      // The attempts that are left follow at once; they are few.
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void createDatabase() throws IOException {
+    Properties login = new Properties();
+    login.setProperty("user", user());
+    login.setProperty("password", password);
+    login.setProperty("connectTimeout", "10");
+    login.setProperty("socketTimeout", "60");
+    login.setProperty("sslmode", "disable");
+    login.setProperty("gssEncMode", "disable");
+    try (Connection connection = DriverManager.getConnection(url("postgres"), login);
+        Statement statement = connection.createStatement()) {
+      if (!databaseExists(statement)) {
+        statement.execute("CREATE DATABASE " + DATABASE);
+      }
+    } catch (SQLException e) {
+      postmaster.stop();
+      throw new PostgresException(
+          "PostgreSQL in " + directory + " refuses its owner: " + e.getMessage(), e);
+    }
+  }
+
+  private static boolean databaseExists(Statement statement) throws SQLException {
+    try (ResultSet row =
+        statement.executeQuery("SELECT 1 FROM pg_database WHERE datname = '" + DATABASE + "'")) {
+      return row.next();
+    }
+  }
+
+  private PostgresException startFailed() throws IOException {
+    return new PostgresException(
+        "PostgreSQL did not start in "
+            + directory
+            + ". The end of its log:\n"
+            + postmaster.logTail());
+  }
+
+  private static int freePort() {
+    for (int i = 0; i < 1000; i++) {
+      int candidate = ThreadLocalRandom.current().nextInt(FREE_PORT_MIN, FREE_PORT_MAX);
+      if (isFree(candidate)) {
+        return candidate;
+      }
+    }
+    throw new PostgresException(
+        "No free port between " + FREE_PORT_MIN + " and " + FREE_PORT_MAX + ".");
+  }
+
+  private static boolean isFree(int port) {
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port));
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  private static PostgresException portTaken(int port) {
+    return new PostgresException(
+        "Port " + port + " is taken by another program. Stop it or choose another database port.");
+  }
+
+  private static Path ownDirectory(Path directory) {
+    try {
+      FileTree.createPrivate(directory);
+      // One name per folder: what the lock, the pid file and the processes are compared by.
+      return directory.toRealPath();
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    }
+  }
+
+  private static DirectoryLock lock(Path directory) {
+    try {
+      return DirectoryLock.acquire(directory);
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    }
+  }
+
+  private static void release(DirectoryLock lock) {
+    try {
+      lock.close();
+    } catch (IOException e) {
+      log.warn("Could not release the lock: {}", e.toString());
+    }
+  }
+
+  private static PostgresException cannotUse(Path directory, IOException e) {
+    return new PostgresException(
+        "Cannot use the folder "
+            + directory
+            + " ("
+            + e
+            + "). Choose another --data folder or change its permissions.",
+        e);
+  }
+}

@@ -1,0 +1,210 @@
+package dev.lockstep.postgres;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The server process of one data folder, driven through {@code pg_ctl}, which puts it into a
+ * session of its own: Ctrl-C at the terminal does not reach it. Whoever calls this holds the
+ * folder's {@link DirectoryLock}.
+ */
+final class Postmaster {
+
+  private static final Logger log = LoggerFactory.getLogger(Postmaster.class);
+
+  /**
+   * Crash recovery replays up to max_wal_size; a start that fails is noticed at once all the same.
+   */
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
+
+  private static final Duration FAST_STOP_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration IMMEDIATE_STOP_TIMEOUT = Duration.ofSeconds(15);
+
+  /** Lets pg_ctl give up by its own limit, with its own words, before we kill it. */
+  private static final Duration PG_CTL_GRACE = Duration.ofSeconds(5);
+
+  private static final int LOG_LINES_SHOWN = 20;
+
+  /** How a start ended. */
+  enum Start {
+    READY,
+    PORT_TAKEN,
+    OLD_PROCESSES_LEFT,
+    FAILED
+  }
+
+  /** What an earlier server left. */
+  enum Remains {
+    NONE,
+    /** It did not end in order; processes of it may still be exiting. */
+    PID_FILE,
+    SERVER
+  }
+
+  private final Command command;
+  private final Binaries binaries;
+  private final Cluster cluster;
+
+  Postmaster(Command command, Binaries binaries, Cluster cluster) {
+    this.command = command;
+    this.binaries = binaries;
+    this.cluster = cluster;
+  }
+
+  /** Starts and waits until connections are accepted. */
+  Start start() throws IOException {
+    cluster.rotateLog();
+    long logStart = Files.exists(cluster.logFile()) ? Files.size(cluster.logFile()) : 0;
+    Command.Result result =
+        command.run(
+            pgCtl("start", START_TIMEOUT, "--log=" + cluster.logFile()),
+            START_TIMEOUT.plus(PG_CTL_GRACE));
+    if (result.succeeded()) {
+      return Start.READY;
+    }
+    // The process may be alive and merely slow; a start that is reported as failed must leave
+    // nothing running.
+    if (running().isPresent()) {
+      stopImmediately();
+    }
+    String said = logSince(logStart);
+    if (said.contains("Address already in use")) {
+      return Start.PORT_TAKEN;
+    }
+    return said.contains("pre-existing shared memory block")
+        ? Start.OLD_PROCESSES_LEFT
+        : Start.FAILED;
+  }
+
+  /**
+   * Ends transactions and sessions, writes a checkpoint and exits; a server too slow for that is
+   * stopped at once.
+   */
+  void stop() throws IOException {
+    if (running().isEmpty()) {
+      return;
+    }
+    Command.Result result =
+        command.run(
+            pgCtl("stop", FAST_STOP_TIMEOUT, "--mode=fast"), FAST_STOP_TIMEOUT.plus(PG_CTL_GRACE));
+    if (!result.succeeded() && running().isPresent()) {
+      log.warn(
+          "PostgreSQL in {} did not stop in time and is stopped at once: {}",
+          cluster.data(),
+          result.output());
+      stopImmediately();
+    }
+  }
+
+  /**
+   * Exits without a checkpoint, like a power cut seen from the data: the next start recovers from
+   * the log.
+   */
+  void stopImmediately() throws IOException {
+    if (running().isEmpty()) {
+      return;
+    }
+    Command.Result result =
+        command.run(
+            pgCtl("stop", IMMEDIATE_STOP_TIMEOUT, "--mode=immediate"),
+            IMMEDIATE_STOP_TIMEOUT.plus(PG_CTL_GRACE));
+    Optional<ProcessHandle> left = result.succeeded() ? Optional.empty() : running();
+    if (left.isPresent()) {
+      throw new PostgresException(
+          "PostgreSQL in %s (process %d) does not stop: %s"
+              .formatted(cluster.data(), left.get().pid(), result.output()));
+    }
+  }
+
+  /**
+   * Makes way for a start. We hold the lock, so a server that runs here is ours or that of an owner
+   * that died; it is stopped. A pid file whose process is gone, or is by now somebody else's, is
+   * removed: left alone it would make PostgreSQL refuse to start.
+   *
+   * @return what was found
+   */
+  Remains clear() throws IOException {
+    Optional<ProcessHandle> left = running();
+    if (left.isPresent()) {
+      log.info("Stopping PostgreSQL process {}", left.get().pid());
+      stop();
+    }
+    boolean pidFileLeft = Files.deleteIfExists(pidFile());
+    if (left.isPresent()) {
+      return Remains.SERVER;
+    }
+    return pidFileLeft ? Remains.PID_FILE : Remains.NONE;
+  }
+
+  /** The end of the server's log, for a person to read. */
+  String logTail() throws IOException {
+    Deque<String> tail = new ArrayDeque<>();
+    for (String line : logSince(0).lines().toList()) {
+      tail.addLast(line);
+      if (tail.size() > LOG_LINES_SHOWN) {
+        tail.removeFirst();
+      }
+    }
+    return String.join("\n", tail);
+  }
+
+  /**
+   * The process that serves this folder. The number in the pid file is not enough: after a reboot
+   * it may be any program's, and pg_ctl would signal that. So the process must also be a {@code
+   * postgres} started on this folder.
+   */
+  private Optional<ProcessHandle> running() throws IOException {
+    List<String> lines;
+    try {
+      lines = Files.readAllLines(pidFile());
+    } catch (NoSuchFileException e) {
+      return Optional.empty();
+    }
+    if (lines.isEmpty() || !lines.get(0).strip().matches("[1-9][0-9]{0,9}")) {
+      return Optional.empty();
+    }
+    return ProcessHandle.of(Long.parseLong(lines.get(0).strip())).filter(this::servesThisFolder);
+  }
+
+  private boolean servesThisFolder(ProcessHandle process) {
+    ProcessHandle.Info info = process.info();
+    String folder = cluster.data().toString();
+    boolean postgres = info.command().map(path -> Path.of(path).endsWith("postgres")).orElse(false);
+    return process.isAlive()
+        && postgres
+        && List.of(info.arguments().orElse(new String[0])).contains(folder);
+  }
+
+  private Path pidFile() {
+    return cluster.data().resolve("postmaster.pid");
+  }
+
+  private List<String> pgCtl(String action, Duration timeout, String option) {
+    return List.of(
+        binaries.program("pg_ctl"),
+        action,
+        "--pgdata=" + cluster.data(),
+        "--wait",
+        "--timeout=" + timeout.toSeconds(),
+        option);
+  }
+
+  private String logSince(long offset) throws IOException {
+    if (!Files.exists(cluster.logFile())) {
+      return "";
+    }
+    byte[] all = Files.readAllBytes(cluster.logFile());
+    int from = (int) Math.min(offset, all.length);
+    return new String(all, from, all.length - from, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,206 @@
+package dev.lockstep.testkit;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+/**
+ * A second JVM with this one's class path, to be killed, paused and listened to.
+ *
+ * <p>Its standard output and error are read as one stream of lines, which a test awaits; it dies
+ * with its parent, and when this is closed. Thread safe.
+ */
+public final class ChildJvm implements AutoCloseable {
+
+  private static final Duration WAIT_TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration SIGNAL_TIMEOUT = Duration.ofSeconds(10);
+
+  private final String name;
+  private final Process process;
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Condition changed = guard.newCondition();
+  private final List<String> lines = new ArrayList<>();
+  private int consumed;
+  private boolean ended;
+
+  private ChildJvm(String name, Process process) {
+    this.name = name;
+    this.process = process;
+  }
+
+  /** Starts {@code main(args)} of the class in a small JVM. */
+  public static ChildJvm start(Class<?> main, String... args) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // A child lives for seconds: little memory, and no time spent on optimising.
+    command.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(ChildEntry.class.getName(), main.getName()));
+    command.addAll(List.of(args));
+    try {
+      Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+      ChildJvm child = new ChildJvm(main.getSimpleName(), process);
+      Thread reader = new Thread(child::readLines, "child-jvm-" + process.pid());
+      reader.setDaemon(true);
+      reader.start();
+      return child;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Everything it has printed so far. */
+  public List<String> lines() {
+    guard.lock();
+    try {
+      return List.copyOf(lines);
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Waits for a line equal to this. See {@link #awaitLine(Predicate)}. */
+  public String awaitLine(String line) throws InterruptedException {
+    return awaitLine(line::equals);
+  }
+
+  /**
+   * Waits for the next line that matches, and passes over those before it: later calls look at what
+   * follows.
+   *
+   * @throws AssertionError when the child ends without it, or 60 seconds pass; with what the child
+   *     printed
+   */
+  public String awaitLine(Predicate<String> wanted) throws InterruptedException {
+    long left = WAIT_TIMEOUT.toNanos();
+    guard.lock();
+    try {
+      while (true) {
+        while (consumed < lines.size()) {
+          String line = lines.get(consumed++);
+          if (wanted.test(line)) {
+            return line;
+          }
+        }
+        if (ended || left <= 0) {
+          String why =
+              ended
+                  ? " ended without the awaited line:\n"
+                  : " did not print the awaited line in time:\n";
+          throw new AssertionError(name + why + String.join("\n", lines));
+        }
+        left = changed.awaitNanos(left);
+      }
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Writes a line to its standard input. */
+  public void send(String line) {
+    try {
+      process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      process.getOutputStream().flush();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Ends it as {@code kill -9} does, and returns when it is gone. */
+  public void kill() throws InterruptedException {
+    process.destroyForcibly();
+    awaitExit();
+  }
+
+  /**
+   * Stops it in the middle of whatever it does, as a long garbage collection or a suspended machine
+   * would.
+   */
+  public void pause() {
+    signal("STOP");
+  }
+
+  /** Lets it go on after {@link #pause}. */
+  public void resume() {
+    signal("CONT");
+  }
+
+  /**
+   * Waits for its end.
+   *
+   * @return the exit code
+   * @throws AssertionError when it does not end within 60 seconds
+   */
+  public int awaitExit() throws InterruptedException {
+    if (!process.waitFor(WAIT_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+      throw new AssertionError(name + " did not exit in time:\n" + String.join("\n", lines()));
+    }
+    return process.exitValue();
+  }
+
+  /** Kills it if it is still there. */
+  @Override
+  public void close() {
+    try {
+      kill();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void signal(String signal) {
+    try {
+      // Through the shell, whose kill is built in: small systems have no such program.
+      Process kill =
+          new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).inheritIO().start();
+      if (!kill.waitFor(SIGNAL_TIMEOUT.toSeconds(), TimeUnit.SECONDS) || kill.exitValue() != 0) {
+        throw new AssertionError("could not send SIG" + signal + " to " + name);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new AssertionError("interrupted while sending SIG" + signal, e);
+    }
+  }
+
+  private void readLines() {
+    try (BufferedReader reader = process.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        String read = line;
+        change(() -> lines.add(read));
+      }
+    } catch (IOException e) {
+      change(() -> lines.add("(output lost: " + e + ")"));
+    } finally {
+      change(() -> ended = true);
+    }
+  }
+
+  private void change(Runnable change) {
+    guard.lock();
+    try {
+      change.run();
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+  }
+}

@@ -1,0 +1,186 @@
+package dev.lockstep.testkit;
+
+import dev.lockstep.testkit.TcpProxy.Passage;
+import dev.lockstep.testkit.TcpProxy.Tap;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/** One client and its connection to the target: a thread for each direction. */
+final class ProxyConnection {
+
+  private static final int CHUNK_BYTES = 16 * 1024;
+
+  /** How long a server that was told that its client is gone may take to close. */
+  private static final Duration FINISH_TIMEOUT = Duration.ofSeconds(20);
+
+  private final TcpProxy proxy;
+  private final Socket client;
+  private final Socket server;
+  private final Tap tap;
+  private final AtomicBoolean reset = new AtomicBoolean();
+  private final CountDownLatch serverDone = new CountDownLatch(1);
+  private final AtomicInteger directionsOpen = new AtomicInteger(2);
+
+  /** From now on nothing reaches the client: we only wait for the server to end. */
+  private volatile boolean finishing;
+
+  ProxyConnection(TcpProxy proxy, Socket client, Socket server, Tap tap) {
+    this.proxy = proxy;
+    this.client = client;
+    this.server = server;
+    this.tap = tap;
+  }
+
+  void start() {
+    startThread("tcp-proxy-to-server-", this::pumpToServer);
+    startThread("tcp-proxy-to-client-", this::pumpToClient);
+  }
+
+  private void startThread(String name, Runnable body) {
+    Thread thread = new Thread(body, name + proxy.port());
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  boolean isReset() {
+    return reset.get();
+  }
+
+  /** Ends both sides so that the peers see a reset, not an orderly end. */
+  void reset() {
+    if (reset.compareAndSet(false, true)) {
+      reset(client);
+      reset(server);
+      proxy.ended(this);
+    }
+  }
+
+  static void reset(Socket socket) {
+    try {
+      // Lingering for no time makes close send a reset.
+      socket.setSoLinger(true, 0);
+    } catch (IOException e) {
+      // Closed already.
+    }
+    close(socket);
+  }
+
+  private static void close(Socket socket) {
+    try {
+      socket.close();
+    } catch (IOException e) {
+      // Nothing is left to close.
+    }
+  }
+
+  private void pumpToServer() {
+    try {
+      pump(client, server, tap::toServer, false);
+      if (finishing) {
+        awaitServerDone();
+      } else {
+        server.shutdownOutput();
+        directionEnded();
+      }
+    } catch (IOException | InterruptedException e) {
+      // While finishing the other direction still listens for the server's end.
+      if (!finishing) {
+        reset();
+      }
+    }
+  }
+
+  private void pumpToClient() {
+    try {
+      pump(server, client, tap::toClient, true);
+      serverEnded();
+      if (finishing) {
+        reset();
+      } else {
+        client.shutdownOutput();
+        directionEnded();
+      }
+    } catch (SocketTimeoutException e) {
+      reset();
+    } catch (IOException | InterruptedException e) {
+      // While finishing we only read: it was the server that ended, by a reset, unless we did it
+      // ourselves.
+      if (finishing && !isReset()) {
+        serverEnded();
+      }
+      reset();
+    }
+  }
+
+  private void serverEnded() {
+    tap.serverDone();
+    serverDone.countDown();
+  }
+
+  /** This direction has nothing more to do but to see that the other does not wait for ever. */
+  private void awaitServerDone() throws InterruptedException {
+    if (!serverDone.await(FINISH_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+      reset();
+    }
+  }
+
+  /**
+   * Forwards until the source ends. Only towards the client does it go on reading after the fate
+   * was decided.
+   */
+  private void pump(Socket from, Socket to, Function<byte[], Passage> decide, boolean toClient)
+      throws IOException, InterruptedException {
+    InputStream in = from.getInputStream();
+    OutputStream out = to.getOutputStream();
+    byte[] buffer = new byte[CHUNK_BYTES];
+    for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
+      if (finishing) {
+        continue;
+      }
+      if (!proxy.passGate(this)) {
+        throw new IOException("ended while held back");
+      }
+      Passage passage = decide.apply(Arrays.copyOf(buffer, n));
+      // The other direction may have decided meanwhile.
+      if (finishing) {
+        continue;
+      }
+      out.write(passage.bytes());
+      out.flush();
+      if (passage.then() == Passage.Then.CUT) {
+        throw new IOException("cut by the tap");
+      }
+      if (passage.then() == Passage.Then.FINISH_THEN_CUT) {
+        finish();
+        if (!toClient) {
+          return;
+        }
+      }
+    }
+  }
+
+  private void finish() throws IOException {
+    finishing = true;
+    server.setSoTimeout((int) FINISH_TIMEOUT.toMillis());
+    server.shutdownOutput();
+  }
+
+  private void directionEnded() {
+    if (directionsOpen.decrementAndGet() == 0 && reset.compareAndSet(false, true)) {
+      // In order, so that what was written last still arrives.
+      close(client);
+      close(server);
+      proxy.ended(this);
+    }
+  }
+}

@@ -1,0 +1,278 @@
+package dev.lockstep.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * A network in between that misbehaves on request: slow, silent, cut or refusing. It listens on the
+ * loopback address, on a port of its own, and forwards to one target.
+ *
+ * <p>A change applies to what arrives after it; {@link #cut} returns when the connections are gone.
+ * Thread safe. Closing ends all connections and takes at most a few seconds.
+ */
+public final class TcpProxy implements AutoCloseable {
+
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+  private static final Tap UNTOUCHED = new Tap() {};
+
+  /**
+   * Sees the bytes of one connection and decides on them. The two directions call it from two
+   * threads, each in order.
+   */
+  public interface Tap {
+    /** Bytes from the client, on their way to the server. */
+    default Passage toServer(byte[] bytes) {
+      return Passage.forward(bytes);
+    }
+
+    /** Bytes from the server, on their way to the client. */
+    default Passage toClient(byte[] bytes) {
+      return Passage.forward(bytes);
+    }
+
+    /**
+     * The server has closed its side, so whatever it did is done; the client has not been told yet.
+     */
+    default void serverDone() {}
+  }
+
+  /** What becomes of some bytes, and then of their connection. */
+  public static final class Passage {
+
+    enum Then {
+      CONTINUE,
+      CUT,
+      FINISH_THEN_CUT
+    }
+
+    private final byte[] bytes;
+    private final Then then;
+
+    private Passage(byte[] bytes, Then then) {
+      this.bytes = bytes;
+      this.then = then;
+    }
+
+    /** These bytes are passed on, and all goes on. */
+    public static Passage forward(byte[] bytes) {
+      return new Passage(bytes, Then.CONTINUE);
+    }
+
+    /** Both sides are reset. */
+    public static Passage cut() {
+      return new Passage(new byte[0], Then.CUT);
+    }
+
+    /**
+     * These bytes are passed on and nothing after them. The server is told that the client is gone;
+     * once it has closed its side, the client is reset.
+     */
+    public static Passage finishThenCut(byte[] bytes) {
+      return new Passage(bytes, Then.FINISH_THEN_CUT);
+    }
+
+    byte[] bytes() {
+      return bytes;
+    }
+
+    Then then() {
+      return then;
+    }
+  }
+
+  private final InetSocketAddress target;
+  private final Supplier<? extends Tap> taps;
+  private final ServerSocket listener;
+  private final Thread acceptor;
+  private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
+  private final ReentrantLock guard = new ReentrantLock();
+  private final Condition changed = guard.newCondition();
+  private boolean stalled;
+  private boolean refusing;
+  private boolean closed;
+  private long delayNanos;
+
+  private TcpProxy(InetSocketAddress target, Supplier<? extends Tap> taps) throws IOException {
+    this.target = target;
+    this.taps = taps;
+    this.listener = new ServerSocket(0, 0, InetAddress.getByAddress(new byte[] {127, 0, 0, 1}));
+    this.acceptor = new Thread(this::acceptAll, "tcp-proxy-" + listener.getLocalPort());
+    this.acceptor.setDaemon(true);
+  }
+
+  /** Forwards to the target, faithfully until told otherwise. */
+  public static TcpProxy to(String host, int port) {
+    return to(host, port, () -> UNTOUCHED);
+  }
+
+  /**
+   * Forwards to the target and shows the bytes to a tap.
+   *
+   * @param taps gives one for each connection
+   */
+  public static TcpProxy to(String host, int port, Supplier<? extends Tap> taps) {
+    try {
+      TcpProxy proxy = new TcpProxy(new InetSocketAddress(host, port), taps);
+      proxy.acceptor.start();
+      return proxy;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Where it listens, on 127.0.0.1. */
+  public int port() {
+    return listener.getLocalPort();
+  }
+
+  /** Connections open now. */
+  public int connections() {
+    return connections.size();
+  }
+
+  /**
+   * From now on each chunk, in each direction, waits so long before it is forwarded. Zero ends it.
+   */
+  public void delay(Duration delay) {
+    change(() -> delayNanos = delay.toNanos());
+  }
+
+  /**
+   * A black hole: connections are accepted and stay open, and nothing passes until {@link #resume}.
+   */
+  public void stall() {
+    change(() -> stalled = true);
+  }
+
+  /** Ends {@link #stall}: what was held back is forwarded. */
+  public void resume() {
+    change(() -> stalled = false);
+  }
+
+  /** New connections are reset as soon as they are made; those open go on. */
+  public void refuse() {
+    change(() -> refusing = true);
+  }
+
+  /** Ends {@link #refuse}. */
+  public void accept() {
+    change(() -> refusing = false);
+  }
+
+  /**
+   * Resets all connections, on both sides.
+   *
+   * @return how many there were
+   */
+  public int cut() {
+    int count = 0;
+    for (ProxyConnection connection : connections) {
+      connection.reset();
+      count++;
+    }
+    return count;
+  }
+
+  @Override
+  public void close() {
+    change(() -> closed = true);
+    try {
+      listener.close();
+      cut();
+      acceptor.join(CLOSE_TIMEOUT.toMillis());
+      // One that was being accepted meanwhile.
+      cut();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Holds a chunk back for as long as the proxy is told to.
+   *
+   * @return false when the connection has ended meanwhile, and the chunk with it
+   */
+  boolean passGate(ProxyConnection connection) throws InterruptedException {
+    guard.lock();
+    try {
+      long left = delayNanos;
+      while (!closed && !connection.isReset() && (stalled || left > 0)) {
+        if (stalled) {
+          changed.await();
+        } else {
+          left = changed.awaitNanos(left);
+        }
+      }
+      return !closed && !connection.isReset();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  /** Called by a connection once, at its end. */
+  void ended(ProxyConnection connection) {
+    connections.remove(connection);
+    change(() -> {});
+  }
+
+  private void change(Runnable change) {
+    guard.lock();
+    try {
+      change.run();
+      changed.signalAll();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private boolean admits() {
+    guard.lock();
+    try {
+      return !refusing && !closed;
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  private void acceptAll() {
+    while (!listener.isClosed()) {
+      try {
+        open(listener.accept());
+      } catch (IOException e) {
+        // The listener was closed, or a client left before it was served: neither concerns the
+        // others.
+      }
+    }
+  }
+
+  private void open(Socket client) throws IOException {
+    if (!admits()) {
+      ProxyConnection.reset(client);
+      return;
+    }
+    Socket server = new Socket();
+    try {
+      server.connect(target, (int) CONNECT_TIMEOUT.toMillis());
+    } catch (IOException e) {
+      ProxyConnection.reset(client);
+      server.close();
+      return;
+    }
+    ProxyConnection connection = new ProxyConnection(this, client, server, taps.get());
+    connections.add(connection);
+    connection.start();
+  }
+}

@@ -1,0 +1,215 @@
+package dev.lockstep.testkit;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.postgres.PostgresServer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * A PostgreSQL database of its own for each test class.
+ *
+ * <pre>{@code
+ * @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+ * }</pre>
+ *
+ * <p>The databases of a JVM live on one server, started by the first class that needs it, with
+ * {@code fsync} off; a migrated database is a copy of a template, so migrations run once. Before
+ * the first test of the class the database is there; after the last the pool is closed and the
+ * database dropped, whoever is still connected. Tests of one class share it, nested classes
+ * included.
+ *
+ * <p>Thread safe once the class has begun.
+ */
+public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
+
+  private static final int POOL_SIZE_DEFAULT = 20;
+  private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
+
+  /** Which server the database lives on. */
+  private enum Home {
+    SHARED,
+    OWN,
+    OWN_DURABLE
+  }
+
+  private record Running(TestServer server, String name, HikariDataSource pool) {}
+
+  private final Home home;
+  private final boolean migrated;
+  private final int poolSize;
+  private volatile @Nullable Running running;
+  private int depth;
+
+  private TestDatabase(Home home, boolean migrated, int poolSize) {
+    this.home = home;
+    this.migrated = migrated;
+    this.poolSize = poolSize;
+  }
+
+  /**
+   * A database with the migrations found at {@code db/lockstep} on the class path; without any it
+   * is empty.
+   */
+  public static TestDatabase migrated() {
+    return new TestDatabase(Home.SHARED, true, POOL_SIZE_DEFAULT);
+  }
+
+  /** A database with nothing in it. */
+  public static TestDatabase empty() {
+    return new TestDatabase(Home.SHARED, false, POOL_SIZE_DEFAULT);
+  }
+
+  /**
+   * A migrated database on a server of its own, for tests that crash it with {@link
+   * PostgresServer#crash()}.
+   *
+   * @param durable true when what was committed has to survive the crash of a machine; a crash of
+   *     the server alone loses no acknowledged commit only if this is true, as {@code
+   *     synchronous_commit} is off otherwise
+   */
+  public static TestDatabase ownServer(boolean durable) {
+    return new TestDatabase(durable ? Home.OWN_DURABLE : Home.OWN, true, POOL_SIZE_DEFAULT);
+  }
+
+  /** The same with at most so many pooled connections; they are opened as they are needed. */
+  public TestDatabase withPoolSize(int connections) {
+    return new TestDatabase(home, migrated, connections);
+  }
+
+  @Override
+  public void beforeAll(ExtensionContext context) {
+    open();
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    end();
+  }
+
+  synchronized void open() {
+    if (depth++ > 0) {
+      return;
+    }
+    TestServer server =
+        home == Home.SHARED ? TestServer.shared() : TestServer.start(home == Home.OWN_DURABLE);
+    String name = server.createDatabase(migrated);
+    running = new Running(server, name, pool(server.server(), name));
+  }
+
+  synchronized void end() {
+    Running ending = running;
+    if (--depth > 0 || ending == null) {
+      return;
+    }
+    running = null;
+    ending.pool().close();
+    if (home == Home.SHARED) {
+      ending.server().dropDatabase(ending.name());
+    } else {
+      ending.server().close();
+    }
+  }
+
+  /** A pool. Connections that a crash broke are replaced when they are next asked for. */
+  public DataSource dataSource() {
+    return running().pool();
+  }
+
+  /** A pooled connection, in autocommit mode; close it. */
+  public Connection connection() throws SQLException {
+    return running().pool().getConnection();
+  }
+
+  /** The address of this database, without credentials. */
+  public String url() {
+    return running().server().server().url(running().name());
+  }
+
+  public String user() {
+    return server().user();
+  }
+
+  public String password() {
+    return server().password();
+  }
+
+  public String name() {
+    return running().name();
+  }
+
+  /** The server below; shared with other test classes unless it came from {@link #ownServer}. */
+  public PostgresServer server() {
+    return running().server().server();
+  }
+
+  /** Runs one or more statements and commits. */
+  public void execute(String sql) {
+    try (Connection connection = connection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** The first column of the one row that the query returns. */
+  public long queryLong(String sql, Object... args) {
+    List<Long> rows = query(sql, row -> row.getLong(1), args);
+    if (rows.size() != 1) {
+      throw new IllegalStateException(rows.size() + " rows, not 1: " + sql);
+    }
+    return rows.get(0);
+  }
+
+  /** All rows that the query returns, in order. */
+  public <T> List<T> query(String sql, RowMapper<T> mapper, Object... args) {
+    try (Connection connection = connection();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < args.length; i++) {
+        statement.setObject(i + 1, args[i]);
+      }
+      try (ResultSet row = statement.executeQuery()) {
+        List<T> result = new ArrayList<>();
+        while (row.next()) {
+          result.add(mapper.map(row));
+        }
+        return result;
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  private Running running() {
+    Running now = running;
+    if (now == null) {
+      throw new IllegalStateException(
+          "the test database exists from beforeAll to afterAll: is the field static and @RegisterExtension?");
+    }
+    return now;
+  }
+
+  private HikariDataSource pool(PostgresServer server, String name) {
+    HikariConfig config = new HikariConfig();
+    config.setPoolName(name);
+    config.setJdbcUrl(server.url(name));
+    config.setUsername(server.user());
+    config.setPassword(server.password());
+    config.setMaximumPoolSize(poolSize);
+    config.setMinimumIdle(0);
+    config.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
+    return new HikariDataSource(config);
+  }
+}

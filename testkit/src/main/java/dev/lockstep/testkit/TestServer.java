@@ -1,0 +1,173 @@
+package dev.lockstep.testkit;
+
+import dev.lockstep.postgres.PostgresConfig;
+import dev.lockstep.postgres.PostgresException;
+import dev.lockstep.postgres.PostgresServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.flywaydb.core.Flyway;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A server in a temporary folder, with a template that has the migrations applied. Thread safe. */
+final class TestServer implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(TestServer.class);
+  private static final String PREFIX = "lockstep-test-";
+  private static final Pattern FOLDER = Pattern.compile(PREFIX + "(\\d+)-.*");
+  private static final String TEMPLATE = "lockstep_template";
+  private static final String MIGRATIONS = "classpath:db/lockstep";
+  private static final String SCHEMA = "lockstep";
+
+  /**
+   * One per JVM, since starting takes longer than most tests; started by the first class that asks.
+   */
+  private static final class Shared {
+    static final TestServer SERVER = startShared();
+
+    private static TestServer startShared() {
+      removeAbandoned();
+      TestServer server = TestServer.start(false);
+      Runtime.getRuntime()
+          .addShutdownHook(new Thread(server::close, "lockstep-test-postgres-stop"));
+      return server;
+    }
+  }
+
+  private final Path directory;
+  private final PostgresServer server;
+  private final AtomicInteger databases = new AtomicInteger();
+  private boolean templateReady;
+
+  private TestServer(Path directory, PostgresServer server) {
+    this.directory = directory;
+    this.server = server;
+  }
+
+  static TestServer shared() {
+    return Shared.SERVER;
+  }
+
+  static TestServer start(boolean durable) {
+    try {
+      Path directory = Files.createTempDirectory(PREFIX + ProcessHandle.current().pid() + "-");
+      PostgresConfig config =
+          PostgresConfig.forTests(directory)
+              .withDurable(durable)
+              .withSetting("shared_buffers", "128MB")
+              .withSetting("max_connections", "400");
+      return new TestServer(directory, PostgresServer.start(config));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  PostgresServer server() {
+    return server;
+  }
+
+  /** A new database: a copy of the migrated template, or empty. */
+  String createDatabase(boolean migrated) {
+    String name = "test_" + databases.incrementAndGet();
+    if (migrated) {
+      prepareTemplate();
+      administer("CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE);
+    } else {
+      administer("CREATE DATABASE " + name);
+    }
+    return name;
+  }
+
+  void dropDatabase(String name) {
+    administer("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
+  }
+
+  private synchronized void prepareTemplate() {
+    if (templateReady) {
+      return;
+    }
+    // A first attempt that failed must not leave half a template to be copied.
+    dropDatabase(TEMPLATE);
+    administer("CREATE DATABASE " + TEMPLATE);
+    Flyway flyway =
+        Flyway.configure()
+            .dataSource(server.url(TEMPLATE), server.user(), server.password())
+            .locations(MIGRATIONS)
+            .failOnMissingLocations(false)
+            .defaultSchema(SCHEMA)
+            .createSchemas(true)
+            .load();
+    if (flyway.info().all().length > 0) {
+      flyway.migrate();
+    }
+    templateReady = true;
+  }
+
+  private void administer(String sql) {
+    try (Connection connection =
+            DriverManager.getConnection(server.url("postgres"), server.user(), server.password());
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException e) {
+      throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** Stops the server and deletes its data. */
+  @Override
+  public void close() {
+    server.close();
+    deleteQuietly(directory);
+  }
+
+  /**
+   * A test JVM that was killed leaves its server running and its folder on disk; the next run
+   * clears both away.
+   */
+  private static void removeAbandoned() {
+    Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
+    List<Path> folders;
+    try (Stream<Path> list = Files.list(temporary)) {
+      folders = list.filter(TestServer::isAbandoned).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    for (Path folder : folders) {
+      try {
+        PostgresServer.stopAbandoned(PostgresConfig.forTests(folder));
+        deleteQuietly(folder);
+      } catch (PostgresException e) {
+        // Another test run may be clearing it at this moment, or it belongs to another user.
+        log.info("Left {} alone: {}", folder, e.getMessage());
+      }
+    }
+  }
+
+  private static boolean isAbandoned(Path folder) {
+    Matcher name = FOLDER.matcher(folder.getFileName().toString());
+    return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
+  }
+
+  private static void deleteQuietly(Path root) {
+    try (Stream<Path> tree = Files.walk(root)) {
+      // What a folder contains comes after it, so backwards it comes before.
+      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    } catch (IOException e) {
+      log.warn("Could not delete {}: {}", root, e.toString());
+    }
+  }
+}
