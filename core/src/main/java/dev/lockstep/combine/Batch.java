@@ -8,6 +8,7 @@ import java.util.List;
 final class Batch<Q, A> {
   private final List<Pending<Q, A>> pending;
   private final int taken;
+  private volatile List<Delivery.Answer> answers = List.of();
 
   /**
    * @param taken how many left the queue, abandoned ones included
@@ -23,5 +24,16 @@ final class Batch<Q, A> {
 
   int taken() {
     return taken;
+  }
+
+  /** The answers are known. Not yet delivered: that may take a while. */
+  void decided(List<Delivery.Answer> known) {
+    answers = known;
+  }
+
+  /** Answers everyone now: as decided, else with this. */
+  void settle(Throwable otherwise) {
+    answers.forEach(answer -> answer.complete().run());
+    pending.forEach(p -> p.answer().completeExceptionally(otherwise));
   }
 }

@@ -1,6 +1,7 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -18,46 +19,55 @@ interface BatchRunner<K, Q, A> {
   static <K, Q, S, P, A> BatchRunner<K, Q, A> inTransaction(
       Transactor transactor, Combined<K, Q, S, P, A> operation, TxOptions options) {
     return (key, requests) -> {
-      PlanHolder<P> latest = new PlanHolder<>();
-      P committed =
-          transactor.call(
-              options,
-              connection -> latest.keep(apply(connection, operation, key, requests)),
-              connection -> latest.ifCommitted(connection, operation, key));
-      return operation.answers(committed);
+      Latest<P, A> latest = new Latest<>();
+      return transactor.call(
+          options,
+          connection -> latest.keep(decide(connection, operation, key, requests)),
+          connection -> latest.ifCommitted(connection, operation, key));
     };
   }
 
-  static <K, Q, S, P, A> P apply(
+  /**
+   * The answers are made and counted before anything is committed: an operation that fails at them
+   * must not have happened.
+   */
+  static <K, Q, S, P, A> Decided<P, A> decide(
       Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
     S state = operation.lock(connection, key, requests);
     P plan = operation.decide(key, state, requests);
     operation.write(connection, key, plan);
-    return plan;
+    List<A> answers = operation.answers(plan);
+    if (answers.size() != requests.size()) {
+      throw new IllegalStateException(
+          "%d answers to %d requests".formatted(answers.size(), requests.size()));
+    }
+    return new Decided<>(plan, answers);
   }
 
-  /** The plan of the latest attempt, which is the one whose COMMIT was in doubt. */
-  final class PlanHolder<P> {
-    private @Nullable P plan;
+  /** A plan that is written and not yet committed, and what will be answered then. */
+  record Decided<P, A>(P plan, List<A> answers) {}
 
-    P keep(P plan) {
-      this.plan = plan;
-      return plan;
+  /** What the latest attempt decided, which is the one whose COMMIT was in doubt. */
+  final class Latest<P, A> {
+    private @Nullable Decided<P, A> latest;
+
+    List<A> keep(Decided<P, A> decided) {
+      latest = decided;
+      return decided.answers();
     }
 
-    <K> Optional<P> ifCommitted(Connection connection, Combined<K, ?, ?, P, ?> operation, K key)
-        throws SQLException {
-      P doubtful = plan;
-      return doubtful != null && operation.happened(connection, key, doubtful)
-          ? Optional.of(doubtful)
+    <K> Optional<List<A>> ifCommitted(
+        Connection connection, Combined<K, ?, ?, P, A> operation, K key) throws SQLException {
+      Decided<P, A> doubtful = latest;
+      return doubtful != null && operation.happened(connection, key, doubtful.plan())
+          ? Optional.of(doubtful.answers())
           : Optional.empty();
     }
   }
 
   /** Whether a smaller batch might fare better than the one this came from. */
   static boolean blamesARequest(Throwable thrown) {
-    return !(thrown instanceof LockstepException)
-        || thrown instanceof dev.lockstep.tx.PermanentFault;
+    return !(thrown instanceof LockstepException) || thrown instanceof PermanentFault;
   }
 }

@@ -33,8 +33,8 @@ public interface Combined<K, Q, S, P, A> {
 
   /**
    * Whether this plan was committed; asked only after the connection was lost during COMMIT. Look
-   * for something only this plan can have written. A plan that wrote nothing answers false: it may
-   * be decided again.
+   * for something only this plan can have written. A plan that wrote nothing answers true: it was
+   * decided on locked rows, and there is nothing that could be missing.
    */
   boolean happened(Connection connection, K key, P plan) throws SQLException;
 }

@@ -1,5 +1,6 @@
 package dev.lockstep.combine;
 
+import dev.lockstep.combine.Delivery.Answer;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Transactor;
@@ -12,7 +13,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
 public final class Combiner<K, Q, A> implements AutoCloseable {
   private final BatchRunner<K, Q, A> runner;
   private final CombinerConfig config;
-  private final Executor answering;
+  private final Delivery delivery;
   private final WriterThreads threads;
   private final ServiceRate rate = new ServiceRate();
 
@@ -63,6 +63,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private int waiting;
   private int writers;
   private boolean closed;
+  // Set when close has waited long enough: what is not begun by then is not begun at all.
+  private volatile boolean halted;
 
   /** Answers are completed on the common pool. */
   public static <K, Q, S, P, A> Combiner<K, Q, A> on(
@@ -77,8 +79,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   Combiner(BatchRunner<K, Q, A> runner, CombinerConfig config, Executor answering) {
     this.runner = runner;
     this.config = config;
-    this.answering = answering;
-    this.threads = new WriterThreads(config.name(), config.maxWriters());
+    this.delivery = new Delivery(answering);
+    this.threads = new WriterThreads(config.name());
   }
 
   /**
@@ -87,7 +89,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    * no effect on what happens.
    */
   public CompletionStage<A> submit(K key, Q request) {
-    return enqueue(key, request).answer();
+    return enqueue(key, Pending.of(request, true)).answer();
   }
 
   /**
@@ -97,7 +99,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    */
   public A call(K key, Q request) {
     try {
-      return enqueue(key, request).answer().join();
+      return enqueue(key, Pending.of(request, false)).answer().join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;
@@ -116,7 +118,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public static <K, Q, S, P, A> List<A> apply(
       Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
-    return operation.answers(BatchRunner.apply(connection, operation, key, requests));
+    return BatchRunner.decide(connection, operation, key, requests).answers();
   }
 
   /** Requests waiting for a writer now, over all keys. */
@@ -149,14 +151,14 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+    halted = true;
     CombinerClosed reason = new CombinerClosed(config.name());
     neverBegun.forEach(pending -> pending.answer().completeExceptionally(reason));
     threads.close();
     answerTheRest();
   }
 
-  private Pending<Q, A> enqueue(K key, Q request) {
-    Pending<Q, A> pending = Pending.of(request);
+  private Pending<Q, A> enqueue(K key, Pending<Q, A> pending) {
     LockstepException refusal = null;
     boolean startWriter = false;
     lock.lock();
@@ -237,7 +239,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
         serve(lane.key(), batch);
       } catch (Throwable unforeseen) {
         // Whatever it was, this writer lives on: its lane and its callers depend on it.
-        batch.pending().forEach(p -> p.answer().completeExceptionally(unforeseen));
+        batch.settle(new OutcomeUnknown(config.name() + ": a writer failed", unforeseen));
         answered(batch);
       }
     }
@@ -259,55 +261,45 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   private void serve(K key, Batch<Q, A> batch) {
     long startedNanos = System.nanoTime();
-    List<Runnable> answers = new ArrayList<>(batch.pending().size());
-    try {
-      decide(key, batch.pending(), answers);
-    } finally {
-      if (!batch.pending().isEmpty()) {
-        rate.served(batch.pending().size(), System.nanoTime() - startedNanos);
-      }
-      deliver(batch, answers);
+    List<Answer> answers = new ArrayList<>(batch.pending().size());
+    decide(key, batch.pending(), answers);
+    if (!answers.isEmpty()) {
+      rate.served(answers.size(), System.nanoTime() - startedNanos);
     }
+    batch.decided(answers);
+    delivery.deliver(answers, () -> answered(batch));
   }
 
   /** Runs the requests as one batch; halves it when the failure may be one request's. */
-  private void decide(K key, List<Pending<Q, A>> pending, List<Runnable> answers) {
+  private void decide(K key, List<Pending<Q, A>> pending, List<Answer> answers) {
     if (pending.isEmpty()) {
       return;
     }
+    if (halted) {
+      fail(pending, new CombinerClosed(config.name()), answers);
+      return;
+    }
+    List<A> decided;
     try {
-      List<A> decided = runner.run(key, pending.stream().map(Pending::request).toList());
-      if (decided.size() != pending.size()) {
-        throw new IllegalStateException(
-            "%d answers to %d requests".formatted(decided.size(), pending.size()));
-      }
-      for (int i = 0; i < decided.size(); i++) {
-        CompletableFuture<A> answer = pending.get(i).answer();
-        A value = decided.get(i);
-        answers.add(() -> answer.complete(value));
-      }
+      decided = runner.run(key, pending.stream().map(Pending::request).toList());
     } catch (Throwable thrown) {
       if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
         int half = pending.size() / 2;
         decide(key, pending.subList(0, half), answers);
         decide(key, pending.subList(half, pending.size()), answers);
       } else {
-        pending.forEach(p -> answers.add(() -> p.answer().completeExceptionally(thrown)));
+        fail(pending, thrown, answers);
       }
+      return;
+    }
+    for (int i = 0; i < pending.size(); i++) {
+      answers.add(pending.get(i).with(decided.get(i)));
     }
   }
 
-  private void deliver(Batch<Q, A> batch, List<Runnable> answers) {
-    Runnable all =
-        () -> {
-          answers.forEach(Runnable::run);
-          answered(batch);
-        };
-    try {
-      answering.execute(all);
-    } catch (RejectedExecutionException e) {
-      all.run();
-    }
+  private static <Q, A> void fail(
+      List<Pending<Q, A>> pending, Throwable thrown, List<Answer> answers) {
+    pending.forEach(p -> answers.add(p.with(thrown)));
   }
 
   private void answered(Batch<Q, A> batch) {
@@ -342,8 +334,6 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
     OutcomeUnknown unknown =
         new OutcomeUnknown(config.name() + ": closed while the transaction was under way", null);
-    for (Batch<Q, A> batch : rest) {
-      batch.pending().forEach(pending -> pending.answer().completeExceptionally(unknown));
-    }
+    rest.forEach(batch -> batch.settle(unknown));
   }
 }

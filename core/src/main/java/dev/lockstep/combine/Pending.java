@@ -2,15 +2,27 @@ package dev.lockstep.combine;
 
 import java.util.concurrent.CompletableFuture;
 
-/** A request and the promise of its answer. */
-record Pending<Q, A>(Q request, CompletableFuture<A> answer) {
+/**
+ * A request and the promise of its answer.
+ *
+ * @param exposed whether the caller holds the promise itself, and may attach to it or cancel it
+ */
+record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
 
-  static <Q, A> Pending<Q, A> of(Q request) {
-    return new Pending<>(request, new CompletableFuture<>());
+  static <Q, A> Pending<Q, A> of(Q request, boolean exposed) {
+    return new Pending<>(request, new CompletableFuture<>(), exposed);
   }
 
   /** Its caller gave up while it was waiting: it need not be run at all. */
   boolean abandoned() {
     return answer.isDone();
+  }
+
+  Delivery.Answer with(A value) {
+    return new Delivery.Answer(exposed, () -> answer.complete(value));
+  }
+
+  Delivery.Answer with(Throwable fault) {
+    return new Delivery.Answer(exposed, () -> answer.completeExceptionally(fault));
   }
 }

@@ -12,14 +12,15 @@ final class WriterThreads implements AutoCloseable {
 
   private final ThreadPoolExecutor pool;
 
-  WriterThreads(String name, int max) {
+  WriterThreads(String name) {
     AtomicInteger number = new AtomicInteger();
     pool =
         new ThreadPoolExecutor(
             0,
-            // One more than there are writers: a writer that has just given up its place may still
-            // be on its way back to the pool when the next one is started.
-            max + 1,
+            // The combiner limits its writers. A limit here would refuse some of them: a writer
+            // that
+            // has given up its place may still be on its way back to the pool.
+            Integer.MAX_VALUE,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
             new SynchronousQueue<>(),

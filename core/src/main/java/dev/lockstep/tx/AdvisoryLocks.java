@@ -21,9 +21,10 @@ public final class AdvisoryLocks {
   private static final String WAIT = "SELECT pg_advisory_xact_lock(?)";
   private static final String TRY = "SELECT pg_try_advisory_xact_lock(?)";
   // The function runs row by row in the order of the array, which is sorted: no two callers of
-  // lockAll can deadlock with each other.
+  // lockAll can deadlock with each other. Counted, because a driver that fetches rows in portions
+  // would take only the first portion of the locks.
   private static final String WAIT_ALL =
-      "SELECT pg_advisory_xact_lock(key) FROM unnest(?::bigint[]) AS key";
+      "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(?::bigint[]) AS key";
 
   private AdvisoryLocks() {}
 

@@ -1,5 +1,6 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.tx.CommitDoubt.Suspect;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -16,6 +17,10 @@ import org.slf4j.LoggerFactory;
 /** One call of a Transactor: attempts until it commits, fails for good, or runs out of time. */
 final class Attempts<T> {
   private static final Logger log = LoggerFactory.getLogger(Attempts.class);
+
+  // A transaction in which a statement failed answers COMMIT with ROLLBACK, which the driver lets
+  // pass as success. The empty SELECT fails there instead; both travel in one packet.
+  private static final String COMMIT = "SELECT; COMMIT";
 
   private final DataSource dataSource;
   private final TxOptions options;
@@ -41,16 +46,18 @@ final class Attempts<T> {
   T run() {
     for (int number = 1; ; number++) {
       One one = new One(number);
+      T result;
       try {
-        T result = one.run();
-        one.tell(one.lookedUp ? Outcome.FOUND_COMMITTED : Outcome.COMMITTED, null, Duration.ZERO);
-        return result;
+        result = one.run();
       } catch (OutcomeUnknown e) {
-        one.tell(Outcome.UNKNOWN, SqlFault.behind(e).orElse(null), Duration.ZERO);
+        one.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
         throw e;
       } catch (SQLException | RuntimeException | Error e) {
         retryOrThrow(one, e);
+        continue;
       }
+      one.tell(one.lookedUp ? Outcome.FOUND_COMMITTED : Outcome.COMMITTED, null, Duration.ZERO);
+      return result;
     }
   }
 
@@ -71,7 +78,7 @@ final class Attempts<T> {
       return;
     }
     one.tell(Outcome.FAILED, fault, Duration.ZERO);
-    if (one.cutByDeadline() || (fault != null && fault.retryable() && deadline.passed())) {
+    if (one.cutByDeadline() || (fault != null && fault.mayPass() && deadline.passed())) {
       throw new DeadlineExceeded(
           "%s: not done within %s (attempt %d)"
               .formatted(options.label(), options.deadline(), one.number),
@@ -99,6 +106,8 @@ final class Attempts<T> {
     private long connectedNanos = startedNanos;
     private @Nullable Watchdog watchdog;
     private boolean lookedUp;
+    // Switching auto-commit back on would commit what is left of the transaction.
+    private boolean leftOpen;
 
     One(int number) {
       this.number = number;
@@ -111,33 +120,45 @@ final class Attempts<T> {
     T run() throws SQLException {
       Connection connection = dataSource.getConnection();
       connectedNanos = System.nanoTime();
-      try (connection) {
-        boolean autoCommit = connection.getAutoCommit();
-        Watchdog guard = new Watchdog(connection, deadline);
-        watchdog = guard;
-        try {
-          connection.setAutoCommit(false);
-          String xid = begin(connection);
-          T result = work.run(connection);
-          return commit(connection, guard, xid, result);
-        } catch (SQLException | RuntimeException | Error e) {
-          rollback(connection, guard, e);
-          throw e;
-        } finally {
-          guard.finish();
-          if (!guard.hasCut()) {
-            restoreAutoCommit(connection, autoCommit);
-          }
+      boolean autoCommit = true;
+      try {
+        autoCommit = connection.getAutoCommit();
+        if (deadline.passed()) {
+          throw new DeadlineExceeded(
+              "%s: no connection within %s".formatted(options.label(), options.deadline()), null);
         }
+        return transact(connection);
+      } finally {
+        // What goes wrong from here on must not hide a COMMIT that is done.
+        if (!leftOpen) {
+          restoreAutoCommit(connection, autoCommit);
+        }
+        close(connection);
+      }
+    }
+
+    private T transact(Connection connection) throws SQLException {
+      Watchdog guard = new Watchdog(connection, deadline);
+      watchdog = guard;
+      try {
+        connection.setAutoCommit(false);
+        Suspect identity = begin(connection);
+        T result = work.run(connection);
+        return commit(connection, guard, identity, result);
+      } catch (SQLException | RuntimeException | Error e) {
+        rollback(connection, guard, e);
+        throw e;
+      } finally {
+        guard.finish();
       }
     }
 
     /**
      * All settings travel in one round trip with BEGIN, and end with the transaction. With a lookup
-     * the transaction's id is fetched along with them: it is what tells later whether the server
-     * has finished with the transaction.
+     * the transaction's identity is fetched along with them: it tells later whether the server has
+     * finished with the transaction.
      */
-    private String begin(Connection connection) throws SQLException {
+    private @Nullable Suspect begin(Connection connection) throws SQLException {
       long statementMs = Math.max(1, deadline.orSooner(options.statementTimeout()).toMillis());
       String settings =
           "SET TRANSACTION ISOLATION LEVEL %s %s; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d"
@@ -149,44 +170,47 @@ final class Attempts<T> {
       try (Statement statement = connection.createStatement()) {
         if (lookup == null) {
           statement.execute(settings);
-          return "";
+          return null;
         }
-        statement.execute(settings + "; SELECT pg_current_xact_id()::text");
+        statement.execute(settings + "; " + CommitDoubt.IDENTITY);
         while (!statement.getMoreResults()) {
           if (statement.getUpdateCount() == -1) {
-            throw new IllegalStateException("The server gave no transaction id");
+            throw new IllegalStateException("The server did not identify the transaction");
           }
         }
         try (ResultSet row = statement.getResultSet()) {
-          row.next();
-          return row.getString(1);
+          return Suspect.from(row);
         }
       }
     }
 
-    private T commit(Connection connection, Watchdog guard, String xid, T result)
+    private T commit(Connection connection, Watchdog guard, @Nullable Suspect identity, T result)
         throws SQLException {
-      if (!guard.startCommit()) {
+      if (guard.hasCut()) {
         throw new DeadlineExceeded("The deadline passed before COMMIT", null);
       }
-      try {
-        connection.commit();
+      // A connection that is already gone fails here, before there can be any doubt.
+      Statement statement = connection.createStatement();
+      try (statement) {
+        statement.execute(COMMIT);
         return result;
       } catch (SQLException e) {
-        // An error the server reported means it rolled back. Only silence leaves doubt.
-        if (SqlFault.of(e) != SqlFault.UNAVAILABLE) {
+        if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
-        return resolve(xid, e);
+        return resolve(identity, e);
+      } catch (RuntimeException | Error e) {
+        throw new OutcomeUnknown(
+            options.label() + ": COMMIT broke off in this process; look the effect up", e);
       }
     }
 
-    private T resolve(String xid, SQLException lost) throws SQLException {
-      if (lookup == null) {
+    private T resolve(@Nullable Suspect identity, SQLException lost) throws SQLException {
+      if (lookup == null || identity == null) {
         throw new OutcomeUnknown(
             options.label() + ": the connection was lost during COMMIT; look the effect up", lost);
       }
-      Optional<T> found = new CommitDoubt<>(dataSource, options, xid, lookup).settle(lost);
+      Optional<T> found = new CommitDoubt<>(dataSource, options, identity, lookup).settle(lost);
       if (found.isPresent()) {
         lookedUp = true;
         return found.get();
@@ -196,21 +220,15 @@ final class Attempts<T> {
 
     private void rollback(Connection connection, Watchdog guard, Throwable because) {
       if (guard.hasCut()) {
+        leftOpen = true;
         return;
       }
       try {
         connection.rollback();
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException e) {
+        leftOpen = true;
         because.addSuppressed(e);
-      }
-    }
-
-    private void restoreAutoCommit(Connection connection, boolean autoCommit) {
-      try {
-        connection.setAutoCommit(autoCommit);
-      } catch (SQLException e) {
-        // The pool tests what it gets back and drops a broken connection.
-        log.debug("Could not restore auto-commit", e);
+        discard(connection);
       }
     }
 
@@ -225,9 +243,35 @@ final class Attempts<T> {
                 outcome,
                 Optional.ofNullable(fault),
                 backoff));
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         log.warn("A transaction listener failed", e);
       }
+    }
+  }
+
+  /** Never throws. */
+  static void restoreAutoCommit(Connection connection, boolean autoCommit) {
+    try {
+      connection.setAutoCommit(autoCommit);
+    } catch (SQLException | RuntimeException e) {
+      log.debug("Could not restore auto-commit", e);
+    }
+  }
+
+  /** Never throws: the pool tests what it gets back and drops a broken connection. */
+  static void close(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException | RuntimeException e) {
+      log.debug("Could not close a connection", e);
+    }
+  }
+
+  private static void discard(Connection connection) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException | RuntimeException e) {
+      log.warn("Could not abort a connection that would not roll back", e);
     }
   }
 }

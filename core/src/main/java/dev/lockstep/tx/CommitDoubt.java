@@ -13,44 +13,88 @@ import javax.sql.DataSource;
  *
  * <p>A look at the effect alone could come too early, while the server is still committing, and
  * "not there" would then be wrong. So first wait until the server has finished with the
- * transaction, by its id, and look only then.
+ * transaction, and look only then.
  */
 final class CommitDoubt<T> {
-  private static final String STATUS = "SELECT pg_xact_status(?::text::xid8)";
+  /** What BEGIN asks the server about the transaction, to recognise it by later. */
+  static final String IDENTITY =
+      """
+      SELECT pg_current_xact_id()::text, pg_backend_pid(),
+             extract(epoch FROM pg_postmaster_start_time())::text""";
+
+  // A transaction holds the lock on its own id until its changes are visible. The process id keeps
+  // it apart from a stranger: a server that crashed gives the ids again that it had not yet made
+  // durable. For the same reason the status is asked only of a server that has not been restarted.
+  private static final String STATUS =
+      """
+      SELECT EXISTS (
+               SELECT 1 FROM pg_locks
+                WHERE locktype = 'transactionid' AND granted
+                  AND transactionid = ?::text::xid8::xid AND pid = ?),
+             CASE WHEN extract(epoch FROM pg_postmaster_start_time())::text = ?
+                   AND ?::text::xid8 < pg_snapshot_xmax(pg_current_snapshot())
+                  THEN pg_xact_status(?::text::xid8) = 'committed'
+                  ELSE false END
+      """;
   private static final long FIRST_PAUSE_NANOS = 1_000_000;
   private static final long MAX_PAUSE_NANOS = 250_000_000;
 
+  /**
+   * A transaction, as the server knows it.
+   *
+   * @param xid its 64-bit id
+   * @param backendPid the server process that ran it
+   * @param serverStartedAt when that server was started
+   */
+  record Suspect(String xid, int backendPid, String serverStartedAt) {
+    static Suspect from(ResultSet row) throws SQLException {
+      row.next();
+      return new Suspect(row.getString(1), row.getInt(2), row.getString(3));
+    }
+  }
+
+  private enum Status {
+    RUNNING,
+    COMMITTED,
+    /** Rolled back, or from before a restart: only the lookup can tell. */
+    ENDED
+  }
+
   private final DataSource dataSource;
   private final TxOptions options;
-  private final String xid;
+  private final Suspect suspect;
   private final EffectLookup<T> lookup;
 
-  CommitDoubt(DataSource dataSource, TxOptions options, String xid, EffectLookup<T> lookup) {
+  CommitDoubt(DataSource dataSource, TxOptions options, Suspect suspect, EffectLookup<T> lookup) {
     this.dataSource = dataSource;
     this.options = options;
-    this.xid = xid;
+    this.suspect = suspect;
     this.lookup = lookup;
   }
 
   /**
    * The effect, or empty when it certainly did not happen.
    *
-   * @throws OutcomeUnknown when the database could not be asked in time
+   * @throws OutcomeUnknown when the database could not be asked in time, or asking failed
    */
   Optional<T> settle(SQLException lost) {
     // The call's own deadline may have caused the doubt; asking gets a deadline of its own.
     Deadline patience = Deadline.after(options.deadline());
-    SQLException last = lost;
+    Throwable last = lost;
     long pauseNanos = FIRST_PAUSE_NANOS;
     while (!patience.passed() && !Thread.currentThread().isInterrupted()) {
-      try (Connection connection = dataSource.getConnection()) {
-        String status = status(connection);
-        if (!"in progress".equals(status)) {
-          return look(connection, status, lost);
+      try {
+        Verdict<T> verdict = inquire(patience);
+        if (verdict.status() != Status.RUNNING) {
+          return verdict.orUnknown(options.label(), lost);
         }
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException | Error e) {
+        if (e instanceof OutcomeUnknown unknown) {
+          throw unknown;
+        }
+        // Whatever the lookup threw, it did not say that nothing happened.
         last = e;
-        if (SqlFault.of(e) != SqlFault.UNAVAILABLE) {
+        if (SqlFault.behind(e).filter(fault -> fault == SqlFault.UNAVAILABLE).isEmpty()) {
           break;
         }
       }
@@ -60,34 +104,54 @@ final class CommitDoubt<T> {
     OutcomeUnknown unknown =
         new OutcomeUnknown(
             options.label() + ": the connection was lost during COMMIT, and asking failed", lost);
-    unknown.addSuppressed(last);
+    if (last != lost) {
+      unknown.addSuppressed(last);
+    }
     throw unknown;
   }
 
-  private String status(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(STATUS)) {
-      statement.setString(1, xid);
-      try (ResultSet row = statement.executeQuery()) {
-        row.next();
-        String status = row.getString(1);
-        return status == null ? "forgotten" : status;
-      }
-    } catch (SQLException e) {
-      if (SqlFault.of(e) == SqlFault.OUT_OF_RANGE) {
-        // An id from the future: this server (a promoted standby) never saw the transaction.
-        return "never seen";
-      }
-      throw e;
+  private Verdict<T> inquire(Deadline patience) throws SQLException {
+    Connection connection = dataSource.getConnection();
+    boolean autoCommit = true;
+    Watchdog guard = new Watchdog(connection, patience);
+    try {
+      autoCommit = connection.getAutoCommit();
+      // Each question must see what was committed before it was asked, whatever the pool's default.
+      connection.setAutoCommit(true);
+      Status status = status(connection);
+      return new Verdict<>(
+          status, status == Status.RUNNING ? Optional.empty() : lookup.find(connection));
+    } finally {
+      guard.finish();
+      Attempts.restoreAutoCommit(connection, autoCommit);
+      Attempts.close(connection);
     }
   }
 
-  private Optional<T> look(Connection connection, String status, SQLException lost)
-      throws SQLException {
-    Optional<T> found = lookup.find(connection);
-    if (found.isEmpty() && "committed".equals(status)) {
-      throw new OutcomeUnknown(
-          options.label() + ": the transaction committed, but the lookup does not find it", lost);
+  private Status status(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(STATUS)) {
+      statement.setString(1, suspect.xid());
+      statement.setInt(2, suspect.backendPid());
+      statement.setString(3, suspect.serverStartedAt());
+      statement.setString(4, suspect.xid());
+      statement.setString(5, suspect.xid());
+      try (ResultSet row = statement.executeQuery()) {
+        row.next();
+        if (row.getBoolean(1)) {
+          return Status.RUNNING;
+        }
+        return row.getBoolean(2) ? Status.COMMITTED : Status.ENDED;
+      }
     }
-    return found;
+  }
+
+  private record Verdict<T>(Status status, Optional<T> found) {
+    Optional<T> orUnknown(String label, SQLException lost) {
+      if (found.isEmpty() && status == Status.COMMITTED) {
+        throw new OutcomeUnknown(
+            label + ": the transaction committed, but the lookup does not find it", lost);
+      }
+      return found;
+    }
   }
 }

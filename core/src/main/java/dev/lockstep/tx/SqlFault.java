@@ -24,14 +24,33 @@ public enum SqlFault {
   UNAVAILABLE,
   /** 23xxx: unique, check, foreign key, not null, exclusion. */
   CONSTRAINT,
-  /** 22003, 22023: a value outside what the server can take. */
-  OUT_OF_RANGE,
   /** Everything else: a mistake in the statement or in its data. */
   OTHER;
 
   /** Whether the whole transaction may simply be run again, as long as COMMIT was not sent. */
   public boolean retryable() {
     return this == SERIALIZATION || this == DEADLOCK || this == UNAVAILABLE;
+  }
+
+  /** Whether more time might have helped. */
+  boolean mayPass() {
+    return retryable() || this == LOCK_TIMEOUT || this == CANCELLED;
+  }
+
+  /**
+   * Whether this, thrown by COMMIT, is the server's own word that it rolled back. Silence is not,
+   * nor is a session that was ended: the server may have been waiting for a replica by then.
+   */
+  static boolean serverRolledBack(SQLException thrown) {
+    return hasState(thrown) && of(thrown) != UNAVAILABLE;
+  }
+
+  /**
+   * The fault a block reports when a guard in its own write found that somebody else was faster:
+   * the whole transaction is then run again, as after any serialization failure.
+   */
+  public static SQLException conflict(String message) {
+    return new SQLException(message, "40001");
   }
 
   public static SqlFault of(SQLException exception) {
@@ -45,10 +64,16 @@ public enum SqlFault {
     return OTHER;
   }
 
-  /** The fault behind an exception that may have been wrapped by other libraries. */
+  /**
+   * The fault behind an exception that may have been wrapped by other libraries; empty behind an
+   * {@link OutcomeUnknown}, which must not be taken for something that may be tried again.
+   */
   static Optional<SqlFault> behind(@Nullable Throwable thrown) {
     int depth = 0;
     for (Throwable t = thrown; t != null && depth < 20; t = t.getCause(), depth++) {
+      if (t instanceof OutcomeUnknown) {
+        return Optional.empty();
+      }
       if (t instanceof SQLException e) {
         return Optional.of(of(e));
       }
@@ -64,29 +89,35 @@ public enum SqlFault {
       case CANCELLED -> new StatementTimeout(message, cause);
       case UNAVAILABLE -> new DatabaseUnavailable(message, cause);
       case CONSTRAINT -> new ConstraintViolated(message, cause);
-      case OUT_OF_RANGE, OTHER -> new StatementFailed(message, cause);
+      case OTHER -> new StatementFailed(message, cause);
     };
   }
 
   private static SqlFault ofOne(SQLException e) {
-    String state = e.getSQLState();
-    if (state == null || state.length() != 5) {
-      // Pools report "no connection in time" by type, often without a state.
-      boolean connection =
-          e instanceof SQLTransientConnectionException
-              || e instanceof SQLNonTransientConnectionException
-              || e instanceof SQLRecoverableException;
-      return connection ? UNAVAILABLE : OTHER;
+    if (!hasState(e)) {
+      return isWithoutConnection(e) ? UNAVAILABLE : OTHER;
     }
+    String state = e.getSQLState();
     return switch (state) {
       case "40001" -> SERIALIZATION;
       case "40P01" -> DEADLOCK;
       case "55P03" -> LOCK_TIMEOUT;
       case "57014", "25P04" -> CANCELLED;
       case "57P01", "57P02", "57P03", "57P05", "25P03", "53300" -> UNAVAILABLE;
-      case "22003", "22023" -> OUT_OF_RANGE;
       default -> ofClass(state.substring(0, 2));
     };
+  }
+
+  private static boolean hasState(SQLException e) {
+    return e.getSQLState() != null && e.getSQLState().length() == 5;
+  }
+
+  /** Pools say by type, often without a state, that there is no connection or no time for one. */
+  private static boolean isWithoutConnection(SQLException e) {
+    return e instanceof SQLTransientConnectionException
+        || e instanceof SQLNonTransientConnectionException
+        || e instanceof SQLRecoverableException
+        || e.getCause() instanceof InterruptedException;
   }
 
   private static SqlFault ofClass(String stateClass) {

@@ -104,9 +104,7 @@ public final class Transactor {
         frame.connection.releaseSavepoint(savepoint);
         return result;
       } catch (SQLException | RuntimeException | Error e) {
-        frame.connection.rollback(savepoint);
-        boolean wholeOnly = SqlFault.behind(e).filter(SqlFault::retryable).isPresent();
-        frame.doom = wholeOnly ? e : doomBefore;
+        frame.doom = undo(frame, savepoint, e) ? doomBefore : e;
         throw e;
       }
     } catch (SQLException e) {
@@ -114,10 +112,23 @@ public final class Transactor {
     }
   }
 
+  /** Whether the transaction is as it was before the savepoint. */
+  private static boolean undo(Frame frame, Savepoint savepoint, Throwable because) {
+    try {
+      frame.connection.rollback(savepoint);
+      return SqlFault.behind(because).filter(SqlFault::retryable).isEmpty();
+    } catch (SQLException e) {
+      because.addSuppressed(e);
+      return false;
+    }
+  }
+
   /**
    * Runs on the caller's connection, within the caller's transaction: never commits, rolls back,
    * retries or changes a setting. Calls of this Transactor made inside join that transaction.
    *
+   * @throws TransactionDoomed if one of those calls failed and its exception was swallowed; the
+   *     caller, who commits, must roll back
    * @throws IllegalStateException if the connection is in auto-commit mode
    */
   public <T> T on(Connection connection, TxWork<T> work) {
@@ -127,13 +138,17 @@ public final class Transactor {
         throw new IllegalStateException(
             "The connection is in auto-commit mode; begin a transaction first");
       }
-      current.set(new Frame(connection, null));
-      return work.run(connection);
+      return inFrame(new Frame(connection, null), work);
     } catch (SQLException e) {
       throw translate(e, "on the caller's connection");
     } finally {
       restore(outer);
     }
+  }
+
+  /** As {@link #on}, without a result. */
+  public void runOn(Connection connection, TxAction action) {
+    on(connection, asWork(action));
   }
 
   private <T> T fresh(TxOptions options, TxWork<T> work, @Nullable EffectLookup<T> lookup) {
@@ -147,7 +162,7 @@ public final class Transactor {
       T result = work.run(frame.connection);
       if (frame.doom != null) {
         throw new TransactionDoomed(
-            "A joined call failed, so the whole transaction was rolled back", frame.doom);
+            "A joined call failed, so the whole transaction must be rolled back", frame.doom);
       }
       return result;
     } finally {

@@ -1,0 +1,159 @@
+package dev.lockstep.audit;
+
+import dev.lockstep.tx.Isolation;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks that every record of the stock agrees with every other, in one REPEATABLE READ snapshot,
+ * so that a sale under way is never mistaken for an error; and pauses the pools where they do not.
+ *
+ * <p>{@link #checkChanged} looks at pools that have changed since the last check and at the audit
+ * rows written since; {@link #checkAll} looks at everything from the beginning. Neither locks a
+ * row. Several nodes may check at once.
+ *
+ * <p>Thread-safe.
+ */
+public final class Audit {
+  private static final Logger log = LoggerFactory.getLogger(Audit.class);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+  // A counter that was changed by hand differs from the mark even though the sequence does not.
+  private static final String POOLS =
+      """
+      SELECT p.scope, p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq,
+        coalesce(m.seq, 0), coalesce(m.held, 0), coalesce(m.sold, 0)
+      FROM lockstep.pool p LEFT JOIN lockstep.audit_mark m ON m.scope = p.scope AND m.pool = p.pool
+      WHERE ? OR (p.audit_seq, p.held, p.sold) IS DISTINCT FROM
+        (coalesce(m.seq, 0), coalesce(m.held, 0), coalesce(m.sold, 0))
+      ORDER BY p.scope, p.pool""";
+
+  private static final String NOW = "SELECT now()";
+
+  private static final String SAVE_MARKS =
+      """
+      INSERT INTO lockstep.audit_mark AS m (scope, pool, seq, held, sold)
+      SELECT ?, x.pool, x.seq, x.held, x.sold FROM unnest(?, ?, ?, ?) AS x (pool, seq, held, sold)
+      ON CONFLICT (scope, pool) DO UPDATE
+      SET seq = excluded.seq, held = excluded.held, sold = excluded.sold
+      WHERE m.seq <= excluded.seq""";
+
+  private final Transactor transactor;
+  private final PoolPauser pauser;
+
+  /**
+   * @param pauser called once a violation, after the snapshot has ended
+   */
+  public Audit(Transactor transactor, PoolPauser pauser) {
+    this.transactor = transactor;
+    this.pauser = pauser;
+  }
+
+  /** Checks what has changed since the last check that found nothing wrong with it. */
+  public AuditReport checkChanged() {
+    return check(false);
+  }
+
+  /** Checks everything, from each pool's first audit row. */
+  public AuditReport checkAll() {
+    return check(true);
+  }
+
+  private record Found(Instant at, Map<Long, List<PoolFacts>> pools, List<Violation> violations) {}
+
+  private AuditReport check(boolean everything) {
+    TxOptions snapshot =
+        TxOptions.DEFAULT
+            .withLabel("invariants")
+            .withIsolation(Isolation.REPEATABLE_READ)
+            .asReadOnly()
+            .withStatementTimeout(PATIENCE)
+            .withDeadline(PATIENCE);
+    Found found = transactor.call(snapshot, connection -> look(connection, everything));
+    found.pools().forEach((scope, pools) -> saveMarks(scope, pools, found.violations()));
+    for (Violation violation : found.violations()) {
+      log.error(
+          "Invariant broken: {} of pool {} in scope {}: {}",
+          violation.check(),
+          violation.pool(),
+          violation.scope(),
+          violation.detail());
+      pauser.pause(violation);
+    }
+    List<PoolFacts> all = found.pools().values().stream().flatMap(List::stream).toList();
+    long changes =
+        all.stream().mapToLong(pool -> pool.auditSeq() - (everything ? 0 : pool.markSeq())).sum();
+    return new AuditReport(found.at(), all.size(), changes, found.violations());
+  }
+
+  private static Found look(Connection connection, boolean everything) throws SQLException {
+    Map<Long, List<PoolFacts>> byScope = new LinkedHashMap<>();
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> now = trip.query(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    trip.query(
+        POOLS,
+        row ->
+            byScope
+                .computeIfAbsent(row.getLong(1), scope -> new ArrayList<>())
+                .add(facts(row, everything)),
+        everything);
+    trip.send();
+    List<Violation> violations = new ArrayList<>();
+    for (Map.Entry<Long, List<PoolFacts>> scope : byScope.entrySet()) {
+      violations.addAll(new ScopeCheck(scope.getKey(), scope.getValue()).violations(connection));
+    }
+    return new Found(now.list().get(0), byScope, violations);
+  }
+
+  private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {
+    return new PoolFacts(
+        row.getLong(2),
+        row.getBoolean(3),
+        row.getInt(4),
+        row.getInt(5),
+        row.getInt(6),
+        row.getLong(7),
+        everything ? 0 : row.getLong(8),
+        everything ? 0 : row.getInt(9),
+        everything ? 0 : row.getInt(10));
+  }
+
+  /** A pool with a violation keeps its old mark: it is looked at again until it is mended. */
+  private void saveMarks(long scope, List<PoolFacts> pools, List<Violation> violations) {
+    Set<Long> broken =
+        violations.stream()
+            .filter(violation -> violation.scope() == scope)
+            .map(Violation::pool)
+            .collect(Collectors.toSet());
+    List<PoolFacts> sound = pools.stream().filter(p -> !broken.contains(p.pool())).toList();
+    transactor.run(
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          trip.update(
+              SAVE_MARKS,
+              scope,
+              SqlArray.bigints(sound.stream().map(PoolFacts::pool).toList()),
+              SqlArray.bigints(sound.stream().map(PoolFacts::auditSeq).toList()),
+              SqlArray.integers(sound.stream().map(PoolFacts::held).toList()),
+              SqlArray.integers(sound.stream().map(PoolFacts::sold).toList()));
+          trip.send();
+        });
+  }
+}

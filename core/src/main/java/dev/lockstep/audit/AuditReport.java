@@ -1,0 +1,21 @@
+package dev.lockstep.audit;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * What a check looked at and found.
+ *
+ * @param checkedAt the moment of the snapshot, on the database's clock
+ * @param pools pools looked at
+ * @param changes audit rows looked at
+ */
+public record AuditReport(Instant checkedAt, int pools, long changes, List<Violation> violations) {
+  public AuditReport {
+    violations = List.copyOf(violations);
+  }
+
+  public boolean ok() {
+    return violations.isEmpty();
+  }
+}

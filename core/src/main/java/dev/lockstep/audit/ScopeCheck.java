@@ -1,0 +1,203 @@
+package dev.lockstep.audit;
+
+import dev.lockstep.audit.Violation.Check;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The checks of one scope's pools, each a single statement of that scope. */
+final class ScopeCheck {
+  // Each row must begin where the one before it ended; the first where the mark stands.
+  private static final String CHAIN =
+      """
+      SELECT c.pool, count(*), min(c.seq) FILTER (WHERE NOT c.linked)
+      FROM (
+        SELECT a.pool, a.seq,
+          a.seq = lag(a.seq, 1, m.seq) OVER w + 1
+            AND a.held_before = lag(a.held_after, 1, m.held) OVER w
+            AND a.sold_before = lag(a.sold_after, 1, m.sold) OVER w AS linked
+        FROM unnest(?, ?, ?, ?) AS m (pool, seq, held, sold)
+        JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq > m.seq
+        WINDOW w AS (PARTITION BY a.pool ORDER BY a.seq)) c
+      GROUP BY c.pool""";
+
+  private static final String CHAIN_END =
+      """
+      SELECT a.pool, a.held_after, a.sold_after
+      FROM unnest(?, ?) AS m (pool, seq)
+      JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq = m.seq""";
+
+  private static final String HOLDS =
+      """
+      SELECT l.pool, coalesce(sum(l.quantity) FILTER (WHERE h.state = 0), 0),
+        coalesce(sum(l.quantity) FILTER (WHERE h.state = 1), 0)
+      FROM lockstep.hold h CROSS JOIN LATERAL unnest(h.pools, h.quantities) AS l (pool, quantity)
+      WHERE h.scope = ? AND h.state IN (0, 1)
+      GROUP BY l.pool""";
+
+  // A unit with an owner must be on the list of a live hold.
+  private static final String UNITS =
+      """
+      SELECT u.pool, count(*), count(u.hold),
+        count(*) FILTER (WHERE u.hold IS NOT NULL AND NOT coalesce(h.state IN (0, 1) AND EXISTS (
+          SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
+          WHERE x.pool = u.pool AND x.unit = u.unit), false))
+      FROM lockstep.unit u
+      LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold
+      WHERE u.scope = ? AND u.pool = ANY (?)
+      GROUP BY u.pool""";
+
+  private static final String QUOTAS =
+      """
+      SELECT coalesce(q.buyer, h.buyer), coalesce(q.used, 0), coalesce(h.used, 0)
+      FROM (SELECT buyer, used FROM lockstep.quota WHERE scope = ? AND used > 0) q
+      FULL JOIN (
+        SELECT buyer, sum((SELECT sum(x) FROM unnest(quantities) AS x)) AS used
+        FROM lockstep.hold WHERE scope = ? AND state IN (0, 1) GROUP BY buyer) h ON h.buyer = q.buyer
+      WHERE q.used IS DISTINCT FROM h.used
+        AND EXISTS (SELECT 1 FROM lockstep.scope WHERE scope = ? AND buyer_limit IS NOT NULL)
+      LIMIT 1""";
+
+  private final long scope;
+  private final Map<Long, PoolFacts> pools = new HashMap<>();
+  private final List<Violation> violations = new ArrayList<>();
+
+  private record Chain(long pool, long rows, long firstBroken) {}
+
+  private record Pair(long pool, long held, long sold) {}
+
+  private record UnitCounts(long pool, long rows, long owned, long stray) {}
+
+  ScopeCheck(long scope, List<PoolFacts> facts) {
+    this.scope = scope;
+    facts.forEach(pool -> pools.put(pool.pool(), pool));
+  }
+
+  List<Violation> violations(Connection connection) throws SQLException {
+    List<PoolFacts> facts = List.copyOf(pools.values());
+    SqlArray ids = SqlArray.bigints(facts.stream().map(PoolFacts::pool).toList());
+    RoundTrip trip = new RoundTrip(connection);
+    var chains =
+        trip.query(
+            CHAIN,
+            row -> new Chain(row.getLong(1), row.getLong(2), row.getLong(3)),
+            ids,
+            SqlArray.bigints(facts.stream().map(PoolFacts::markSeq).toList()),
+            SqlArray.integers(facts.stream().map(PoolFacts::markHeld).toList()),
+            SqlArray.integers(facts.stream().map(PoolFacts::markSold).toList()),
+            scope);
+    var ends =
+        trip.query(
+            CHAIN_END,
+            row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)),
+            ids,
+            SqlArray.bigints(facts.stream().map(PoolFacts::auditSeq).toList()),
+            scope);
+    var holds =
+        trip.query(HOLDS, row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)), scope);
+    var units =
+        trip.query(
+            UNITS,
+            row -> new UnitCounts(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4)),
+            scope,
+            scope,
+            ids);
+    var quotas =
+        trip.query(
+            QUOTAS,
+            row ->
+                "buyer %s is said to use %d, live holds have %d"
+                    .formatted(row.getString(1), row.getLong(2), row.getLong(3)),
+            scope,
+            scope,
+            scope);
+    trip.send();
+    checkChains(chains.list());
+    checkEnds(ends.list());
+    checkHolds(holds.list());
+    checkUnits(units.list());
+    quotas.list().forEach(detail -> pools.keySet().forEach(p -> add(Check.QUOTAS, p, detail)));
+    return violations;
+  }
+
+  private void checkChains(List<Chain> chains) {
+    Map<Long, Chain> byPool = new HashMap<>();
+    chains.forEach(chain -> byPool.put(chain.pool(), chain));
+    for (PoolFacts pool : pools.values()) {
+      Chain chain = byPool.getOrDefault(pool.pool(), new Chain(pool.pool(), 0, 0));
+      if (chain.firstBroken() != 0) {
+        add(
+            Check.AUDIT_CHAIN,
+            pool.pool(),
+            "audit row %d does not begin where the one before it ended"
+                .formatted(chain.firstBroken()));
+      } else if (chain.rows() != pool.auditSeq() - pool.markSeq()) {
+        add(
+            Check.AUDIT_CHAIN,
+            pool.pool(),
+            "%d audit rows after row %d, where the pool counts %d"
+                .formatted(chain.rows(), pool.markSeq(), pool.auditSeq() - pool.markSeq()));
+      }
+    }
+  }
+
+  private void checkEnds(List<Pair> ends) {
+    Map<Long, Pair> byPool = new HashMap<>();
+    ends.forEach(end -> byPool.put(end.pool(), end));
+    for (PoolFacts pool : pools.values()) {
+      Pair end = byPool.getOrDefault(pool.pool(), new Pair(pool.pool(), 0, 0));
+      compare(Check.AUDIT_END, pool, "the newest audit row says", end);
+    }
+  }
+
+  private void checkHolds(List<Pair> sums) {
+    Map<Long, Pair> byPool = new HashMap<>();
+    sums.forEach(sum -> byPool.put(sum.pool(), sum));
+    for (PoolFacts pool : pools.values()) {
+      Pair sum = byPool.getOrDefault(pool.pool(), new Pair(pool.pool(), 0, 0));
+      compare(Check.HOLDS, pool, "live holds have", sum);
+    }
+  }
+
+  private void compare(Check check, PoolFacts pool, String other, Pair found) {
+    if (found.held() != pool.held() || found.sold() != pool.sold()) {
+      add(
+          check,
+          pool.pool(),
+          "the pool counts %d held and %d sold, %s %d and %d"
+              .formatted(pool.held(), pool.sold(), other, found.held(), found.sold()));
+    }
+  }
+
+  private void checkUnits(List<UnitCounts> counts) {
+    Map<Long, UnitCounts> byPool = new HashMap<>();
+    counts.forEach(count -> byPool.put(count.pool(), count));
+    for (PoolFacts pool : pools.values()) {
+      UnitCounts units = byPool.getOrDefault(pool.pool(), new UnitCounts(pool.pool(), 0, 0, 0));
+      int rows = pool.hasUnits() ? pool.total() : 0;
+      int owned = pool.hasUnits() ? pool.held() + pool.sold() : 0;
+      if (units.rows() != rows) {
+        add(Check.UNITS, pool.pool(), "%d units instead of %d".formatted(units.rows(), rows));
+      } else if (units.stray() != 0) {
+        add(
+            Check.UNITS,
+            pool.pool(),
+            "%d units have an owner that is no live hold of theirs".formatted(units.stray()));
+      } else if (units.owned() != owned) {
+        add(
+            Check.UNITS,
+            pool.pool(),
+            "%d units have an owner, the pool counts %d".formatted(units.owned(), owned));
+      }
+    }
+  }
+
+  private void add(Check check, long pool, String detail) {
+    violations.add(new Violation(check, scope, pool, detail));
+  }
+}

@@ -1,0 +1,12 @@
+package dev.lockstep.hold;
+
+/** What came of {@link HoldCommand.Acquire}. */
+public sealed interface AcquireResult extends HoldOutcome
+    permits HoldOutcome.Granted,
+        HoldOutcome.HoldIdReused,
+        HoldOutcome.UnknownPool,
+        HoldOutcome.UnknownUnit,
+        HoldOutcome.Paused,
+        HoldOutcome.LimitReached,
+        HoldOutcome.SoldOut,
+        HoldOutcome.Overloaded {}

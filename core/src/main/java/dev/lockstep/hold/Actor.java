@@ -1,0 +1,34 @@
+package dev.lockstep.hold;
+
+import java.util.Optional;
+
+/**
+ * Who asks, for the audit and for the right to ask.
+ *
+ * @param name written to the audit and to the hold's end
+ * @param onlyBuyer the buyer whose holds this actor may touch; empty: any
+ */
+public record Actor(String name, Optional<BuyerId> onlyBuyer) {
+  public static final int MAX_LENGTH = 200;
+
+  public Actor {
+    if (name.isBlank() || name.length() > MAX_LENGTH || name.indexOf('\0') >= 0) {
+      throw new IllegalArgumentException(
+          "An actor's name is 1 to " + MAX_LENGTH + " characters, none of them NUL");
+    }
+  }
+
+  /** A buyer, who may touch only their own holds. */
+  public static Actor buyer(BuyerId buyer) {
+    return new Actor(buyer.value(), Optional.of(buyer));
+  }
+
+  /** An operator or a service, who may touch any hold. */
+  public static Actor operator(String name) {
+    return new Actor(name, Optional.empty());
+  }
+
+  boolean mayTouch(BuyerId buyer) {
+    return onlyBuyer.isEmpty() || onlyBuyer.get().equals(buyer);
+  }
+}

@@ -1,0 +1,14 @@
+package dev.lockstep.hold;
+
+/** What came of {@link HoldCommand.Change}. */
+public sealed interface ChangeResult extends HoldOutcome
+    permits HoldOutcome.Granted,
+        HoldOutcome.UnknownHold,
+        HoldOutcome.NotYours,
+        HoldOutcome.HoldEnded,
+        HoldOutcome.UnknownPool,
+        HoldOutcome.UnknownUnit,
+        HoldOutcome.Paused,
+        HoldOutcome.LimitReached,
+        HoldOutcome.SoldOut,
+        HoldOutcome.Overloaded {}

@@ -1,0 +1,24 @@
+package dev.lockstep.hold;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * Writes the caller's own rows (a payment, an event, an idempotency row) in the very transaction
+ * that decides the commands: both happen or neither does.
+ *
+ * <p>It is called once a batch with everything attached to it, after the stock was written and
+ * before COMMIT, so it should write in bulk. It may run again when the transaction is retried, and
+ * it must neither commit nor take locks on Lockstep's tables. What it throws fails the batch; the
+ * batch is then split, so that in the end only the command whose payload cannot be written fails.
+ *
+ * @param <P> what a caller attaches to a command
+ */
+@FunctionalInterface
+public interface Companion<P> {
+  void write(Connection connection, List<Accompanied<P>> outcomes) throws SQLException;
+
+  /** A command's payload with what came of the command, refusals included. */
+  record Accompanied<P>(P payload, HoldOutcome outcome) {}
+}

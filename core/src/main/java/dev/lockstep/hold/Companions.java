@@ -1,0 +1,52 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.Ask.Attachment;
+import dev.lockstep.hold.Companion.Accompanied;
+import dev.lockstep.hold.HoldOperation.Decided;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
+
+/** The companions of a batch, each with everything that was attached to it, in the order asked. */
+final class Companions {
+  private final IdentityHashMap<Companion<?>, Call<?>> calls = new IdentityHashMap<>();
+  private final List<Call<?>> inOrder = new ArrayList<>();
+
+  Companions(Decided decided) {
+    for (int i = 0; i < decided.asks().size(); i++) {
+      Attachment<?> attachment = decided.asks().get(i).attachment();
+      Reply reply = decided.replies().get(i);
+      // A command that is to be decided again has no outcome yet that anybody may act upon.
+      if (attachment != null && !reply.again()) {
+        add(attachment, Objects.requireNonNull(reply.outcome()));
+      }
+    }
+  }
+
+  void write(Connection connection) throws SQLException {
+    for (Call<?> call : inOrder) {
+      call.write(connection);
+    }
+  }
+
+  @SuppressWarnings(
+      "unchecked") // A call is found by its companion, which fixes the payload's type.
+  private <P> void add(Attachment<P> attachment, HoldOutcome outcome) {
+    Call<P> call = (Call<P>) calls.get(attachment.companion());
+    if (call == null) {
+      call = new Call<>(attachment.companion(), new ArrayList<>());
+      calls.put(attachment.companion(), call);
+      inOrder.add(call);
+    }
+    call.outcomes().add(new Accompanied<>(attachment.payload(), outcome));
+  }
+
+  private record Call<P>(Companion<P> companion, List<Accompanied<P>> outcomes) {
+    void write(Connection connection) throws SQLException {
+      companion.write(connection, List.copyOf(outcomes));
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Change;
+import dev.lockstep.hold.HoldCommand.Confirm;
+import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.HoldIdReused;
+import dev.lockstep.hold.HoldOutcome.LifetimeReached;
+import dev.lockstep.hold.HoldOutcome.NotYours;
+import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.hold.HoldOutcome.UnknownHold;
+import dev.lockstep.hold.Plan.Answer;
+import dev.lockstep.hold.ScopeState.StoredHold;
+import dev.lockstep.hold.StockChange.Cause;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Decides a batch: state and commands in, plan out. A pure function of the two; every promise about
+ * stock is made here and only guarded by the database.
+ *
+ * <p>Expired holds are taken back first, then the commands are decided in their order, each on what
+ * those before it left.
+ */
+final class Decision {
+  private static final String EXPIRY = "expiry";
+
+  private final Duration maxLifetime;
+  private final ScopeState state;
+  private final Stock stock;
+  private final Set<HoldId> inserted = new LinkedHashSet<>();
+  private final Set<HoldId> updated = new LinkedHashSet<>();
+
+  private Decision(ScopeState state, Duration maxLifetime) {
+    this.maxLifetime = maxLifetime;
+    this.state = state;
+    this.stock = new Stock(state);
+  }
+
+  static Plan decide(ScopeState state, List<HoldCommand<?>> commands, Duration maxLifetime) {
+    return new Decision(state, maxLifetime).plan(commands);
+  }
+
+  private Plan plan(List<HoldCommand<?>> commands) {
+    for (HoldId id : state.expired()) {
+      stock.find(id).ifPresent(this::currentStateOf);
+    }
+    List<Answer> answers = new ArrayList<>(commands.size());
+    for (HoldCommand<?> command : commands) {
+      HoldOutcome outcome = decide(command);
+      answers.add(new Answer(outcome, outcome instanceof SoldOut && state.moreExpired()));
+    }
+    return new Plan(
+        state.now(),
+        inserted.stream().map(stock::stored).toList(),
+        updated.stream().map(id -> stock.stored(id).hold()).toList(),
+        stock.unitChanges(),
+        stock.quotaDeltas(),
+        state.buyerLimit().orElse(0),
+        stock.audit(),
+        stock.poolChanges(),
+        answers);
+  }
+
+  private HoldOutcome decide(HoldCommand<?> command) {
+    if (command instanceof Acquire acquire) {
+      return acquire(acquire);
+    }
+    Optional<StoredHold> found = stock.find(command.hold());
+    if (found.isEmpty()) {
+      return new UnknownHold(command.hold());
+    }
+    if (!command.actor().mayTouch(found.get().hold().buyer())) {
+      return new NotYours(command.hold());
+    }
+    Hold hold = currentStateOf(found.get());
+    if (command instanceof Confirm) {
+      return end(hold, HoldState.SOLD, command.actor());
+    }
+    if (command instanceof Release) {
+      return end(hold, HoldState.RELEASED, command.actor());
+    }
+    if (hold.state() != HoldState.HELD) {
+      return new HoldEnded(hold);
+    }
+    return command instanceof Change change ? change(hold, change) : extend(hold, (Extend) command);
+  }
+
+  private AcquireResult acquire(Acquire command) {
+    long fingerprint = Fingerprint.of(command.buyer(), command.lines());
+    Optional<StoredHold> known = stock.find(command.hold());
+    if (known.isPresent()) {
+      return known.get().fingerprint() == fingerprint
+          ? new Granted(currentStateOf(known.get()), true)
+          : new HoldIdReused(command.hold());
+    }
+    AcquireResult refusal = stock.refusalOf(command.buyer(), List.of(), command.lines());
+    if (refusal != null) {
+      return refusal;
+    }
+    Instant now = state.now();
+    List<HeldLine> lines = stock.replace(command.hold(), List.of(), command.lines());
+    Hold hold =
+        new Hold(
+            command.scope(),
+            command.hold(),
+            command.buyer(),
+            HoldState.HELD,
+            lines,
+            now,
+            now.plus(command.holdFor()),
+            Optional.empty());
+    stock.account(hold, List.of(), lines, Cause.ACQUIRED, command.actor().name());
+    stock.put(new StoredHold(hold, fingerprint));
+    inserted.add(hold.id());
+    return new Granted(hold, false);
+  }
+
+  private ChangeResult change(Hold hold, Change command) {
+    AcquireResult refusal = stock.refusalOf(hold.buyer(), hold.lines(), command.lines());
+    if (refusal != null) {
+      // Everything that can refuse the lines of an acquire can refuse those of a change, too.
+      return (ChangeResult) refusal;
+    }
+    List<HeldLine> lines = stock.replace(hold.id(), hold.lines(), command.lines());
+    Hold changed = hold.withLines(lines);
+    stock.account(changed, hold.lines(), lines, Cause.CHANGED, command.actor().name());
+    update(changed);
+    return new Granted(changed, false);
+  }
+
+  private ExtendResult extend(Hold hold, Extend command) {
+    Instant latest = hold.createdAt().plus(maxLifetime);
+    Instant wanted = state.now().plus(command.holdFor());
+    Instant until = wanted.isAfter(latest) ? latest : wanted;
+    if (!until.isAfter(hold.expiresAt())) {
+      // Asked for less than it has: it keeps what it has. At its bound: say so.
+      return wanted.isAfter(latest) ? new LifetimeReached(hold, latest) : new Granted(hold, true);
+    }
+    Hold extended = hold.expiringAt(until);
+    update(extended);
+    return new Granted(extended, false);
+  }
+
+  private EndResult end(Hold hold, HoldState wanted, Actor actor) {
+    if (hold.state() == wanted) {
+      return new Ended(hold, true, stock.countsOf(hold));
+    }
+    if (hold.state() != HoldState.HELD) {
+      return new HoldEnded(hold);
+    }
+    Hold ended = endNow(hold, wanted, actor.name());
+    return new Ended(ended, false, stock.countsOf(ended));
+  }
+
+  /** The hold as it is at this moment: one whose time is up ends here, whoever asked about it. */
+  private Hold currentStateOf(StoredHold stored) {
+    Hold hold = stored.hold();
+    boolean due = hold.state() == HoldState.HELD && !hold.expiresAt().isAfter(state.now());
+    return due ? endNow(hold, HoldState.EXPIRED, EXPIRY) : hold;
+  }
+
+  private Hold endNow(Hold hold, HoldState end, String by) {
+    Hold ended = hold.ended(end, state.now(), by);
+    if (end == HoldState.SOLD) {
+      stock.sell(ended, by);
+    } else {
+      stock.giveBack(ended, end == HoldState.EXPIRED ? Cause.EXPIRED : Cause.RELEASED, by);
+    }
+    update(ended);
+    return ended;
+  }
+
+  private void update(Hold hold) {
+    stock.put(new StoredHold(hold, stock.stored(hold.id()).fingerprint()));
+    if (!inserted.contains(hold.id())) {
+      updated.add(hold.id());
+    }
+  }
+}

@@ -1,0 +1,9 @@
+package dev.lockstep.hold;
+
+/** What came of {@link HoldCommand.Confirm} or {@link HoldCommand.Release}. */
+public sealed interface EndResult extends HoldOutcome
+    permits HoldOutcome.Ended,
+        HoldOutcome.UnknownHold,
+        HoldOutcome.NotYours,
+        HoldOutcome.HoldEnded,
+        HoldOutcome.Overloaded {}

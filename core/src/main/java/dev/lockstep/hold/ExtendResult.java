@@ -1,0 +1,10 @@
+package dev.lockstep.hold;
+
+/** What came of {@link HoldCommand.Extend}. */
+public sealed interface ExtendResult extends HoldOutcome
+    permits HoldOutcome.Granted,
+        HoldOutcome.UnknownHold,
+        HoldOutcome.NotYours,
+        HoldOutcome.HoldEnded,
+        HoldOutcome.LifetimeReached,
+        HoldOutcome.Overloaded {}

@@ -1,0 +1,47 @@
+package dev.lockstep.hold;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A hold as it stands.
+ *
+ * @param lines one a pool, pools ascending
+ * @param expiresAt on the database's clock
+ * @param end how it ended; empty while it is held
+ */
+public record Hold(
+    ScopeId scope,
+    HoldId id,
+    BuyerId buyer,
+    HoldState state,
+    List<HeldLine> lines,
+    Instant createdAt,
+    Instant expiresAt,
+    Optional<End> end) {
+
+  public Hold {
+    lines = List.copyOf(lines);
+  }
+
+  /** When a hold ended, and who ended it. */
+  public record End(Instant at, String by) {}
+
+  public int quantity() {
+    return lines.stream().mapToInt(HeldLine::quantity).sum();
+  }
+
+  Hold ended(HoldState state, Instant at, String by) {
+    return new Hold(
+        scope, id, buyer, state, lines, createdAt, expiresAt, Optional.of(new End(at, by)));
+  }
+
+  Hold expiringAt(Instant expiresAt) {
+    return new Hold(scope, id, buyer, state, lines, createdAt, expiresAt, end);
+  }
+
+  Hold withLines(List<HeldLine> lines) {
+    return new Hold(scope, id, buyer, state, lines, createdAt, expiresAt, end);
+  }
+}

@@ -1,0 +1,68 @@
+package dev.lockstep.hold;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What can be asked of a scope's stock. Each command names its result type, so that {@link
+ * Holds#submit(HoldCommand)} answers with exactly the outcomes the command can have.
+ */
+public sealed interface HoldCommand<R extends HoldOutcome> {
+  ScopeId scope();
+
+  HoldId hold();
+
+  /** Who asks. */
+  Actor actor();
+
+  /**
+   * Takes a hold on all lines or on none.
+   *
+   * @param holdFor until it expires, from 1 s to {@link HoldsConfig#maxHoldFor()}
+   */
+  record Acquire(
+      ScopeId scope, HoldId hold, BuyerId buyer, List<Line> lines, Duration holdFor, Actor actor)
+      implements HoldCommand<AcquireResult> {
+    public Acquire {
+      lines = Lines.canonical(lines);
+      requireAtLeastASecond(holdFor);
+      if (!actor.mayTouch(buyer)) {
+        throw new IllegalArgumentException("A buyer cannot acquire for another buyer");
+      }
+    }
+
+    /** For a buyer, by that buyer. */
+    public static Acquire of(
+        ScopeId scope, HoldId hold, BuyerId buyer, List<Line> lines, Duration holdFor) {
+      return new Acquire(scope, hold, buyer, lines, holdFor, Actor.buyer(buyer));
+    }
+  }
+
+  /** Replaces the lines of a live cart, all or nothing; its expiry stays. */
+  record Change(ScopeId scope, HoldId hold, List<Line> lines, Actor actor)
+      implements HoldCommand<ChangeResult> {
+    public Change {
+      lines = Lines.canonical(lines);
+    }
+  }
+
+  /** Moves the expiry to so long from now, never beyond {@link HoldsConfig#maxLifetime()}. */
+  record Extend(ScopeId scope, HoldId hold, Duration holdFor, Actor actor)
+      implements HoldCommand<ExtendResult> {
+    public Extend {
+      requireAtLeastASecond(holdFor);
+    }
+  }
+
+  /** Turns what is held into what is sold. */
+  record Confirm(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}
+
+  /** Gives back what is held. */
+  record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}
+
+  private static void requireAtLeastASecond(Duration holdFor) {
+    if (holdFor.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new IllegalArgumentException("A hold lasts at least 1 s, not " + holdFor);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.combine.Combined;
+import dev.lockstep.hold.HoldOperation.Decided;
+import dev.lockstep.hold.Plan.Answer;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Commands on a scope's stock as one combined write: {@link StateReader}, {@link Decision}, {@link
+ * PlanWriter}.
+ */
+final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided, Reply> {
+  private static final String AUDITED =
+      "SELECT 1 FROM lockstep.stock_audit WHERE scope = ? AND pool = ? AND seq = ? AND hold = ?";
+
+  private final HoldsConfig config;
+
+  HoldOperation(HoldsConfig config) {
+    this.config = config;
+  }
+
+  /** A plan together with the asks it answers. */
+  record Decided(Plan plan, List<Ask> asks, List<Reply> replies) {}
+
+  @Override
+  public ScopeState lock(Connection connection, ScopeId scope, List<Ask> asks) throws SQLException {
+    return new StateReader(scope, commandsOf(asks), config.sweepBatch()).read(connection);
+  }
+
+  @Override
+  public Decided decide(ScopeId scope, ScopeState state, List<Ask> asks) {
+    Plan plan = Decision.decide(state, commandsOf(asks), config.maxLifetime());
+    int swept = state.expired().size();
+    Iterator<Answer> answers = plan.answers().iterator();
+    List<Reply> replies = new ArrayList<>(asks.size());
+    for (Ask ask : asks) {
+      if (ask.command() == null) {
+        replies.add(new Reply(null, state.moreExpired(), swept));
+      } else {
+        Answer answer = answers.next();
+        replies.add(new Reply(answer.outcome(), answer.askAgain(), swept));
+      }
+    }
+    return new Decided(plan, asks, replies);
+  }
+
+  @Override
+  public void write(Connection connection, ScopeId scope, Decided decided) throws SQLException {
+    new PlanWriter(scope, decided.plan()).write(connection);
+    new Companions(decided).write(connection);
+  }
+
+  @Override
+  public List<Reply> answers(Decided decided) {
+    return decided.replies();
+  }
+
+  /**
+   * Looks for the last audit row of the plan, which no other plan can have written. Answers that
+   * changed nothing stand whether or not their empty transaction committed; but if a companion
+   * wrote for them, nobody can tell from here.
+   */
+  @Override
+  public boolean happened(Connection connection, ScopeId scope, Decided decided)
+      throws SQLException {
+    List<StockChange> audit = decided.plan().audit();
+    if (audit.isEmpty()) {
+      return decided.asks().stream().allMatch(ask -> ask.attachment() == null)
+          && decided.plan().changedHolds().isEmpty();
+    }
+    StockChange last = audit.get(audit.size() - 1);
+    try (PreparedStatement statement = connection.prepareStatement(AUDITED)) {
+      statement.setLong(1, scope.value());
+      statement.setLong(2, last.pool().value());
+      statement.setLong(3, last.seq());
+      statement.setObject(4, last.hold().value());
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next();
+      }
+    }
+  }
+
+  private static List<HoldCommand<?>> commandsOf(List<Ask> asks) {
+    List<HoldCommand<?>> commands = new ArrayList<>(asks.size());
+    for (Ask ask : asks) {
+      if (ask.command() != null) {
+        commands.add(ask.command());
+      }
+    }
+    return commands;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.ScopeState.StoredHold;
+import dev.lockstep.hold.StockChange.Cause;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Reads that lock nothing. */
+final class HoldQueries {
+  private static final String FIND =
+      "SELECT %s FROM lockstep.hold WHERE scope = ? AND hold = ?".formatted(HoldRow.COLUMNS);
+
+  private static final String AUDIT_PAGE =
+      """
+      SELECT a.seq, a.hold, a.cause, a.actor, a.held_before, a.held_after, a.sold_before, a.sold_after,
+        a.at, p.total
+      FROM lockstep.stock_audit a
+      JOIN lockstep.pool p ON p.scope = a.scope AND p.pool = a.pool
+      WHERE a.scope = ? AND a.pool = ? AND a.seq > ? ORDER BY a.seq LIMIT ?""";
+
+  // Scopes one after the other, each found by one step into the index: the cost grows with the
+  // scopes that have something expired, not with the holds.
+  private static final String SCOPES_WITH_EXPIRED =
+      """
+      SELECT s.scope FROM lockstep.scope s
+      WHERE EXISTS (SELECT 1 FROM lockstep.hold h
+                    WHERE h.scope = s.scope AND h.state = 0 AND h.expires_at <= now())
+      ORDER BY s.scope""";
+
+  private HoldQueries() {}
+
+  static Optional<Hold> find(Connection connection, ScopeId scope, HoldId hold)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(FIND)) {
+      statement.setLong(1, scope.value());
+      statement.setObject(2, hold.value());
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next()
+            ? Optional.of(HoldRow.read(scope, row)).map(StoredHold::hold)
+            : Optional.empty();
+      }
+    }
+  }
+
+  static List<StockChange> audit(
+      Connection connection, ScopeId scope, PoolId pool, long afterSeq, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(AUDIT_PAGE)) {
+      statement.setLong(1, scope.value());
+      statement.setLong(2, pool.value());
+      statement.setLong(3, afterSeq);
+      statement.setInt(4, limit);
+      List<StockChange> changes = new ArrayList<>();
+      try (ResultSet row = statement.executeQuery()) {
+        while (row.next()) {
+          changes.add(change(pool, row));
+        }
+      }
+      return changes;
+    }
+  }
+
+  static List<ScopeId> scopesWithExpired(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(SCOPES_WITH_EXPIRED);
+        ResultSet row = statement.executeQuery()) {
+      List<ScopeId> scopes = new ArrayList<>();
+      while (row.next()) {
+        scopes.add(new ScopeId(row.getLong(1)));
+      }
+      return scopes;
+    }
+  }
+
+  private static StockChange change(PoolId pool, ResultSet row) throws SQLException {
+    int total = row.getInt(10);
+    return new StockChange(
+        pool,
+        row.getLong(1),
+        new HoldId(row.getObject(2, UUID.class)),
+        Cause.of(row.getInt(3)),
+        row.getString(4),
+        new PoolCounts(pool, total, row.getInt(5), row.getInt(7)),
+        new PoolCounts(pool, total, row.getInt(6), row.getInt(8)),
+        row.getObject(9, OffsetDateTime.class).toInstant());
+  }
+}

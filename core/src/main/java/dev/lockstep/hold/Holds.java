@@ -1,0 +1,305 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.combine.Combiner;
+import dev.lockstep.combine.Overloaded;
+import dev.lockstep.hold.Ask.Attachment;
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sells scarce things: takes, changes, extends, confirms and releases holds on pools of stock.
+ *
+ * <p><b>Promises.</b> Never oversold: {@code held + sold <= total} at every instant. Never
+ * undersold: "sold out" is said only by who holds the pool's lock and has taken back what expired.
+ * A cart is held whole or not at all. A buyer's limit holds under any concurrency. A hold ends
+ * once: sold, released or expired. Acquiring with the same {@link HoldId} again has no further
+ * effect. Every change of stock leaves an audit row in the same transaction.
+ *
+ * <p><b>Two doors.</b> {@link #submit} queues a command and combines it with those of other
+ * callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the caller's
+ * connection, in the caller's transaction; the caller commits, and until then the pools stay
+ * locked.
+ *
+ * <p>Thread-safe. {@link #close} lets what is queued finish, in bounded time.
+ */
+public final class Holds implements AutoCloseable {
+  /** Rounds in which one command may wait for expired holds to be taken back. */
+  private static final int MAX_ROUNDS = 1_000;
+
+  public static final int MAX_AUDIT_PAGE = 10_000;
+  private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
+
+  private final HoldsConfig config;
+  private final HoldOperation operation;
+  private final Combiner<ScopeId, Ask, Reply> combiner;
+  private final Transactor transactor;
+
+  public Holds(Transactor transactor) {
+    this(transactor, HoldsConfig.DEFAULT);
+  }
+
+  public Holds(Transactor transactor, HoldsConfig config) {
+    this.config = config;
+    this.transactor = transactor;
+    this.operation = new HoldOperation(config);
+    this.combiner = Combiner.on(transactor, operation, config.combiner());
+  }
+
+  /**
+   * Queues a command. The stage completes after the transaction committed, with the command's
+   * outcome ({@link HoldOutcome.Overloaded} at once when the queue is full), or exceptionally with
+   * a {@link dev.lockstep.tx.LockstepException} for a fault.
+   *
+   * @throws IllegalArgumentException for a time beyond the configured maximum
+   */
+  public <R extends HoldOutcome> CompletionStage<R> submit(HoldCommand<R> command) {
+    return submit(new Ask(requireWithinLimits(command), null));
+  }
+
+  /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
+  public <R extends HoldOutcome, P> CompletionStage<R> submit(
+      HoldCommand<R> command, Companion<P> companion, P payload) {
+    return submit(new Ask(requireWithinLimits(command), new Attachment<>(companion, payload)));
+  }
+
+  /** Decides a command on the caller's connection. The caller commits. */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <R extends HoldOutcome> R run(Connection connection, HoldCommand<R> command) {
+    return (R) runAll(connection, List.of(command)).get(0);
+  }
+
+  /**
+   * Decides commands on the caller's connection, scope by scope in ascending order; within a scope
+   * in the order given. One outcome a command, in the order given. The caller commits.
+   */
+  public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
+    Map<Long, List<Integer>> byScope = new TreeMap<>();
+    for (int i = 0; i < commands.size(); i++) {
+      requireWithinLimits(commands.get(i));
+      byScope.computeIfAbsent(commands.get(i).scope().value(), scope -> new ArrayList<>()).add(i);
+    }
+    List<@Nullable HoldOutcome> outcomes =
+        new ArrayList<>(Collections.nCopies(commands.size(), (HoldOutcome) null));
+    return transactor.on(
+        connection,
+        c -> {
+          for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
+            runScope(c, new ScopeId(scope.getKey()), scope.getValue(), commands, outcomes);
+          }
+          return outcomes.stream().map(Objects::requireNonNull).toList();
+        });
+  }
+
+  /**
+   * Creates a scope.
+   *
+   * @param buyerLimit units one buyer may have in live holds of the scope; empty: no limit, ever
+   * @throws dev.lockstep.tx.ConstraintViolated if it exists
+   */
+  public void createScope(ScopeId scope, OptionalInt buyerLimit) {
+    transactor.run(connection -> createScope(connection, scope, buyerLimit));
+  }
+
+  /** As {@link #createScope(ScopeId, OptionalInt)}, on the caller's connection. */
+  public void createScope(Connection connection, ScopeId scope, OptionalInt buyerLimit) {
+    buyerLimit.ifPresent(Holds::requirePositive);
+    transactor.runOn(connection, c -> Pools.createScope(c, scope, buyerLimit));
+  }
+
+  /**
+   * Changes the limit of a scope that has one. Buyers above a lowered limit keep what they have.
+   *
+   * @return false if there is no such scope, or it was created without a limit
+   */
+  public boolean setBuyerLimit(ScopeId scope, int limit) {
+    requirePositive(limit);
+    return transactor.call(connection -> Pools.setBuyerLimit(connection, scope, limit));
+  }
+
+  /**
+   * Creates pools in a scope, all or none.
+   *
+   * @throws dev.lockstep.tx.ConstraintViolated if one exists
+   * @throws IllegalArgumentException if the scope does not
+   */
+  public void createPools(ScopeId scope, List<NewPool> pools) {
+    // A million units take seconds, more than a statement on the hot path ever may.
+    TxOptions patient =
+        transactor
+            .defaults()
+            .withLabel("create pools")
+            .withStatementTimeout(CREATION_TIMEOUT)
+            .withDeadline(CREATION_TIMEOUT);
+    transactor.run(patient, connection -> createPools(connection, scope, pools));
+  }
+
+  /** As {@link #createPools(ScopeId, List)}, on the caller's connection. */
+  public void createPools(Connection connection, ScopeId scope, List<NewPool> pools) {
+    transactor.runOn(connection, c -> Pools.create(c, scope, pools));
+  }
+
+  /**
+   * Stops acquiring from a pool and changing carts to take more of it, from the next decision on.
+   * What is held can still be confirmed, released and extended.
+   *
+   * @return false if there is no such pool
+   */
+  public boolean pause(ScopeId scope, PoolId pool, String reason) {
+    if (reason.isBlank()) {
+      throw new IllegalArgumentException(
+          "Pausing needs a reason that buyers and operators can read");
+    }
+    return transactor.call(connection -> Pools.pause(connection, scope, pool, reason));
+  }
+
+  /**
+   * Lets a paused pool sell again.
+   *
+   * @return false if there is no such pool
+   */
+  public boolean resume(ScopeId scope, PoolId pool) {
+    return transactor.call(connection -> Pools.resume(connection, scope, pool));
+  }
+
+  /** The pools of a scope, ascending. */
+  public List<Pool> pools(ScopeId scope) {
+    return transactor.call(connection -> Pools.read(connection, scope));
+  }
+
+  /** A hold as it was last written: one that expired a moment ago may still say held. */
+  public Optional<Hold> find(ScopeId scope, HoldId hold) {
+    return transactor.call(connection -> HoldQueries.find(connection, scope, hold));
+  }
+
+  /** A page of a pool's stock audit, oldest first, at most {@value #MAX_AUDIT_PAGE} rows. */
+  public List<StockChange> audit(ScopeId scope, PoolId pool, long afterSeq, int limit) {
+    if (limit < 1 || limit > MAX_AUDIT_PAGE) {
+      throw new IllegalArgumentException("A page has 1 to " + MAX_AUDIT_PAGE + " rows");
+    }
+    return transactor.call(
+        connection -> HoldQueries.audit(connection, scope, pool, afterSeq, limit));
+  }
+
+  /**
+   * Takes back what has expired, scope by scope in small batches, and returns when nothing is left
+   * that other nodes are not at.
+   *
+   * @return how many holds ended here
+   */
+  public int sweep() {
+    int swept = 0;
+    for (ScopeId scope : transactor.call(HoldQueries::scopesWithExpired)) {
+      Reply reply;
+      int round = 0;
+      do {
+        reply = combiner.call(scope, Ask.SWEEP);
+        swept += reply.swept();
+      } while (reply.again() && reply.swept() > 0 && ++round < MAX_ROUNDS);
+    }
+    return swept;
+  }
+
+  /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */
+  public AutoCloseable startSweeper(Duration interval) {
+    return new HoldSweeper(this, interval);
+  }
+
+  @Override
+  public void close() {
+    combiner.close();
+  }
+
+  private static void requirePositive(int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("A buyer's limit is at least 1, not " + limit);
+    }
+  }
+
+  private void runScope(
+      Connection connection,
+      ScopeId scope,
+      List<Integer> indexes,
+      List<? extends HoldCommand<?>> commands,
+      List<@Nullable HoldOutcome> outcomes)
+      throws SQLException {
+    List<Integer> open = indexes;
+    for (int round = 1; !open.isEmpty(); round++) {
+      List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null)).toList();
+      List<Reply> replies = Combiner.apply(connection, operation, scope, asks);
+      List<Integer> again = new ArrayList<>();
+      for (int i = 0; i < replies.size(); i++) {
+        if (replies.get(i).again() && round < MAX_ROUNDS) {
+          again.add(open.get(i));
+        } else {
+          outcomes.set(open.get(i), replies.get(i).outcome());
+        }
+      }
+      open = again;
+    }
+  }
+
+  private <R extends HoldOutcome> CompletionStage<R> submit(Ask ask) {
+    CompletableFuture<R> answer = new CompletableFuture<>();
+    submit(ask, 1, answer);
+    return answer;
+  }
+
+  private <R extends HoldOutcome> void submit(Ask ask, int round, CompletableFuture<R> answer) {
+    ScopeId scope = Objects.requireNonNull(ask.command()).scope();
+    var unused =
+        combiner
+            .submit(scope, ask)
+            .whenComplete(
+                (reply, thrown) -> {
+                  if (thrown == null && reply.again() && round < MAX_ROUNDS) {
+                    submit(ask, round + 1, answer);
+                  } else {
+                    complete(answer, reply, thrown);
+                  }
+                });
+  }
+
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  private static <R extends HoldOutcome> void complete(
+      CompletableFuture<R> answer, @Nullable Reply reply, @Nullable Throwable thrown) {
+    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+    if (cause instanceof Overloaded overloaded) {
+      answer.complete((R) new HoldOutcome.Overloaded(overloaded.retryAfter()));
+    } else if (cause != null) {
+      answer.completeExceptionally(cause);
+    } else {
+      answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
+    }
+  }
+
+  private <C extends HoldCommand<?>> C requireWithinLimits(C command) {
+    Duration holdFor = null;
+    if (command instanceof Acquire acquire) {
+      holdFor = acquire.holdFor();
+    } else if (command instanceof Extend extend) {
+      holdFor = extend.holdFor();
+    }
+    if (holdFor != null && holdFor.compareTo(config.maxHoldFor()) > 0) {
+      throw new IllegalArgumentException(
+          "A hold can be asked for %s at most, not %s".formatted(config.maxHoldFor(), holdFor));
+    }
+    return command;
+  }
+}

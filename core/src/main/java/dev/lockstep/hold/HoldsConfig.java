@@ -1,0 +1,48 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.combine.CombinerConfig;
+import java.time.Duration;
+
+/**
+ * The limits of the hold block.
+ *
+ * @param combiner queue, batches and transactions; a node uses {@code maxWriters} connections
+ * @param maxHoldFor longest time a hold may be asked for at once (24 h)
+ * @param maxLifetime longest time from taking a hold to its expiry, however often extended (48 h)
+ * @param sweepBatch expired holds taken back along with any batch (500)
+ */
+public record HoldsConfig(
+    CombinerConfig combiner, Duration maxHoldFor, Duration maxLifetime, int sweepBatch) {
+
+  public static final HoldsConfig DEFAULT =
+      new HoldsConfig(
+          CombinerConfig.named("holds"), Duration.ofHours(24), Duration.ofHours(48), 500);
+
+  public HoldsConfig {
+    if (maxHoldFor.compareTo(Duration.ofSeconds(1)) < 0 || maxLifetime.compareTo(maxHoldFor) < 0) {
+      throw new IllegalArgumentException("1 s <= maxHoldFor <= maxLifetime does not hold");
+    }
+    if (maxLifetime.compareTo(Duration.ofDays(3650)) > 0) {
+      throw new IllegalArgumentException("maxLifetime must not exceed ten years");
+    }
+    if (sweepBatch < 1) {
+      throw new IllegalArgumentException("sweepBatch must be at least 1, is " + sweepBatch);
+    }
+  }
+
+  public HoldsConfig withCombiner(CombinerConfig combiner) {
+    return new HoldsConfig(combiner, maxHoldFor, maxLifetime, sweepBatch);
+  }
+
+  public HoldsConfig withMaxHoldFor(Duration maxHoldFor) {
+    return new HoldsConfig(combiner, maxHoldFor, maxLifetime, sweepBatch);
+  }
+
+  public HoldsConfig withMaxLifetime(Duration maxLifetime) {
+    return new HoldsConfig(combiner, maxHoldFor, maxLifetime, sweepBatch);
+  }
+
+  public HoldsConfig withSweepBatch(int sweepBatch) {
+    return new HoldsConfig(combiner, maxHoldFor, maxLifetime, sweepBatch);
+  }
+}

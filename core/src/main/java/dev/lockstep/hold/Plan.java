@@ -1,0 +1,45 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.ScopeState.StoredHold;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a batch writes, and what it answers.
+ *
+ * @param now the clock of the batch
+ * @param newHolds holds to insert, in their final state
+ * @param changedHolds holds that were held and are now as they say here
+ * @param units units whose owner changed
+ * @param quotaDeltas change of each buyer's use; never zero
+ * @param buyerLimit what the guard of the quota compares with; 0 when the scope has no limit
+ * @param audit the changes of stock in order
+ * @param pools the pools' new counters
+ * @param answers one a command, in their order
+ */
+record Plan(
+    Instant now,
+    List<StoredHold> newHolds,
+    List<Hold> changedHolds,
+    List<UnitChange> units,
+    Map<BuyerId, Integer> quotaDeltas,
+    int buyerLimit,
+    List<StockChange> audit,
+    List<PoolChange> pools,
+    List<Answer> answers) {
+
+  /** A unit goes from one owner to another; null: free. */
+  record UnitChange(PoolId pool, int unit, @Nullable HoldId before, @Nullable HoldId after) {}
+
+  record PoolChange(PoolCounts counts, int nextRank, long seqBefore, long seqAfter) {}
+
+  /**
+   * What a command is told.
+   *
+   * @param askAgain it is "sold out" only as far as this batch could see: expired holds are still
+   *     to be taken back, so the command must be decided again before anybody is told
+   */
+  record Answer(HoldOutcome outcome, boolean askAgain) {}
+}

@@ -1,0 +1,8 @@
+package dev.lockstep.hold;
+
+/** A pool's counters at one moment; {@code held + sold <= total}, always. */
+public record PoolCounts(PoolId pool, int total, int held, int sold) {
+  public int free() {
+    return total - held - sold;
+  }
+}

@@ -1,0 +1,153 @@
+package dev.lockstep.hold;
+
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+
+/** Scopes and pools: made, paused, read. */
+final class Pools {
+  /** Units travel in chunks, so that a pool of a million needs no array of a million. */
+  private static final int UNITS_PER_STATEMENT = 50_000;
+
+  private static final String INSERT_SCOPE =
+      "INSERT INTO lockstep.scope (scope, buyer_limit) VALUES (?, ?)";
+
+  private static final String INSERT_POOLS =
+      """
+      INSERT INTO lockstep.pool (scope, pool, has_units, total)
+      SELECT s.scope, x.pool, x.has_units, x.total
+      FROM lockstep.scope s, unnest(?, ?, ?) AS x (pool, has_units, total)
+      WHERE s.scope = ?""";
+
+  // In the order of the shuffle, so that the units given out one after the other lie together.
+  private static final String INSERT_UNITS =
+      """
+      INSERT INTO lockstep.unit (scope, pool, unit, rank)
+      SELECT s.scope, ?, x.unit, ? + x.place - 1
+      FROM lockstep.scope s, unnest(?) WITH ORDINALITY AS x (unit, place)
+      WHERE s.scope = ?""";
+
+  // Waits for the batch that has the pool and is seen by the next: pausing needs no further signal.
+  private static final String PAUSE =
+      "UPDATE lockstep.pool SET paused = true, pause_reason = ? WHERE scope = ? AND pool = ?";
+  private static final String RESUME =
+      "UPDATE lockstep.pool SET paused = false, pause_reason = NULL WHERE scope = ? AND pool = ?";
+
+  private static final String READ =
+      """
+      SELECT pool, total, held, sold, has_units, pause_reason FROM lockstep.pool
+      WHERE scope = ? ORDER BY pool""";
+
+  private static final String SET_LIMIT =
+      """
+      UPDATE lockstep.scope SET buyer_limit = ?
+      WHERE scope = ? AND buyer_limit IS NOT NULL""";
+
+  private Pools() {}
+
+  static void createScope(Connection connection, ScopeId scope, OptionalInt buyerLimit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(INSERT_SCOPE)) {
+      statement.setLong(1, scope.value());
+      if (buyerLimit.isPresent()) {
+        statement.setInt(2, buyerLimit.getAsInt());
+      } else {
+        statement.setNull(2, Types.INTEGER);
+      }
+      statement.executeUpdate();
+    }
+  }
+
+  static boolean setBuyerLimit(Connection connection, ScopeId scope, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(SET_LIMIT)) {
+      statement.setInt(1, limit);
+      statement.setLong(2, scope.value());
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  static void create(Connection connection, ScopeId scope, List<NewPool> pools)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(INSERT_POOLS)) {
+      statement.setArray(1, array(connection, "int8", pools, pool -> pool.id().value()));
+      statement.setArray(2, array(connection, "bool", pools, pool -> pool.shuffle().isPresent()));
+      statement.setArray(3, array(connection, "int4", pools, NewPool::total));
+      statement.setLong(4, scope.value());
+      if (statement.executeUpdate() != pools.size()) {
+        throw new IllegalArgumentException("There is no scope " + scope.value());
+      }
+    }
+    for (NewPool pool : pools) {
+      if (pool.shuffle().isPresent()) {
+        createUnits(connection, scope, pool, pool.shuffle().get());
+      }
+    }
+  }
+
+  private static void createUnits(
+      Connection connection, ScopeId scope, NewPool pool, UnitShuffle shuffle) throws SQLException {
+    int[] order = shuffle.order(pool.id(), pool.total());
+    try (PreparedStatement statement = connection.prepareStatement(INSERT_UNITS)) {
+      for (int from = 0; from < order.length; from += UNITS_PER_STATEMENT) {
+        int to = Math.min(order.length, from + UNITS_PER_STATEMENT);
+        Integer[] chunk = Arrays.stream(order, from, to).boxed().toArray(Integer[]::new);
+        statement.setLong(1, pool.id().value());
+        statement.setInt(2, from);
+        statement.setArray(3, connection.createArrayOf("int4", chunk));
+        statement.setLong(4, scope.value());
+        statement.executeUpdate();
+      }
+    }
+  }
+
+  static boolean pause(Connection connection, ScopeId scope, PoolId pool, String reason)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(PAUSE)) {
+      statement.setString(1, reason);
+      statement.setLong(2, scope.value());
+      statement.setLong(3, pool.value());
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  static boolean resume(Connection connection, ScopeId scope, PoolId pool) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(RESUME)) {
+      statement.setLong(1, scope.value());
+      statement.setLong(2, pool.value());
+      return statement.executeUpdate() == 1;
+    }
+  }
+
+  static List<Pool> read(Connection connection, ScopeId scope) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(READ)) {
+      statement.setLong(1, scope.value());
+      List<Pool> pools = new ArrayList<>();
+      try (ResultSet row = statement.executeQuery()) {
+        while (row.next()) {
+          PoolCounts counts =
+              new PoolCounts(
+                  new PoolId(row.getLong(1)), row.getInt(2), row.getInt(3), row.getInt(4));
+          pools.add(
+              new Pool(scope, counts, row.getBoolean(5), Optional.ofNullable(row.getString(6))));
+        }
+      }
+      return pools;
+    }
+  }
+
+  private static Array array(
+      Connection connection, String type, List<NewPool> pools, Function<NewPool, Object> column)
+      throws SQLException {
+    return connection.createArrayOf(type, pools.stream().map(column).toArray());
+  }
+}

@@ -1,0 +1,240 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Change;
+import dev.lockstep.hold.ScopeState.PoolRow;
+import dev.lockstep.hold.ScopeState.StoredHold;
+import dev.lockstep.hold.ScopeState.UnitRow;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * Locks and reads what a batch needs, in one round trip and in the global order: holds, quotas,
+ * pools, then units (which their pool's lock covers).
+ */
+final class StateReader {
+  // The holds the commands name, so that nobody else ends them meanwhile. For an acquire this finds
+  // the hold of an earlier, identical one. Sorted: two batches cannot wait for each other in a
+  // ring.
+  private static final String LOCK_NAMED_HOLDS =
+      """
+      SELECT %s FROM lockstep.hold
+      WHERE scope = ? AND hold = ANY (?) ORDER BY hold FOR UPDATE"""
+          .formatted(HoldRow.COLUMNS);
+
+  // What has expired, as far as no other batch is at it already.
+  private static final String LOCK_EXPIRED_HOLDS =
+      """
+      SELECT %s FROM lockstep.hold
+      WHERE scope = ? AND state = 0 AND expires_at <= now()
+      ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED"""
+          .formatted(HoldRow.COLUMNS);
+
+  private static final String READ_SCOPE =
+      """
+      SELECT now(), s.buyer_limit
+      FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
+
+  // Buyers who ask, and buyers of holds that may end. The guard of the later upsert covers a buyer
+  // who has no row yet.
+  private static final String LOCK_QUOTAS =
+      """
+      SELECT buyer, used FROM lockstep.quota
+      WHERE scope = ? AND buyer IN (
+        SELECT unnest(?)
+        UNION SELECT buyer FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
+        UNION (SELECT buyer FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
+               ORDER BY expires_at LIMIT ?))
+      ORDER BY buyer FOR UPDATE""";
+
+  private static final String LOCK_POOLS =
+      """
+      SELECT pool, has_units, total, held, sold, pause_reason, next_rank, audit_seq FROM lockstep.pool
+      WHERE scope = ? AND pool IN (
+        SELECT unnest(?)
+        UNION SELECT unnest(pools) FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
+        UNION SELECT unnest(due.pools)
+              FROM (SELECT pools FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
+                    ORDER BY expires_at LIMIT ?) due)
+      ORDER BY pool FOR UPDATE""";
+
+  // The next units of the shuffle, and after them those that were given back. The pool's lock keeps
+  // them ours. A counted pool has none.
+  private static final String OFFER_UNITS =
+      """
+      SELECT w.pool, u.unit, u.rank, u.returned, NULL::uuid
+      FROM unnest(?, ?) AS w (pool, quantity)
+      JOIN lockstep.pool p ON p.scope = ? AND p.pool = w.pool AND p.has_units
+      CROSS JOIN LATERAL (
+        (SELECT unit, rank, returned FROM lockstep.unit
+         WHERE scope = ? AND pool = w.pool AND rank >= p.next_rank AND hold IS NULL AND NOT returned
+         ORDER BY rank LIMIT w.quantity)
+        UNION ALL
+        (SELECT unit, rank, returned FROM lockstep.unit
+         WHERE scope = ? AND pool = w.pool AND returned
+         ORDER BY rank LIMIT w.quantity)
+        LIMIT w.quantity) u""";
+
+  private static final String READ_NAMED_UNITS =
+      """
+      SELECT u.pool, u.unit, u.rank, u.returned, u.hold
+      FROM unnest(?, ?) AS w (pool, unit)
+      JOIN lockstep.unit u ON u.scope = ? AND u.pool = w.pool AND u.unit = w.unit""";
+
+  private final ScopeId scope;
+  private final int sweepBatch;
+  private final Set<UUID> holds = new TreeSet<>();
+  private final Set<String> buyers = new TreeSet<>();
+  private final Map<Long, Integer> wanted = new TreeMap<>();
+  private final List<Long> namedPools = new ArrayList<>();
+  private final List<Integer> namedUnits = new ArrayList<>();
+
+  StateReader(ScopeId scope, List<HoldCommand<?>> commands, int sweepBatch) {
+    this.scope = scope;
+    this.sweepBatch = sweepBatch;
+    for (HoldCommand<?> command : commands) {
+      holds.add(command.hold().value());
+      if (command instanceof Acquire acquire) {
+        buyers.add(acquire.buyer().value());
+        acquire.lines().forEach(this::want);
+      } else if (command instanceof Change change) {
+        change.lines().forEach(this::want);
+      }
+    }
+  }
+
+  private void want(Line line) {
+    wanted.merge(line.pool().value(), line.quantity(), Integer::sum);
+    for (int unit : line.units()) {
+      namedPools.add(line.pool().value());
+      namedUnits.add(unit);
+    }
+  }
+
+  ScopeState read(Connection connection) throws SQLException {
+    SqlArray holdIds = SqlArray.uuids(holds);
+    SqlArray poolIds = SqlArray.bigints(wanted.keySet());
+    long s = scope.value();
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<StoredHold> named = trip.query(LOCK_NAMED_HOLDS, this::hold, s, holdIds);
+    Rows<StoredHold> due = trip.query(LOCK_EXPIRED_HOLDS, this::hold, s, sweepBatch);
+    Rows<ScopeRow> scopeRow = trip.query(READ_SCOPE, StateReader::scopeRow, s);
+    Rows<QuotaRow> quotas =
+        trip.query(
+            LOCK_QUOTAS, StateReader::quota, s, SqlArray.texts(buyers), s, holdIds, s, sweepBatch);
+    Rows<PoolRow> pools =
+        trip.query(LOCK_POOLS, StateReader::pool, s, poolIds, s, holdIds, s, sweepBatch);
+    Rows<PoolUnit> offered =
+        trip.query(
+            OFFER_UNITS, StateReader::unit, poolIds, SqlArray.integers(wanted.values()), s, s, s);
+    Rows<PoolUnit> asked =
+        trip.query(
+            READ_NAMED_UNITS,
+            StateReader::unit,
+            SqlArray.bigints(namedPools),
+            SqlArray.integers(namedUnits),
+            s);
+    trip.send();
+    return assemble(
+        scopeRow.list().get(0),
+        named.list(),
+        due.list(),
+        quotas.list(),
+        pools.list(),
+        offered.list(),
+        asked.list());
+  }
+
+  private ScopeState assemble(
+      ScopeRow row,
+      List<StoredHold> named,
+      List<StoredHold> due,
+      List<QuotaRow> quotaRows,
+      List<PoolRow> poolRows,
+      List<PoolUnit> offered,
+      List<PoolUnit> asked) {
+    Map<BuyerId, Integer> used = new HashMap<>();
+    quotaRows.forEach(quota -> used.put(quota.buyer(), quota.used()));
+    Map<PoolId, PoolRow> pools = new LinkedHashMap<>();
+    poolRows.forEach(pool -> pools.put(pool.counts().pool(), pool));
+    Map<HoldId, StoredHold> found = new HashMap<>();
+    named.forEach(hold -> found.put(hold.hold().id(), hold));
+    List<HoldId> expired = new ArrayList<>();
+    for (StoredHold stored : due) {
+      Hold hold = stored.hold();
+      // Another batch can make this one see an expired hold without having locked what it needs;
+      // that hold is left to the next batch.
+      boolean locked =
+          hold.lines().stream().allMatch(line -> pools.containsKey(line.pool()))
+              && (row.buyerLimit().isEmpty() || used.containsKey(hold.buyer()));
+      if (locked) {
+        found.put(hold.id(), stored);
+        expired.add(hold.id());
+      }
+    }
+    boolean more = due.size() == sweepBatch || expired.size() < due.size();
+    Map<PoolId, List<UnitRow>> units = new HashMap<>();
+    offered.forEach(
+        unit -> units.computeIfAbsent(unit.pool(), p -> new ArrayList<>()).add(unit.row()));
+    Map<PoolId, Map<Integer, UnitRow>> byName = new HashMap<>();
+    asked.forEach(
+        unit ->
+            byName
+                .computeIfAbsent(unit.pool(), p -> new HashMap<>())
+                .put(unit.row().unit(), unit.row()));
+    return new ScopeState(
+        row.now(), row.buyerLimit(), found, expired, more, used, pools, units, byName);
+  }
+
+  private record ScopeRow(Instant now, OptionalInt buyerLimit) {}
+
+  private record QuotaRow(BuyerId buyer, int used) {}
+
+  private record PoolUnit(PoolId pool, UnitRow row) {}
+
+  private StoredHold hold(ResultSet row) throws SQLException {
+    return HoldRow.read(scope, row);
+  }
+
+  private static ScopeRow scopeRow(ResultSet row) throws SQLException {
+    int limit = row.getInt(2);
+    return new ScopeRow(
+        row.getObject(1, OffsetDateTime.class).toInstant(),
+        row.wasNull() ? OptionalInt.empty() : OptionalInt.of(limit));
+  }
+
+  private static QuotaRow quota(ResultSet row) throws SQLException {
+    return new QuotaRow(new BuyerId(row.getString(1)), row.getInt(2));
+  }
+
+  private static PoolRow pool(ResultSet row) throws SQLException {
+    return new PoolRow(
+        new PoolCounts(new PoolId(row.getLong(1)), row.getInt(3), row.getInt(4), row.getInt(5)),
+        row.getBoolean(2),
+        row.getString(6),
+        row.getInt(7),
+        row.getLong(8));
+  }
+
+  private static PoolUnit unit(ResultSet row) throws SQLException {
+    return new PoolUnit(
+        new PoolId(row.getLong(1)),
+        new UnitRow(row.getInt(2), row.getInt(3), row.getBoolean(4), row.getObject(5, UUID.class)));
+  }
+}

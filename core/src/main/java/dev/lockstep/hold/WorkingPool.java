@@ -1,0 +1,158 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.Plan.PoolChange;
+import dev.lockstep.hold.Plan.UnitChange;
+import dev.lockstep.hold.ScopeState.PoolRow;
+import dev.lockstep.hold.ScopeState.UnitRow;
+import dev.lockstep.hold.StockChange.Cause;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** A pool while a batch is being decided: counters, units and sequence as they come to be. */
+final class WorkingPool {
+  private final PoolRow row;
+  private final ArrayDeque<UnitRow> offered;
+  private final List<UnitRow> fresh;
+  private final Map<Integer, UnitRow> named;
+  // Units given back in this batch, to be given out only when the shuffle has no more.
+  private final ArrayDeque<Integer> freed = new ArrayDeque<>();
+  private final Map<Integer, Owners> touched = new LinkedHashMap<>();
+  private PoolCounts counts;
+  private long seq;
+
+  private record Owners(@Nullable HoldId before, @Nullable HoldId after) {}
+
+  WorkingPool(PoolRow row, List<UnitRow> offered, Map<Integer, UnitRow> named) {
+    this.row = row;
+    this.offered = new ArrayDeque<>(offered);
+    this.fresh = offered.stream().filter(unit -> !unit.returned()).toList();
+    this.named = named;
+    this.counts = row.counts();
+    this.seq = row.auditSeq();
+  }
+
+  PoolCounts counts() {
+    return counts;
+  }
+
+  Optional<String> pauseReason() {
+    return Optional.ofNullable(row.pauseReason());
+  }
+
+  boolean hasUnits() {
+    return row.hasUnits();
+  }
+
+  boolean knows(int unit) {
+    return named.containsKey(unit);
+  }
+
+  boolean isFree(int unit) {
+    return ownerOf(unit) == null;
+  }
+
+  /** Takes so many units for a hold, in the order of the shuffle; none of a counted pool. */
+  List<Integer> take(int quantity, HoldId hold) {
+    if (!row.hasUnits()) {
+      return List.of();
+    }
+    List<Integer> taken = new ArrayList<>(quantity);
+    while (taken.size() < quantity) {
+      int unit = nextFree();
+      own(unit, null, hold);
+      taken.add(unit);
+    }
+    return taken;
+  }
+
+  void takeNamed(List<Integer> units, HoldId hold) {
+    units.forEach(unit -> own(unit, null, hold));
+  }
+
+  void giveBack(List<Integer> units, HoldId hold) {
+    for (int unit : units) {
+      own(unit, hold, null);
+      freed.add(unit);
+    }
+  }
+
+  StockChange move(int heldBy, int soldBy, Cause cause, HoldId hold, String actor, Instant now) {
+    PoolCounts before = counts;
+    counts =
+        new PoolCounts(
+            before.pool(), before.total(), before.held() + heldBy, before.sold() + soldBy);
+    return new StockChange(before.pool(), ++seq, hold, cause, actor, before, counts, now);
+  }
+
+  /** Empty when nothing changed. */
+  Optional<PoolChange> change() {
+    return seq == row.auditSeq()
+        ? Optional.empty()
+        : Optional.of(new PoolChange(counts, nextRank(), row.auditSeq(), seq));
+  }
+
+  List<UnitChange> unitChanges() {
+    List<UnitChange> changes = new ArrayList<>();
+    touched.forEach(
+        (unit, owners) -> {
+          if (!Objects.equals(owners.before, owners.after)) {
+            changes.add(new UnitChange(counts.pool(), unit, owners.before, owners.after));
+          }
+        });
+    return changes;
+  }
+
+  private int nextFree() {
+    while (!offered.isEmpty()) {
+      int unit = offered.remove().unit();
+      // An earlier command of the batch may have asked for it by name.
+      if (!touched.containsKey(unit)) {
+        return unit;
+      }
+    }
+    while (!freed.isEmpty()) {
+      int unit = freed.remove();
+      if (isFree(unit)) {
+        return unit;
+      }
+    }
+    // Counters and units disagree. Fail rather than guess; the invariant check names the pool.
+    throw new IllegalStateException(
+        "Pool %d counts %d free, but no free unit is left"
+            .formatted(counts.pool().value(), counts.free()));
+  }
+
+  private @Nullable HoldId ownerOf(int unit) {
+    Owners owners = touched.get(unit);
+    if (owners != null) {
+      return owners.after;
+    }
+    UnitRow stored = named.get(unit);
+    return stored == null || stored.hold() == null ? null : new HoldId(stored.hold());
+  }
+
+  private void own(int unit, @Nullable HoldId from, @Nullable HoldId to) {
+    Owners known = touched.get(unit);
+    touched.put(unit, new Owners(known == null ? from : known.before, to));
+  }
+
+  /** The rank of the first unit that was never taken, now that this batch is decided. */
+  private int nextRank() {
+    int next = row.nextRank();
+    for (UnitRow unit : fresh) {
+      Owners owners = touched.get(unit.unit());
+      if (owners == null || owners.after == null) {
+        return unit.rank();
+      }
+      next = unit.rank() + 1;
+    }
+    return next;
+  }
+}

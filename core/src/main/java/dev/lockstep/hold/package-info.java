@@ -1,0 +1,15 @@
+/**
+ * Scarce things: pools of stock, holds on them, carts, buyers' limits, expiry and the stock audit.
+ *
+ * <p>Tables owned: {@code scope}, {@code pool}, {@code unit}, {@code hold}, {@code quota}, {@code
+ * stock_audit}.
+ *
+ * <p>Guarantees (see the README): never oversold (G1), never undersold (G2), a buyer's limit holds
+ * (G4), a hold ends exactly once (G5), every change is accounted for (G10); an {@code acquire} with
+ * the same hold id has one effect (G3). Locks are taken in the order hold, quota, pool, unit, each
+ * sorted by id.
+ */
+@NullMarked
+package dev.lockstep.hold;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,58 @@
+package dev.lockstep.once;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/** SHA-256 of a request: tells a repetition from another request with the same key. */
+public final class Fingerprint {
+  private final byte[] sha256;
+
+  private Fingerprint(byte[] sha256) {
+    this.sha256 = sha256;
+  }
+
+  /**
+   * Of the parts a request is made of (method, route, body); where one ends and the next begins
+   * counts.
+   */
+  public static Fingerprint of(String... parts) {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      for (String part : parts) {
+        byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
+        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
+        digest.update(bytes);
+      }
+      return new Fingerprint(digest.digest());
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every Java platform has SHA-256", e);
+    }
+  }
+
+  static Fingerprint stored(byte[] sha256) {
+    return new Fingerprint(sha256);
+  }
+
+  byte[] bytes() {
+    return sha256.clone();
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Fingerprint that && Arrays.equals(sha256, that.sha256);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(sha256);
+  }
+
+  @Override
+  public String toString() {
+    return HexFormat.of().formatHex(sha256);
+  }
+}

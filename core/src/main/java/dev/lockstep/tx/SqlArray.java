@@ -1,0 +1,35 @@
+package dev.lockstep.tx;
+
+import java.util.Collection;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An array parameter: how a batch travels in one statement ({@code unnest}).
+ *
+ * @param type PostgreSQL's name of the element type
+ * @param values the elements; may contain nulls
+ */
+@SuppressWarnings("ArrayRecordComponent") // A parameter on its way to the driver; never compared.
+public record SqlArray(String type, @Nullable Object[] values) {
+
+  public static SqlArray bigints(Collection<Long> values) {
+    return new SqlArray("int8", values.toArray(Long[]::new));
+  }
+
+  public static SqlArray smallints(Collection<Short> values) {
+    return new SqlArray("int2", values.toArray(Short[]::new));
+  }
+
+  public static SqlArray integers(Collection<Integer> values) {
+    return new SqlArray("int4", values.toArray(Integer[]::new));
+  }
+
+  public static SqlArray texts(Collection<? extends @Nullable String> values) {
+    return new SqlArray("text", values.toArray(String[]::new));
+  }
+
+  public static SqlArray uuids(Collection<? extends @Nullable UUID> values) {
+    return new SqlArray("uuid", values.toArray(UUID[]::new));
+  }
+}
