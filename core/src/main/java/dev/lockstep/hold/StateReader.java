@@ -51,27 +51,30 @@ final class StateReader {
       SELECT now(), s.buyer_limit
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
 
-  // Buyers who ask, and buyers of holds that may end. The guard of the later upsert covers a buyer
+  // Buyers who ask, and buyers of holds that may end. As an array and not as a join, so that the
+  // plan
+  // is an index look-up for each, however large the table has grown when it is made. The guard of
+  // the later upsert covers a buyer
   // who has no row yet.
   private static final String LOCK_QUOTAS =
       """
       SELECT buyer, used FROM lockstep.quota
-      WHERE scope = ? AND buyer IN (
+      WHERE scope = ? AND buyer = ANY (ARRAY(
         SELECT unnest(?)
         UNION SELECT buyer FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
         UNION (SELECT buyer FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
-               ORDER BY expires_at LIMIT ?))
+               ORDER BY expires_at LIMIT ?)))
       ORDER BY buyer FOR UPDATE""";
 
   private static final String LOCK_POOLS =
       """
       SELECT pool, has_units, total, held, sold, pause_reason, next_rank, audit_seq FROM lockstep.pool
-      WHERE scope = ? AND pool IN (
+      WHERE scope = ? AND pool = ANY (ARRAY(
         SELECT unnest(?)
         UNION SELECT unnest(pools) FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
         UNION SELECT unnest(due.pools)
               FROM (SELECT pools FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
-                    ORDER BY expires_at LIMIT ?) due)
+                    ORDER BY expires_at LIMIT ?) due))
       ORDER BY pool FOR UPDATE""";
 
   // The next units of the shuffle, and after them those that were given back. The pool's lock keeps
