@@ -1,0 +1,106 @@
+package dev.lockstep.bench;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.postgres.PostgresConfig;
+import dev.lockstep.postgres.PostgresServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Comparator;
+import java.util.stream.Stream;
+import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
+
+/** The one database of a run: durable, migrated, gone afterwards unless it was brought along. */
+final class BenchDatabase implements AutoCloseable {
+  /** What the interactive contenders get; more would only queue inside the server. */
+  static final int POOL_SIZE = 50;
+
+  private final @Nullable PostgresServer server;
+  private final @Nullable Path directory;
+  private final HikariDataSource pool;
+
+  private BenchDatabase(
+      @Nullable PostgresServer server, @Nullable Path directory, HikariConfig config) {
+    this.server = server;
+    this.directory = directory;
+    config.setMaximumPoolSize(POOL_SIZE);
+    config.setConnectionTimeout(120_000);
+    this.pool = new HikariDataSource(config);
+  }
+
+  static BenchDatabase open(String url) throws IOException {
+    HikariConfig config = new HikariConfig();
+    BenchDatabase database;
+    if (url.isEmpty()) {
+      Path directory = Files.createTempDirectory("lockstep-bench");
+      PostgresServer server = PostgresServer.start(PostgresConfig.durable(directory));
+      config.setJdbcUrl(server.url());
+      config.setUsername(server.user());
+      config.setPassword(server.password());
+      database = new BenchDatabase(server, directory, config);
+    } else {
+      config.setJdbcUrl(url);
+      database = new BenchDatabase(null, null, config);
+    }
+    Flyway.configure()
+        .dataSource(database.pool)
+        .locations("classpath:db/lockstep")
+        .defaultSchema("lockstep")
+        .createSchemas(true)
+        .load()
+        .migrate();
+    return database;
+  }
+
+  HikariDataSource pool() {
+    return pool;
+  }
+
+  void execute(String sql) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  long number(String sql) throws SQLException {
+    return Long.parseLong(text(sql));
+  }
+
+  String text(String sql) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      row.next();
+      return row.getString(1);
+    }
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+    if (server != null) {
+      server.close();
+    }
+    if (directory != null) {
+      delete(directory);
+    }
+  }
+
+  private static void delete(Path directory) {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

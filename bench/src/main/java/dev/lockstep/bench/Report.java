@@ -1,0 +1,178 @@
+package dev.lockstep.bench;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.StringJoiner;
+
+/** The results of a run: a table for people, one JSON object for programs. */
+final class Report {
+  private final String bench;
+  private final String machine;
+  private final String machineJson;
+  private final List<Measured> results = new ArrayList<>();
+  private final List<Aim> aims = new ArrayList<>();
+
+  /** A benchmark: measures on the database and writes what it found into the report. */
+  @FunctionalInterface
+  interface Run {
+    void run(BenchDatabase database, int seconds, Report report) throws Exception;
+  }
+
+  private Report(String bench, BenchDatabase database) throws Exception {
+    this.bench = bench;
+    String postgres = database.text("SHOW server_version");
+    String fsync = database.text("SHOW fsync");
+    String java = System.getProperty("java.version");
+    int cores = Runtime.getRuntime().availableProcessors();
+    machine = "%d cores, Java %s, PostgreSQL %s, fsync %s".formatted(cores, java, postgres, fsync);
+    machineJson =
+        "{\"cores\":%d,\"java\":%s,\"postgres\":%s,\"fsync\":%s}"
+            .formatted(cores, quoted(java), quoted(postgres), fsync.equals("on"));
+  }
+
+  /** Runs a benchmark and prints its report; 0, or 1 when its books did not balance. */
+  static int of(String bench, Bench.Settings settings, Run run) throws Exception {
+    if (settings.seconds < 1 || settings.seconds > 600) {
+      System.err.println("lockstep: --seconds must be 1 to 600.");
+      return 2;
+    }
+    Progress.say("Starting PostgreSQL");
+    try (BenchDatabase database = BenchDatabase.open(settings.databaseUrl)) {
+      Report report = new Report(bench, database);
+      run.run(database, settings.seconds, report);
+      Progress.done();
+      report.print(System.out, settings.json);
+      return 0;
+    } catch (BooksDoNotBalance e) {
+      Progress.done();
+      System.err.println("lockstep: " + e.getMessage());
+      return 1;
+    }
+  }
+
+  /** A contender acknowledged something else than its database shows. */
+  static final class BooksDoNotBalance extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    BooksDoNotBalance(String message) {
+      super(message);
+    }
+  }
+
+  static void requireBalance(String contender, long acknowledged, long stored) {
+    if (acknowledged != stored) {
+      throw new BooksDoNotBalance(
+          "%s acknowledged %,d, its database shows %,d".formatted(contender, acknowledged, stored));
+    }
+  }
+
+  Measured add(Measured result) {
+    results.add(result);
+    return result;
+  }
+
+  /** The result of a contender that ran at so many callers. */
+  Measured find(String name, int callers) {
+    return results.stream()
+        .filter(r -> r.name().equals(name) && r.callers() == callers)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** A ratio that should reach the target; left out when a side did not run here. */
+  void atLeast(String aim, Measured ours, Measured theirs, double target) {
+    if (ours.ran() && theirs.ran()) {
+      aims.add(new Aim(aim, ours.perSecond() / theirs.perSecond(), target, true));
+    }
+  }
+
+  /** A ratio that should not pass the target. */
+  void atMost(String aim, double ours, double theirs, double target) {
+    aims.add(new Aim(aim, ours / theirs, target, false));
+  }
+
+  private void print(PrintStream out, boolean json) {
+    if (json) {
+      out.println(json());
+    } else {
+      table(out);
+    }
+  }
+
+  private void table(PrintStream out) {
+    out.printf(Locale.ROOT, "%s: %s%n%n", bench, machine);
+    int width = results.stream().mapToInt(r -> r.name().length()).max().orElse(10);
+    String head = "%-" + width + "s  %7s  %10s  %9s  %9s  %9s%n";
+    out.printf(
+        Locale.ROOT, head, "contender", "callers", "per second", "p50 ms", "p95 ms", "p99 ms");
+    for (Measured r : results) {
+      if (r.ran()) {
+        out.printf(
+            Locale.ROOT,
+            "%-" + width + "s  %,7d  %,10.0f  %,9.2f  %,9.2f  %,9.2f%n",
+            r.name(),
+            r.callers(),
+            r.perSecond(),
+            r.p50Ms(),
+            r.p95Ms(),
+            r.p99Ms());
+      } else {
+        out.printf(
+            Locale.ROOT,
+            "%-" + width + "s  %,7d  skipped: %s%n",
+            r.name(),
+            r.callers(),
+            r.skipped());
+      }
+    }
+    out.println();
+    for (Aim aim : aims) {
+      out.printf(
+          Locale.ROOT,
+          "%-7s %8.2f (%s %.2f)  %s%n",
+          aim.met() ? "met" : "NOT MET",
+          aim.ratio(),
+          aim.atLeast() ? "at least" : "at most",
+          aim.target(),
+          aim.aim());
+    }
+  }
+
+  private String json() {
+    StringJoiner resultList = new StringJoiner(",", "[", "]");
+    for (Measured r : results) {
+      resultList.add(
+          r.ran()
+              ? String.format(
+                  Locale.ROOT,
+                  "{\"name\":%s,\"callers\":%d,\"perSecond\":%.1f,\"p50Ms\":%.3f,\"p95Ms\":%.3f,\"p99Ms\":%.3f}",
+                  quoted(r.name()),
+                  r.callers(),
+                  r.perSecond(),
+                  r.p50Ms(),
+                  r.p95Ms(),
+                  r.p99Ms())
+              : "{\"name\":%s,\"callers\":%d,\"skipped\":%s}"
+                  .formatted(quoted(r.name()), r.callers(), quoted(r.skipped())));
+    }
+    StringJoiner aimList = new StringJoiner(",", "[", "]");
+    for (Aim aim : aims) {
+      aimList.add(
+          String.format(
+              Locale.ROOT,
+              "{\"aim\":%s,\"ratio\":%.3f,\"target\":%.3f,\"met\":%s}",
+              quoted(aim.aim()),
+              aim.ratio(),
+              aim.target(),
+              aim.met()));
+    }
+    return "{\"bench\":%s,\"machine\":%s,\"results\":%s,\"aims\":%s}"
+        .formatted(quoted(bench), machineJson, resultList, aimList);
+  }
+
+  private static String quoted(String text) {
+    return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", " ") + '"';
+  }
+}

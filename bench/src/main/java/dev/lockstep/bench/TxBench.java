@@ -1,0 +1,154 @@
+package dev.lockstep.bench;
+
+import dev.lockstep.combine.Combined;
+import dev.lockstep.combine.Combiner;
+import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Collections;
+import java.util.List;
+
+/** Increments of one hot row: a transaction each, and combined. */
+final class TxBench {
+  private static final String ONE_EACH = "one transaction each";
+  private static final String COMBINED = "combined";
+  private static final String CEILING = "ceiling: bulk SQL, one writer";
+  private static final int[] CALLERS = {1, 50, 500};
+  private static final int CEILING_BATCH = 500;
+
+  private static final String INCREMENT = "UPDATE bench_counter SET n = n + ? WHERE id = ?";
+
+  private TxBench() {}
+
+  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
+    database.execute(
+        "CREATE TABLE bench_counter (id int PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 20)");
+    Transactor transactor = new Transactor(database.pool());
+    int id = 0;
+    for (int callers : CALLERS) {
+      int each = ++id;
+      create(database, each);
+      Measured plain =
+          Load.run(ONE_EACH, callers, seconds, n -> transactor.run(c -> increment(c, each, 1)));
+      verify(database, report.add(plain), each);
+      int hot = ++id;
+      create(database, hot);
+      try (Combiner<Integer, Integer, Long> combiner =
+          Combiner.on(transactor, new Increments(), CombinerConfig.named("bench"))) {
+        verify(
+            database,
+            report.add(Load.run(COMBINED, callers, seconds, n -> combiner.call(hot, 1))),
+            hot);
+      }
+    }
+    ceiling(database, seconds, report, transactor, ++id);
+    report.atLeast(
+        "combined / one transaction each, 500 callers",
+        report.find(COMBINED, 500),
+        report.find(ONE_EACH, 500),
+        20);
+    report.atMost(
+        "p50 latency combined / one transaction each, 1 caller",
+        report.find(COMBINED, 1).p50Ms(),
+        report.find(ONE_EACH, 1).p50Ms(),
+        1.3);
+  }
+
+  private static void ceiling(
+      BenchDatabase database, int seconds, Report report, Transactor transactor, int id)
+      throws Exception {
+    create(database, id);
+    Measured batches =
+        Load.run(CEILING, 1, seconds, n -> transactor.run(c -> increment(c, id, CEILING_BATCH)));
+    verify(
+        database,
+        report.add(
+            new Measured(
+                CEILING,
+                1,
+                batches.perSecond() * CEILING_BATCH,
+                batches.p50Ms(),
+                batches.p95Ms(),
+                batches.p99Ms(),
+                batches.acknowledged() * CEILING_BATCH,
+                "")),
+        id);
+  }
+
+  private static void create(BenchDatabase database, int id) throws SQLException {
+    database.execute("INSERT INTO bench_counter VALUES (" + id + ", 0)");
+  }
+
+  private static void verify(BenchDatabase database, Measured measured, int id)
+      throws SQLException {
+    Report.requireBalance(
+        measured.name(),
+        measured.acknowledged(),
+        database.number("SELECT n FROM bench_counter WHERE id = " + id));
+  }
+
+  private static void increment(Connection connection, int id, long by) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(INCREMENT)) {
+      statement.setLong(1, by);
+      statement.setInt(2, id);
+      statement.executeUpdate();
+    }
+  }
+
+  /**
+   * The smallest combined operation: read the counter, add up, write it; each caller gets its
+   * value.
+   */
+  private static final class Increments
+      implements Combined<Integer, Integer, Long, List<Long>, Long> {
+    private static final String LOCK = "SELECT n FROM bench_counter WHERE id = ? FOR UPDATE";
+    private static final String WRITE = "UPDATE bench_counter SET n = ? WHERE id = ?";
+
+    @Override
+    public Long lock(Connection connection, Integer id, List<Integer> requests)
+        throws SQLException {
+      try (PreparedStatement statement = connection.prepareStatement(LOCK)) {
+        statement.setInt(1, id);
+        try (ResultSet row = statement.executeQuery()) {
+          row.next();
+          return row.getLong(1);
+        }
+      }
+    }
+
+    @Override
+    public List<Long> decide(Integer id, Long counter, List<Integer> requests) {
+      Long[] values = new Long[requests.size()];
+      long next = counter;
+      for (int i = 0; i < values.length; i++) {
+        next += requests.get(i);
+        values[i] = next;
+      }
+      return List.of(values);
+    }
+
+    @Override
+    public void write(Connection connection, Integer id, List<Long> values) throws SQLException {
+      try (PreparedStatement statement = connection.prepareStatement(WRITE)) {
+        statement.setLong(1, values.get(values.size() - 1));
+        statement.setInt(2, id);
+        statement.executeUpdate();
+      }
+    }
+
+    @Override
+    public List<Long> answers(List<Long> values) {
+      return Collections.unmodifiableList(values);
+    }
+
+    /** The counter only grows, and only this plan can have brought it to its last value. */
+    @Override
+    public boolean happened(Connection connection, Integer id, List<Long> values)
+        throws SQLException {
+      return lock(connection, id, List.of()) >= values.get(values.size() - 1);
+    }
+  }
+}

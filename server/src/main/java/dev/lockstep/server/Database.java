@@ -1,0 +1,146 @@
+package dev.lockstep.server;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Arrays;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+import org.flywaydb.core.api.FlywayException;
+import org.flywaydb.core.api.MigrationInfo;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The database the server runs on: reachable, of a supported release, migrated, behind a pool. Safe
+ * for many threads; every method blocks, so none belongs on an event loop.
+ */
+final class Database implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Database.class);
+
+  private static final String SCHEMA = "lockstep";
+  private static final String MIGRATIONS = "classpath:db/lockstep";
+  private static final int POOL_SIZE = 20;
+  private static final long POOL_WAIT_MS = 3_000;
+  private static final int STATUS_TIMEOUT_SECONDS = 3;
+
+  /**
+   * Reads only; the history has a row per migration, and one without a version for the schema's own
+   * creation.
+   */
+  private static final String READ_STATUS =
+      """
+      SELECT current_setting('server_version'),
+             (SELECT count(*) FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL),
+             (SELECT version FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL
+              ORDER BY installed_rank DESC LIMIT 1)
+      """;
+
+  private final DatabaseAddress address;
+  private final HikariDataSource pool;
+  private final int migrationsKnown;
+
+  private Database(DatabaseAddress address, HikariDataSource pool, int migrationsKnown) {
+    this.address = address;
+    this.pool = pool;
+    this.migrationsKnown = migrationsKnown;
+  }
+
+  /**
+   * Checks, opens the pool and migrates, in this order: nothing is written to a database that is
+   * not supported.
+   *
+   * @throws CannotStart when any of it is refused
+   */
+  static Database open(DatabaseAddress address) {
+    checkVersion(address);
+    HikariDataSource pool = pool(address);
+    try {
+      return new Database(address, pool, migrate(pool, address));
+    } catch (FlywayException e) {
+      pool.close();
+      throw DatabaseRefusal.ofMigrating(e, address);
+    }
+  }
+
+  DataSource dataSource() {
+    return pool;
+  }
+
+  DatabaseAddress address() {
+    return address;
+  }
+
+  DatabaseStatus status() throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.setQueryTimeout(STATUS_TIMEOUT_SECONDS);
+      try (ResultSet row = statement.executeQuery(READ_STATUS)) {
+        row.next();
+        String schemaVersion = row.getString(3);
+        return new DatabaseStatus(
+            shortVersion(row.getString(1)),
+            schemaVersion == null ? "none" : schemaVersion,
+            row.getInt(2),
+            migrationsKnown);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+
+  /** Distributions append their own name: {@code 16.4 (Debian 16.4-1)}. */
+  private static String shortVersion(String serverVersion) {
+    int end = serverVersion.indexOf(' ');
+    return end < 0 ? serverVersion : serverVersion.substring(0, end);
+  }
+
+  /** Not through the pool, which would retry until its own timeout and hide the reason. */
+  private static void checkVersion(DatabaseAddress address) {
+    int version;
+    try (Connection connection = DriverManager.getConnection(address.url(), address.properties());
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SHOW server_version_num")) {
+      row.next();
+      version = row.getInt(1);
+    } catch (SQLException e) {
+      throw DatabaseRefusal.ofConnecting(e, address);
+    }
+    SupportedVersion.check(version).ifPresent(log::warn);
+  }
+
+  private static HikariDataSource pool(DatabaseAddress address) {
+    HikariConfig config = new HikariConfig();
+    config.setPoolName("lockstep");
+    config.setJdbcUrl(address.url());
+    config.setDataSourceProperties(address.properties());
+    config.setMaximumPoolSize(POOL_SIZE);
+    config.setConnectionTimeout(POOL_WAIT_MS);
+    return new HikariDataSource(config);
+  }
+
+  /**
+   * Brings the schema up to date. Several nodes may do so at once; Flyway's lock lets one do the
+   * work. That lock is transactional by default, as it has to be: a session lock would be stranded
+   * behind a transaction-mode pooler.
+   *
+   * @return how many migrations this build knows
+   */
+  private static int migrate(DataSource pool, DatabaseAddress address) {
+    Flyway flyway =
+        Flyway.configure().dataSource(pool).defaultSchema(SCHEMA).locations(MIGRATIONS).load();
+    int applied = flyway.migrate().migrationsExecuted;
+    if (applied > 0) {
+      log.info("Applied {} migration(s) to schema {} in {}", applied, SCHEMA, address.place());
+    }
+    long known = Arrays.stream(flyway.info().all()).filter(MigrationInfo::isVersioned).count();
+    return Math.toIntExact(known);
+  }
+}

@@ -1,0 +1,77 @@
+package dev.lockstep.server;
+
+import dev.lockstep.postgres.PostgresServer;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the database is and who we are there. Only {@link #place()} may be shown: a URL can carry a
+ * password.
+ *
+ * @param url the JDBC URL, possibly with credentials
+ * @param user null when the URL, or the driver's password file, says
+ * @param password likewise
+ * @param place host, port and database, fit for messages and pages
+ * @param embedded whether we run it ourselves
+ */
+record DatabaseAddress(
+    String url, @Nullable String user, @Nullable String password, String place, boolean embedded) {
+  private static final String SCHEME = "jdbc:postgresql:";
+  private static final String EXAMPLE = "jdbc:postgresql://localhost:5432/shop?user=me&password=…";
+  private static final String CONNECT_TIMEOUT_SECONDS = "10";
+
+  static DatabaseAddress embedded(PostgresServer server) {
+    return new DatabaseAddress(
+        server.url(), server.user(), server.password(), "localhost:" + server.port(), true);
+  }
+
+  /**
+   * Reads a user's URL; {@code source} names the flag or variable it came from. The value is never
+   * repeated.
+   */
+  static DatabaseAddress external(String source, String url) {
+    if (!url.startsWith(SCHEME)) {
+      throw new WrongUse(source + " must start with " + SCHEME + "//, for example " + EXAMPLE);
+    }
+    String place = place(url);
+    if (place.contains("@")) {
+      throw new WrongUse(
+          source + " has credentials before the host; give them after it, as in " + EXAMPLE);
+    }
+    try {
+      DriverManager.getDriver(url);
+    } catch (SQLException e) {
+      throw new WrongUse(
+          source + " is not a URL the PostgreSQL driver understands; an example is " + EXAMPLE);
+    }
+    return new DatabaseAddress(url, null, null, place, false);
+  }
+
+  /** What the driver is told beside the URL, which wins where both speak. */
+  Properties properties() {
+    Properties properties = new Properties();
+    properties.setProperty("ApplicationName", "lockstep");
+    properties.setProperty("connectTimeout", CONNECT_TIMEOUT_SECONDS);
+    properties.setProperty("tcpKeepAlive", "true");
+    if (user != null && password != null) {
+      properties.setProperty("user", user);
+      properties.setProperty("password", password);
+    }
+    return properties;
+  }
+
+  @Override
+  public String toString() {
+    return place;
+  }
+
+  /** Everything from the host on, without the parameters. */
+  private static String place(String url) {
+    String rest = url.substring(SCHEME.length());
+    int parameters = rest.indexOf('?');
+    String address = parameters < 0 ? rest : rest.substring(0, parameters);
+    return address.startsWith("//") ? address.substring(2) : address;
+  }
+}

@@ -1,0 +1,57 @@
+package dev.lockstep.server;
+
+import java.io.PrintWriter;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParameterException;
+
+/** The command line. Exit codes: 0 fine, 1 could not start, 2 wrong use. */
+@Command(
+    name = "lockstep",
+    synopsisSubcommandLabel = "up | version",
+    subcommands = {UpCommand.class, VersionCommand.class})
+public final class Main {
+  /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
+  private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");
+
+  private Main() {}
+
+  public static void main(String[] args) {
+    // The driver logs what it also throws; we answer what it throws, in one line.
+    DRIVER_LOG.setLevel(Level.OFF);
+    int exitCode = commandLine().execute(args);
+    System.exit(exitCode);
+  }
+
+  static CommandLine commandLine() {
+    return new CommandLine(new Main())
+        .setParameterExceptionHandler((e, args) -> wrongUse(e))
+        .setExecutionExceptionHandler((e, command, parsed) -> failed(e, command));
+  }
+
+  private static int wrongUse(ParameterException e) {
+    CommandLine command = e.getCommandLine();
+    say(command.getErr(), e.getMessage() + "; see ./lockstep help");
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  private static int failed(Exception e, CommandLine command) throws Exception {
+    if (e instanceof WrongUse) {
+      say(command.getErr(), e.getMessage() + "; see ./lockstep help");
+      return CommandLine.ExitCode.USAGE;
+    }
+    if (e instanceof CannotStart) {
+      say(command.getErr(), String.valueOf(e.getMessage()));
+      return CommandLine.ExitCode.SOFTWARE;
+    }
+    // Nothing a user did: a fault of ours, shown whole so that it can be reported.
+    throw e;
+  }
+
+  private static void say(PrintWriter err, String message) {
+    err.println("lockstep: " + message.lines().findFirst().orElse("failed"));
+    err.flush();
+  }
+}

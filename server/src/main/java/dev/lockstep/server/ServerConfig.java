@@ -1,0 +1,100 @@
+package dev.lockstep.server;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code up} was asked for.
+ *
+ * @param port where to listen, 0 for any free port; 8080 unless told
+ * @param data the embedded database's folder; {@code ~/.lockstep} unless told
+ * @param externalDatabase the user's own PostgreSQL; empty means the embedded one
+ */
+record ServerConfig(int port, Path data, Optional<DatabaseAddress> externalDatabase) {
+  private static final int DEFAULT_PORT = 8080;
+  private static final int MAX_PORT = 65_535;
+
+  ServerConfig {
+    if (port < 0 || port > MAX_PORT) {
+      throw new IllegalArgumentException("port " + port);
+    }
+  }
+
+  /** From flags and, where a flag is absent, the environment. An empty variable counts as unset. */
+  static ServerConfig of(
+      @Nullable String port,
+      @Nullable String data,
+      @Nullable String databaseUrl,
+      Map<String, String> environment) {
+    return new ServerConfig(
+        Setting.of("--port", port, "LOCKSTEP_PORT", environment)
+            .map(ServerConfig::parsePort)
+            .orElse(DEFAULT_PORT),
+        Setting.of("--data", data, "LOCKSTEP_DATA", environment)
+            .map(ServerConfig::parsePath)
+            .orElseGet(() -> defaultData(environment)),
+        Setting.of("--database-url", databaseUrl, "LOCKSTEP_DATABASE_URL", environment)
+            .map(setting -> DatabaseAddress.external(setting.source(), setting.value())));
+  }
+
+  private static int parsePort(Setting setting) {
+    try {
+      int port = Integer.parseInt(setting.value());
+      if (port >= 0 && port <= MAX_PORT) {
+        return port;
+      }
+    } catch (NumberFormatException e) {
+      // answered below, like a number out of range
+    }
+    throw new WrongUse(
+        setting.source()
+            + " must be a number from 0 to "
+            + MAX_PORT
+            + ", not '"
+            + setting.value()
+            + "'");
+  }
+
+  private static Path parsePath(Setting setting) {
+    try {
+      return Path.of(setting.value()).toAbsolutePath().normalize();
+    } catch (InvalidPathException e) {
+      throw new WrongUse(setting.source() + " is not a folder name: '" + setting.value() + "'");
+    }
+  }
+
+  /**
+   * As a shell understands {@code ~}; the JVM looks elsewhere, and says "?" for a user it does not
+   * know.
+   */
+  private static Path defaultData(Map<String, String> environment) {
+    String known = System.getProperty("user.home", "?");
+    String home = environment.getOrDefault("HOME", known.equals("?") ? "" : known);
+    if (home.isEmpty()) {
+      throw new WrongUse("this user has no home folder; say where to keep data with --data");
+    }
+    return Path.of(home, ".lockstep");
+  }
+
+  /** A value and the name it was given under, so that a complaint names what the user wrote. */
+  private record Setting(String source, String value) {
+    static Optional<Setting> of(
+        String flag, @Nullable String value, String variable, Map<String, String> environment) {
+      if (value != null && value.isBlank()) {
+        // An empty folder name would mean the current folder: hardly what an unset shell variable
+        // meant.
+        throw new WrongUse(flag + " needs a value");
+      }
+      if (value != null) {
+        return Optional.of(new Setting(flag, value));
+      }
+      String fromEnvironment = environment.get(variable);
+      return fromEnvironment == null || fromEnvironment.isEmpty()
+          ? Optional.empty()
+          : Optional.of(new Setting(variable, fromEnvironment));
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.lockstep.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ServerConfigTest {
+  private static final Map<String, String> NOTHING = Map.of();
+
+  @Test
+  void withoutFlagsAndVariablesTheDefaultsHold() {
+    ServerConfig config = ServerConfig.of(null, null, null, NOTHING);
+    assertThat(config.port()).isEqualTo(8080);
+    assertThat(config.data()).isEqualTo(Path.of(System.getProperty("user.home"), ".lockstep"));
+    assertThat(config.externalDatabase()).isEmpty();
+  }
+
+  @Test
+  void homeIsWhatTheShellCallsHome() {
+    assertThat(ServerConfig.of(null, null, null, Map.of("HOME", "/home/me")).data())
+        .isEqualTo(Path.of("/home/me/.lockstep"));
+  }
+
+  @Test
+  void everyFlagHasAVariable() {
+    ServerConfig config =
+        ServerConfig.of(
+            null,
+            null,
+            null,
+            Map.of(
+                "LOCKSTEP_PORT", "1234",
+                "LOCKSTEP_DATA", "/srv/lockstep",
+                "LOCKSTEP_DATABASE_URL", "jdbc:postgresql://db/shop?password=secret"));
+    assertThat(config.port()).isEqualTo(1234);
+    assertThat(config.data()).isEqualTo(Path.of("/srv/lockstep"));
+    assertThat(config.externalDatabase()).map(DatabaseAddress::place).hasValue("db/shop");
+  }
+
+  @Test
+  void aFlagWinsOverItsVariable() {
+    assertThat(ServerConfig.of("0", null, null, Map.of("LOCKSTEP_PORT", "1234")).port()).isZero();
+  }
+
+  @Test
+  void anEmptyVariableCountsAsUnsetButAnEmptyFlagIsAMistake() {
+    assertThat(ServerConfig.of(null, null, null, Map.of("LOCKSTEP_PORT", "")).port())
+        .isEqualTo(8080);
+    assertThatThrownBy(() -> ServerConfig.of(null, "", null, NOTHING))
+        .isInstanceOf(WrongUse.class)
+        .hasMessageContaining("--data needs a value");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-1", "65536", "http", "8080 ", "99999999999"})
+  void aPortThatIsNoneIsRefusedUnderTheNameItWasGiven(String port) {
+    assertThatThrownBy(() -> ServerConfig.of(port, null, null, NOTHING))
+        .isInstanceOf(WrongUse.class)
+        .hasMessageContainingAll("--port", port);
+    assertThatThrownBy(() -> ServerConfig.of(null, null, null, Map.of("LOCKSTEP_PORT", port)))
+        .isInstanceOf(WrongUse.class)
+        .hasMessageContainingAll("LOCKSTEP_PORT", port);
+  }
+
+  @Test
+  void noPasswordIsPrinted() {
+    ServerConfig config =
+        ServerConfig.of(null, null, "jdbc:postgresql://db/shop?user=me&password=secret", NOTHING);
+    assertThat(config.toString()).contains("db/shop").doesNotContain("secret");
+  }
+}

@@ -1,0 +1,155 @@
+package dev.lockstep.server;
+
+import dev.lockstep.postgres.PostgresConfig;
+import dev.lockstep.postgres.PostgresServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/**
+ * The server as its users run it: its own process, its two output streams, its exit code. Reading
+ * blocks until the line is there or the process has ended, so tests wait for events; their timeout
+ * is JUnit's.
+ */
+final class ServerProcess implements AutoCloseable {
+  private static final String READY = "Lockstep is ready on ";
+
+  private final Process process;
+  private final BufferedReader out;
+  private final BufferedReader err;
+  private final List<String> outSeen = new ArrayList<>();
+  private final List<String> errSeen = new ArrayList<>();
+
+  private ServerProcess(Process process) {
+    this.process = process;
+    this.out = process.inputReader(StandardCharsets.UTF_8);
+    this.err = process.errorReader(StandardCharsets.UTF_8);
+  }
+
+  static ServerProcess start(String... arguments) throws IOException {
+    return start(Map.of(), arguments);
+  }
+
+  static ServerProcess start(Map<String, String> environment, String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command);
+    builder.environment().keySet().removeIf(name -> name.startsWith("LOCKSTEP_"));
+    builder.environment().putAll(environment);
+    return new ServerProcess(builder.start());
+  }
+
+  /** An embedded server on a free port. */
+  static ServerProcess up(Path data) throws IOException {
+    return start("up", "--port", "0", "--data", data.toString());
+  }
+
+  long pid() {
+    return process.pid();
+  }
+
+  /** Waits for the ready line and returns the address in it. */
+  String awaitReady() throws IOException {
+    for (String line = out.readLine(); line != null; line = out.readLine()) {
+      outSeen.add(line);
+      if (line.startsWith(READY)) {
+        return line.substring(READY.length());
+      }
+    }
+    throw new AssertionError("ended without a ready line: " + String.join("\n", errors()));
+  }
+
+  /** Waits for a line on standard error. */
+  void awaitError(Predicate<String> wanted) throws IOException {
+    for (String line = err.readLine(); line != null; line = err.readLine()) {
+      errSeen.add(line);
+      if (wanted.test(line)) {
+        return;
+      }
+    }
+    throw new AssertionError("ended without the awaited line: " + String.join("\n", errSeen));
+  }
+
+  /** Everything on standard output; waits for the end of the process. */
+  List<String> output() throws IOException {
+    out.lines().forEach(outSeen::add);
+    return outSeen;
+  }
+
+  /** Everything on standard error; waits for the end of the process. */
+  List<String> errors() throws IOException {
+    err.lines().forEach(errSeen::add);
+    return errSeen;
+  }
+
+  int awaitExit() throws InterruptedException {
+    return process.waitFor();
+  }
+
+  /** SIGTERM; returns the exit code. */
+  int terminate() throws InterruptedException {
+    process.toHandle().destroy();
+    return awaitExit();
+  }
+
+  /** SIGKILL. */
+  void kill() throws InterruptedException {
+    process.destroyForcibly();
+    awaitExit();
+  }
+
+  static HttpResponse<String> get(String url) throws IOException, InterruptedException {
+    return HttpClient.newHttpClient()
+        .send(
+            HttpRequest.newBuilder(URI.create(url)).build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** Connects to the database of a running server, with the password that lies beside the data. */
+  static Connection connect(Path data) throws IOException, SQLException {
+    String password = Files.readString(data.resolve("password")).strip();
+    return DriverManager.getConnection(
+        "jdbc:postgresql://127.0.0.1:" + databasePort(data) + "/lockstep", "lockstep", password);
+  }
+
+  /** PostgreSQL writes its port on the fourth line of the file that it removes when it stops. */
+  static int databasePort(Path data) throws IOException {
+    return Integer.parseInt(Files.readAllLines(postmasterFile(data)).get(3).strip());
+  }
+
+  static Path postmasterFile(Path data) {
+    return data.resolve("data").resolve("postmaster.pid");
+  }
+
+  /** Leaves nothing running, whatever the test did. */
+  static void stopAbandoned(Path data) {
+    PostgresServer.stopAbandoned(PostgresConfig.durable(data));
+  }
+
+  @Override
+  public void close() throws IOException {
+    process.toHandle().destroy();
+    try {
+      awaitExit();
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+    }
+  }
+}
