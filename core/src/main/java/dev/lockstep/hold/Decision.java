@@ -10,6 +10,7 @@ import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
+import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
@@ -18,6 +19,7 @@ import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.hold.StockChange.Cause;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -57,7 +59,7 @@ final class Decision {
     List<Answer> answers = new ArrayList<>(commands.size());
     for (HoldCommand<?> command : commands) {
       HoldOutcome outcome = decide(command);
-      answers.add(new Answer(outcome, outcome instanceof SoldOut && state.moreExpired()));
+      answers.add(new Answer(outcome, state.moreExpired() && expiryMayCure(outcome)));
     }
     return new Plan(
         state.now(),
@@ -69,6 +71,11 @@ final class Decision {
         stock.audit(),
         stock.poolChanges(),
         answers);
+  }
+
+  /** Stock comes back with an expired hold, and so does what its buyer had used. */
+  private static boolean expiryMayCure(HoldOutcome outcome) {
+    return outcome instanceof SoldOut || outcome instanceof LimitReached;
   }
 
   private HoldOutcome decide(HoldCommand<?> command) {
@@ -117,7 +124,7 @@ final class Decision {
             HoldState.HELD,
             lines,
             now,
-            now.plus(command.holdFor()),
+            storable(now.plus(command.holdFor())),
             Optional.empty());
     stock.account(hold, List.of(), lines, Cause.ACQUIRED, command.actor().name());
     stock.put(new StoredHold(hold, fingerprint));
@@ -140,7 +147,7 @@ final class Decision {
 
   private ExtendResult extend(Hold hold, Extend command) {
     Instant latest = hold.createdAt().plus(maxLifetime);
-    Instant wanted = state.now().plus(command.holdFor());
+    Instant wanted = storable(state.now().plus(command.holdFor()));
     Instant until = wanted.isAfter(latest) ? latest : wanted;
     if (!until.isAfter(hold.expiresAt())) {
       // Asked for less than it has: it keeps what it has. At its bound: say so.
@@ -149,6 +156,11 @@ final class Decision {
     Hold extended = hold.expiringAt(until);
     update(extended);
     return new Granted(extended, false);
+  }
+
+  /** As precise as the database keeps it, so that an answer and its replay are the same. */
+  private static Instant storable(Instant time) {
+    return time.truncatedTo(ChronoUnit.MICROS);
   }
 
   private EndResult end(Hold hold, HoldState wanted, Actor actor) {

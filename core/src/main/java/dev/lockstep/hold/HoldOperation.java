@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -17,7 +18,9 @@ import java.util.List;
  */
 final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided, Reply> {
   private static final String AUDITED =
-      "SELECT 1 FROM lockstep.stock_audit WHERE scope = ? AND pool = ? AND seq = ? AND hold = ?";
+      """
+      SELECT 1 FROM lockstep.stock_audit
+      WHERE scope = ? AND pool = ? AND seq = ? AND hold = ? AND cause = ? AND actor = ? AND at = ?""";
 
   private final HoldsConfig config;
 
@@ -37,11 +40,14 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
   public Decided decide(ScopeId scope, ScopeState state, List<Ask> asks) {
     Plan plan = Decision.decide(state, commandsOf(asks), config.maxLifetime());
     int swept = state.expired().size();
+    int unclaimed = swept;
     Iterator<Answer> answers = plan.answers().iterator();
     List<Reply> replies = new ArrayList<>(asks.size());
     for (Ask ask : asks) {
       if (ask.command() == null) {
-        replies.add(new Reply(null, state.moreExpired(), swept));
+        // Of several sweeps in one batch only one counts what the batch took back.
+        replies.add(new Reply(null, state.moreExpired(), unclaimed));
+        unclaimed = 0;
       } else {
         Answer answer = answers.next();
         replies.add(new Reply(answer.outcome(), answer.askAgain(), swept));
@@ -62,7 +68,8 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
   }
 
   /**
-   * Looks for the last audit row of the plan, which no other plan can have written. Answers that
+   * Looks for the last audit row of the plan. Another node may have given the same number to
+   * another end of the same hold, so all of the row must be ours, its time included. Answers that
    * changed nothing stand whether or not their empty transaction committed; but if a companion
    * wrote for them, nobody can tell from here.
    */
@@ -80,6 +87,9 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
       statement.setLong(2, last.pool().value());
       statement.setLong(3, last.seq());
       statement.setObject(4, last.hold().value());
+      statement.setInt(5, last.cause().code());
+      statement.setString(6, last.actor());
+      statement.setObject(7, last.at().atOffset(ZoneOffset.UTC));
       try (ResultSet row = statement.executeQuery()) {
         return row.next();
       }

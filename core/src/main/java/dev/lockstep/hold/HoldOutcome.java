@@ -6,10 +6,9 @@ import java.util.List;
 
 /**
  * What came of a command. When several would apply, the first in this list is given: {@link
- * Overloaded}, {@link HoldIdReused}, a replayed {@link Granted} or {@link Ended}, {@link
- * UnknownHold}, {@link NotYours}, {@link HoldEnded}, {@link UnknownPool}, {@link UnknownUnit},
- * {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link LifetimeReached}, and at last the
- * success.
+ * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, a replayed {@link
+ * Granted} or {@link Ended}, {@link HoldEnded}, {@link UnknownPool}, {@link UnknownUnit}, {@link
+ * Paused}, {@link LimitReached}, {@link SoldOut}, {@link LifetimeReached}, and at last the success.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,

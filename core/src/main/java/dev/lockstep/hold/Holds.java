@@ -5,6 +5,7 @@ import dev.lockstep.combine.Overloaded;
 import dev.lockstep.hold.Ask.Attachment;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -243,6 +244,10 @@ public final class Holds implements AutoCloseable {
     for (int round = 1; !open.isEmpty(); round++) {
       List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null)).toList();
       List<Reply> replies = Combiner.apply(connection, operation, scope, asks);
+      if (replies.stream().allMatch(reply -> reply.again() && reply.swept() == 0)) {
+        // Whoever is deciding about the rest may be waiting for what this transaction has locked.
+        throw SqlFault.conflict("expired holds of scope %d are locked".formatted(scope.value()));
+      }
       List<Integer> again = new ArrayList<>();
       for (int i = 0; i < replies.size(); i++) {
         if (replies.get(i).again() && round < MAX_ROUNDS) {

@@ -38,8 +38,9 @@ record Plan(
   /**
    * What a command is told.
    *
-   * @param askAgain it is "sold out" only as far as this batch could see: expired holds are still
-   *     to be taken back, so the command must be decided again before anybody is told
+   * @param askAgain "sold out" or "limit reached" only as far as this batch could see: expired
+   *     holds are still to be taken back, so the command must be decided again before anybody is
+   *     told
    */
   record Answer(HoldOutcome outcome, boolean askAgain) {}
 }

@@ -9,6 +9,7 @@ import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -96,6 +97,12 @@ final class PlanWriter {
       FROM unnest(?, ?, ?, ?, ?, ?) AS x (pool, held, sold, next_rank, seq_before, seq_after)
       WHERE p.scope = ? AND p.pool = x.pool AND p.audit_seq = x.seq_before""";
 
+  private static final String REFUSE =
+      """
+      DO $$ BEGIN
+        RAISE EXCEPTION '%s' USING ERRCODE = 'serialization_failure';
+      END $$""";
+
   private final long scope;
   private final Plan plan;
   private final OffsetDateTime now;
@@ -119,11 +126,23 @@ final class PlanWriter {
     trip.send();
     for (Guard guard : guards) {
       if (guard.actual().changed() != guard.expected()) {
-        throw SqlFault.conflict(
+        throw refuse(
+            connection,
             "%d of %d %s of scope %d were as seen"
                 .formatted(guard.actual().changed(), guard.expected(), guard.what(), scope));
       }
     }
+  }
+
+  /**
+   * The rest of the plan is already written. So the server itself fails the transaction: a caller
+   * on whose connection this runs cannot commit the half of it.
+   */
+  private static SQLException refuse(Connection connection, String message) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(REFUSE.formatted(message));
+    }
+    return SqlFault.conflict(message);
   }
 
   private void addQuotas(RoundTrip trip) {

@@ -25,8 +25,12 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * Locks and reads what a batch needs, in one round trip and in the global order: holds, quotas,
- * pools, then units (which their pool's lock covers).
+ * Locks and reads what a batch needs, in one round trip and in one order: holds, pools (whose lock
+ * covers their units), quotas.
+ *
+ * <p>Quotas come after pools because a buyer's first row can only be inserted when the decision is
+ * made: a batch that locked the row of such a buyer before its pools could wait for one that has
+ * the pools and is about to insert that row.
  */
 final class StateReader {
   // The holds the commands name, so that nobody else ends them meanwhile. For an acquire this finds
@@ -46,9 +50,13 @@ final class StateReader {
       ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED"""
           .formatted(HoldRow.COLUMNS);
 
+  // Read when all locks are held. What has expired and is not ours by then is being decided by
+  // another batch, or is more than one batch takes back: "sold out" would be premature.
   private static final String READ_SCOPE =
       """
-      SELECT now(), s.buyer_limit
+      SELECT now(), s.buyer_limit, (
+        SELECT count(*) FROM (
+          SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now() LIMIT ?) due)
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
 
   // Buyers who ask, and buyers of holds that may end. As an array and not as a join, so that the
@@ -137,12 +145,12 @@ final class StateReader {
     RoundTrip trip = new RoundTrip(connection);
     Rows<StoredHold> named = trip.query(LOCK_NAMED_HOLDS, this::hold, s, holdIds);
     Rows<StoredHold> due = trip.query(LOCK_EXPIRED_HOLDS, this::hold, s, sweepBatch);
-    Rows<ScopeRow> scopeRow = trip.query(READ_SCOPE, StateReader::scopeRow, s);
+    Rows<PoolRow> pools =
+        trip.query(LOCK_POOLS, StateReader::pool, s, poolIds, s, holdIds, s, sweepBatch);
     Rows<QuotaRow> quotas =
         trip.query(
             LOCK_QUOTAS, StateReader::quota, s, SqlArray.texts(buyers), s, holdIds, s, sweepBatch);
-    Rows<PoolRow> pools =
-        trip.query(LOCK_POOLS, StateReader::pool, s, poolIds, s, holdIds, s, sweepBatch);
+    Rows<ScopeRow> scopeRow = trip.query(READ_SCOPE, StateReader::scopeRow, s, sweepBatch + 1, s);
     Rows<PoolUnit> offered =
         trip.query(
             OFFER_UNITS, StateReader::unit, poolIds, SqlArray.integers(wanted.values()), s, s, s);
@@ -191,7 +199,7 @@ final class StateReader {
         expired.add(hold.id());
       }
     }
-    boolean more = due.size() == sweepBatch || expired.size() < due.size();
+    boolean more = row.due() > expired.size();
     Map<PoolId, List<UnitRow>> units = new HashMap<>();
     offered.forEach(
         unit -> units.computeIfAbsent(unit.pool(), p -> new ArrayList<>()).add(unit.row()));
@@ -205,7 +213,7 @@ final class StateReader {
         row.now(), row.buyerLimit(), found, expired, more, used, pools, units, byName);
   }
 
-  private record ScopeRow(Instant now, OptionalInt buyerLimit) {}
+  private record ScopeRow(Instant now, OptionalInt buyerLimit, int due) {}
 
   private record QuotaRow(BuyerId buyer, int used) {}
 
@@ -217,9 +225,11 @@ final class StateReader {
 
   private static ScopeRow scopeRow(ResultSet row) throws SQLException {
     int limit = row.getInt(2);
+    boolean unlimited = row.wasNull();
     return new ScopeRow(
         row.getObject(1, OffsetDateTime.class).toInstant(),
-        row.wasNull() ? OptionalInt.empty() : OptionalInt.of(limit));
+        unlimited ? OptionalInt.empty() : OptionalInt.of(limit),
+        row.getInt(3));
   }
 
   private static QuotaRow quota(ResultSet row) throws SQLException {

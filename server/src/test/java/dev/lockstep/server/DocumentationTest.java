@@ -122,7 +122,9 @@ class DocumentationTest {
     List<String> lines = Files.readAllLines(source);
     int begin = indexOf(lines, "// snippet: " + name, source);
     int end = indexOf(lines, "// end: " + name, source);
-    return String.join("\n", lines.subList(begin + 1, end)).stripIndent().strip() + "\n";
+    // The blank last line would count as the one with the least indent.
+    String text = String.join("\n", lines.subList(begin + 1, end)).stripTrailing();
+    return text.stripIndent().strip() + "\n";
   }
 
   private static int indexOf(List<String> lines, String comment, Path source) {

@@ -1,0 +1,146 @@
+package dev.lockstep.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.FailureReport;
+import dev.lockstep.architecture.fixture.hold.Entry;
+import dev.lockstep.architecture.fixture.hold.Fault;
+import dev.lockstep.audit.Audit;
+import dev.lockstep.combine.Combiner;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.once.Once;
+import dev.lockstep.tx.AdvisoryLocks;
+import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The shape of core: blocks that do not know each other, nothing on the class path but JDBC and
+ * slf4j, and no public type that nobody can reach. Each rule is also shown to fail, on fixtures.
+ */
+class LayeringTest {
+  /** Where a user begins. Everything else that is public must follow from these. */
+  private static final Set<Class<?>> ENTRY_TYPES =
+      Set.of(
+          Transactor.class,
+          AdvisoryLocks.class,
+          // How a block sends several statements at once, and arrays in them.
+          RoundTrip.class,
+          SqlArray.class,
+          Combiner.class,
+          Holds.class,
+          Once.class,
+          Audit.class);
+
+  private static final String CORE = "dev.lockstep";
+  private static final String FIXTURE = "dev.lockstep.architecture.fixture";
+
+  private static final JavaClasses core =
+      new ClassFileImporter()
+          .importUrl(Transactor.class.getProtectionDomain().getCodeSource().getLocation());
+  private static final JavaClasses fixture = new ClassFileImporter().importPackages(FIXTURE);
+
+  @Test
+  void aDomainImportsNoOtherDomain() {
+    Rules.domainsAreStrangers(CORE).forEach(rule -> rule.check(core));
+  }
+
+  @Test
+  void theRuleSeesADomainThatImportsAnother() {
+    assertThat(violations(Rules.domainsAreStrangers(FIXTURE)))
+        .isNotEmpty()
+        .allMatch(v -> v.contains("hold.ImportsAnotherDomain") && v.contains("job.Worker"));
+  }
+
+  @Test
+  void theEngineImportsNoDomainAndNoLayerAboveItself() {
+    Rules.theEngineLooksDown(CORE).forEach(rule -> rule.check(core));
+  }
+
+  @Test
+  void theRuleSeesAnEngineThatImportsADomain() {
+    assertThat(violations(Rules.theEngineLooksDown(FIXTURE)))
+        .isNotEmpty()
+        .allMatch(v -> v.contains("tx.LooksUp") && v.contains("job.Worker"));
+  }
+
+  @Test
+  void coreNeedsTheJdkAndSlf4jOnly() {
+    Rules.onlyJdbcAndSlf4j(CORE).check(core);
+  }
+
+  @Test
+  void theRuleSeesAForeignLibrary() {
+    assertThat(violations(List.of(Rules.onlyJdbcAndSlf4j(FIXTURE))))
+        .isNotEmpty()
+        .allMatch(v -> v.contains("hold.UsesALibrary") && v.contains("org.assertj"));
+  }
+
+  @Test
+  void theBuildBringsSlf4jOnly() throws Exception {
+    assertThat(Pom.runtimeDependencies(Files.readAllBytes(Path.of("pom.xml"))))
+        .containsExactly("org.slf4j:slf4j-api");
+  }
+
+  @Test
+  void theRuleSeesADependencyThatCameAlong() throws Exception {
+    String pom =
+        """
+        <project>
+          <dependencies>
+            <dependency><groupId>g</groupId><artifactId>compile</artifactId></dependency>
+            <dependency><groupId>g</groupId><artifactId>run</artifactId><scope>runtime</scope></dependency>
+            <dependency><groupId>g</groupId><artifactId>none</artifactId><scope>test</scope></dependency>
+            <dependency><groupId>g</groupId><artifactId>none</artifactId><scope>provided</scope></dependency>
+          </dependencies>
+        </project>
+        """;
+
+    assertThat(Pom.runtimeDependencies(pom.getBytes(StandardCharsets.UTF_8)))
+        .containsExactly("g:compile", "g:run");
+  }
+
+  @Test
+  void aPublicTypeIsAnEntryTypeAnExceptionOrInAPublicSignature() {
+    Rules.publicTypesAreReachable(ENTRY_TYPES, LockstepException.class, core).check(core);
+  }
+
+  @Test
+  void theRuleSeesAPublicTypeThatNobodyCanReach() {
+    ArchRule rule = Rules.publicTypesAreReachable(Set.of(Entry.class), Fault.class, fixture);
+
+    // Reached and therefore silent: parameters, results, generics, components, subclasses.
+    assertThat(violations(List.of(rule)))
+        .extracting(v -> v.replaceAll(" is public.*", "").replace(FIXTURE + ".", ""))
+        .containsExactlyInAnyOrder(
+            "hold.ImportsAnotherDomain", "hold.UsesALibrary", "job.Worker", "tx.LooksUp");
+  }
+
+  @Test
+  void noFileIsLongerThanFourHundredLines() throws Exception {
+    try (Stream<Path> files = Files.walk(Path.of("src"))) {
+      assertThat(files.filter(file -> file.toString().endsWith(".java")))
+          .isNotEmpty()
+          .allSatisfy(file -> assertThat(Files.readAllLines(file)).hasSizeLessThanOrEqualTo(400));
+    }
+  }
+
+  private static List<String> violations(List<ArchRule> rules) {
+    return rules.stream()
+        .map(rule -> rule.evaluate(fixture).getFailureReport())
+        .map(FailureReport::getDetails)
+        .flatMap(List::stream)
+        .toList();
+  }
+}

@@ -1,0 +1,113 @@
+package dev.lockstep.tx;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A real database behind a pool or driver that misbehaves at a chosen call. */
+public final class Tampered {
+  private Tampered() {}
+
+  /**
+   * Decides what happens at a call on a connection, named as its method; {@code proceed} makes it.
+   * Sending COMMIT in a statement is a call of {@code commit}.
+   */
+  @FunctionalInterface
+  public interface Tampering {
+    @Nullable Object at(String method, Call proceed) throws Throwable;
+  }
+
+  /** The call as it was meant. */
+  @FunctionalInterface
+  public interface Call {
+    @Nullable Object proceed() throws Throwable;
+  }
+
+  /** What is done when a connection is asked for. */
+  @FunctionalInterface
+  public interface Gate {
+    void beforeConnection() throws SQLException;
+  }
+
+  public static DataSource connections(DataSource real, Tampering tampering) {
+    return dataSource(
+        real,
+        (method, call) -> {
+          Object result = call.proceed();
+          return result instanceof Connection c ? connection(c, tampering) : result;
+        });
+  }
+
+  private static Connection connection(Connection real, Tampering tampering) {
+    return proxy(
+        Connection.class,
+        real,
+        (method, call) -> {
+          Object result = tampering.at(method, call);
+          return method.equals("createStatement") && result instanceof Statement s
+              ? statement(s, tampering)
+              : result;
+        });
+  }
+
+  private static Statement statement(Statement real, Tampering tampering) {
+    return (Statement)
+        Proxy.newProxyInstance(
+            Statement.class.getClassLoader(),
+            new Class<?>[] {Statement.class},
+            (self, method, args) -> {
+              boolean commits =
+                  args != null && args[0] instanceof String sql && sql.endsWith("COMMIT");
+              Call call = () -> invoke(real, method, args);
+              return commits ? tampering.at("commit", call) : call.proceed();
+            });
+  }
+
+  public static DataSource gated(DataSource real, Gate gate) {
+    return dataSource(
+        real,
+        (method, call) -> {
+          if (method.equals("getConnection")) {
+            gate.beforeConnection();
+          }
+          return call.proceed();
+        });
+  }
+
+  /** A pool of one connection, which stays open. */
+  public static DataSource single(DataSource unused, Connection connection) {
+    Connection kept =
+        proxy(
+            Connection.class,
+            connection,
+            (method, call) -> method.equals("close") ? null : call.proceed());
+    return dataSource(unused, (method, call) -> kept);
+  }
+
+  private static DataSource dataSource(DataSource real, Tampering tampering) {
+    return proxy(DataSource.class, real, tampering);
+  }
+
+  private static <T> T proxy(Class<T> type, T real, Tampering tampering) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (self, method, args) ->
+                tampering.at(method.getName(), () -> invoke(real, method, args))));
+  }
+
+  private static @Nullable Object invoke(Object real, Method method, @Nullable Object[] args)
+      throws Throwable {
+    try {
+      return method.invoke(real, args);
+    } catch (InvocationTargetException e) {
+      throw e.getTargetException();
+    }
+  }
+}

@@ -1,0 +1,193 @@
+package dev.lockstep.tx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Tampered.Tampering;
+import dev.lockstep.tx.TxAttempt.Outcome;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pools and drivers fail outside the statements too: before, around and after COMMIT. */
+class UncooperativePoolTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.empty();
+
+  private final Attempted attempted = new Attempted();
+
+  @BeforeEach
+  void noEffectYet() {
+    database.execute("DROP TABLE IF EXISTS effect; CREATE TABLE effect (reference text)");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"08006", "40001", "XX000"})
+  void aConnectionThatCannotBeClosedAfterCommitDoesNotUndoOrRepeatIt(String state) {
+    AtomicBoolean failed = new AtomicBoolean();
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              Object result = call.proceed();
+              if (method.equals("close")) {
+                failed.set(true);
+                throw new SQLException("cannot close", state);
+              }
+              return result;
+            });
+
+    transactor.run(UncooperativePoolTest::insert);
+
+    assertThat(failed).isTrue();
+    assertThat(effects()).isEqualTo(1);
+    assertThat(attempted.outcomes()).containsExactly(Outcome.COMMITTED);
+  }
+
+  @Test
+  void aConnectionThatCannotBeRestoredAfterCommitDoesNotRepeatIt() {
+    AtomicInteger restored = new AtomicInteger();
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              Object result = call.proceed();
+              if (method.equals("setAutoCommit") && restored.getAndIncrement() > 0) {
+                throw new IllegalStateException("cannot restore");
+              }
+              return result;
+            });
+
+    transactor.run(UncooperativePoolTest::insert);
+
+    assertThat(restored).as("begun and restored").hasValue(2);
+    assertThat(effects()).isEqualTo(1);
+  }
+
+  @Test
+  void aTransactionThatCannotBeRolledBackIsNotCommittedByGivingTheConnectionBack() {
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              if (method.equals("rollback")) {
+                throw new SQLException("cannot roll back", "XX000");
+              }
+              return call.proceed();
+            });
+
+    assertThatThrownBy(
+            () ->
+                transactor.run(
+                    connection -> {
+                      insert(connection);
+                      throw new IllegalArgumentException("changed my mind");
+                    }))
+        .hasMessage("changed my mind")
+        .satisfies(e -> assertThat(e.getSuppressed()).hasSize(1));
+
+    assertThat(effects()).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aDriverThatBreaksInsideCommitLeavesTheOutcomeUnknown(boolean arrived) {
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              if (!method.equals("commit")) {
+                return call.proceed();
+              }
+              if (arrived) {
+                call.proceed();
+              }
+              throw new StackOverflowError("in the driver");
+            });
+
+    assertThatThrownBy(() -> transactor.run(UncooperativePoolTest::insert))
+        .isInstanceOf(OutcomeUnknown.class)
+        .hasCauseInstanceOf(StackOverflowError.class);
+
+    assertThat(effects()).isEqualTo(arrived ? 1 : 0);
+    assertThat(attempted.outcomes()).containsExactly(Outcome.UNKNOWN);
+  }
+
+  @Test
+  void anErrorWithoutAStateAtCommitIsLookedUp() {
+    AtomicBoolean first = new AtomicBoolean(true);
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              Object result = call.proceed();
+              if (method.equals("commit") && first.getAndSet(false)) {
+                throw new SQLException("something went wrong");
+              }
+              return result;
+            });
+
+    String answer =
+        transactor.call(
+            TxOptions.DEFAULT,
+            connection -> {
+              insert(connection);
+              return "inserted";
+            },
+            connection -> Optional.of("found"));
+
+    assertThat(answer).isEqualTo("found");
+    assertThat(effects()).isEqualTo(1);
+  }
+
+  @Test
+  void aPoolWhoseConnectionsAreNotInAutoCommitModeGetsThemBackThatWay() throws SQLException {
+    try (Connection pooled = database.connection()) {
+      pooled.setAutoCommit(false);
+      Transactor transactor =
+          new Transactor(
+              Tampered.single(database.dataSource(), pooled), TxOptions.DEFAULT, attempted);
+
+      transactor.run(UncooperativePoolTest::insert);
+
+      assertThat(pooled.getAutoCommit()).isFalse();
+    }
+    assertThat(effects()).isEqualTo(1);
+  }
+
+  @Test
+  void anErrorSwallowedByTheFunctionIsNeverReportedAsCommitted() {
+    Transactor transactor = new Transactor(database.dataSource(), TxOptions.DEFAULT, attempted);
+
+    assertThatThrownBy(
+            () ->
+                transactor.run(
+                    connection -> {
+                      insert(connection);
+                      try {
+                        Sql.execute(connection, "SELECT 1/0");
+                      } catch (SQLException swallowed) {
+                        // The server has given the transaction up; COMMIT will roll it back.
+                      }
+                    }))
+        .isInstanceOf(StatementFailed.class);
+
+    assertThat(effects()).isZero();
+    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+  }
+
+  private Transactor transactor(Tampering tampering) {
+    return new Transactor(
+        Tampered.connections(database.dataSource(), tampering), TxOptions.DEFAULT, attempted);
+  }
+
+  private static void insert(Connection connection) throws SQLException {
+    Sql.execute(connection, "INSERT INTO effect VALUES ('r1')");
+  }
+
+  private static long effects() {
+    return database.queryLong("SELECT count(*) FROM effect");
+  }
+}
