@@ -13,7 +13,8 @@ import java.time.Duration;
  * @param maxWaitingPerKey requests waiting for one key, so that one hot key cannot take the whole
  *     queue (20,000)
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
- * @param transaction how a batch's transaction runs; its label is the name
+ * @param transaction how a batch's transaction runs, by default with point look-ups; its label is
+ *     the name
  */
 public record CombinerConfig(
     String name,
@@ -42,7 +43,13 @@ public record CombinerConfig(
 
   public static CombinerConfig named(String name) {
     return new CombinerConfig(
-        name, 4, 500, 100_000, 20_000, Duration.ofSeconds(10), TxOptions.DEFAULT.withLabel(name));
+        name,
+        4,
+        500,
+        100_000,
+        20_000,
+        Duration.ofSeconds(10),
+        TxOptions.DEFAULT.withLabel(name).withPointLookups());
   }
 
   public CombinerConfig withMaxWriters(int maxWriters) {

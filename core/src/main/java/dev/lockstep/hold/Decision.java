@@ -107,7 +107,7 @@ final class Decision {
     Optional<StoredHold> known = stock.find(command.hold());
     if (known.isPresent()) {
       return known.get().fingerprint() == fingerprint
-          ? new Granted(currentStateOf(known.get()), true)
+          ? new Granted(known.get().hold(), true)
           : new HoldIdReused(command.hold());
     }
     AcquireResult refusal = stock.refusalOf(command.buyer(), List.of(), command.lines());

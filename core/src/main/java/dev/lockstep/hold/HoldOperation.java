@@ -11,6 +11,8 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Commands on a scope's stock as one combined write: {@link StateReader}, {@link Decision}, {@link
@@ -22,7 +24,13 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
       SELECT 1 FROM lockstep.stock_audit
       WHERE scope = ? AND pool = ? AND seq = ? AND hold = ? AND cause = ? AND actor = ? AND at = ?""";
 
+  private static final int MAX_REMEMBERED_POOLS = 100_000;
+
   private final HoldsConfig config;
+  // Pools seen to have no units, which never changes: their batches need not look for any.
+  private final Set<CountedPool> counted = ConcurrentHashMap.newKeySet();
+
+  private record CountedPool(ScopeId scope, PoolId pool) {}
 
   HoldOperation(HoldsConfig config) {
     this.config = config;
@@ -33,7 +41,25 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
 
   @Override
   public ScopeState lock(Connection connection, ScopeId scope, List<Ask> asks) throws SQLException {
-    return new StateReader(scope, commandsOf(asks), config.sweepBatch()).read(connection);
+    ScopeState state =
+        new StateReader(
+                scope,
+                commandsOf(asks),
+                config.sweepBatch(),
+                pool -> counted.contains(new CountedPool(scope, pool)))
+            .read(connection);
+    if (counted.size() > MAX_REMEMBERED_POOLS) {
+      counted.clear();
+    }
+    state
+        .pools()
+        .forEach(
+            (pool, row) -> {
+              if (!row.hasUnits()) {
+                counted.add(new CountedPool(scope, pool));
+              }
+            });
+    return state;
   }
 
   @Override

@@ -5,6 +5,7 @@ import dev.lockstep.combine.Overloaded;
 import dev.lockstep.hold.Ask.Attachment;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -100,12 +101,15 @@ public final class Holds implements AutoCloseable {
         new ArrayList<>(Collections.nCopies(commands.size(), (HoldOutcome) null));
     return transactor.on(
         connection,
-        c -> {
-          for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
-            runScope(c, new ScopeId(scope.getKey()), scope.getValue(), commands, outcomes);
-          }
-          return outcomes.stream().map(Objects::requireNonNull).toList();
-        });
+        own ->
+            PointLookups.during(
+                own,
+                c -> {
+                  for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
+                    runScope(c, new ScopeId(scope.getKey()), scope.getValue(), commands, outcomes);
+                  }
+                  return outcomes.stream().map(Objects::requireNonNull).toList();
+                }));
   }
 
   /**

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.Predicate;
 
 /**
  * Locks and reads what a batch needs, in one round trip and in one order: holds, pools (whose lock
@@ -110,17 +111,25 @@ final class StateReader {
 
   private final ScopeId scope;
   private final int sweepBatch;
+  private final Predicate<PoolId> isCounted;
   private final Set<UUID> holds = new TreeSet<>();
+  // Of those, the ones whose pools and buyers are needed: an acquire only asks whether it is known.
+  private final Set<UUID> touched = new TreeSet<>();
   private final Set<String> buyers = new TreeSet<>();
   private final Map<Long, Integer> wanted = new TreeMap<>();
   private final List<Long> namedPools = new ArrayList<>();
   private final List<Integer> namedUnits = new ArrayList<>();
 
-  StateReader(ScopeId scope, List<HoldCommand<?>> commands, int sweepBatch) {
+  StateReader(
+      ScopeId scope, List<HoldCommand<?>> commands, int sweepBatch, Predicate<PoolId> isCounted) {
     this.scope = scope;
     this.sweepBatch = sweepBatch;
+    this.isCounted = isCounted;
     for (HoldCommand<?> command : commands) {
       holds.add(command.hold().value());
+      if (!(command instanceof Acquire)) {
+        touched.add(command.hold().value());
+      }
       if (command instanceof Acquire acquire) {
         buyers.add(acquire.buyer().value());
         acquire.lines().forEach(this::want);
@@ -139,28 +148,47 @@ final class StateReader {
   }
 
   ScopeState read(Connection connection) throws SQLException {
-    SqlArray holdIds = SqlArray.uuids(holds);
+    SqlArray touchedIds = SqlArray.uuids(touched);
     SqlArray poolIds = SqlArray.bigints(wanted.keySet());
     long s = scope.value();
     RoundTrip trip = new RoundTrip(connection);
-    Rows<StoredHold> named = trip.query(LOCK_NAMED_HOLDS, this::hold, s, holdIds);
+    Rows<StoredHold> named = trip.query(LOCK_NAMED_HOLDS, this::hold, s, SqlArray.uuids(holds));
     Rows<StoredHold> due = trip.query(LOCK_EXPIRED_HOLDS, this::hold, s, sweepBatch);
     Rows<PoolRow> pools =
-        trip.query(LOCK_POOLS, StateReader::pool, s, poolIds, s, holdIds, s, sweepBatch);
+        trip.query(LOCK_POOLS, StateReader::pool, s, poolIds, s, touchedIds, s, sweepBatch);
     Rows<QuotaRow> quotas =
         trip.query(
-            LOCK_QUOTAS, StateReader::quota, s, SqlArray.texts(buyers), s, holdIds, s, sweepBatch);
+            LOCK_QUOTAS,
+            StateReader::quota,
+            s,
+            SqlArray.texts(buyers),
+            s,
+            touchedIds,
+            s,
+            sweepBatch);
     Rows<ScopeRow> scopeRow = trip.query(READ_SCOPE, StateReader::scopeRow, s, sweepBatch + 1, s);
-    Rows<PoolUnit> offered =
-        trip.query(
-            OFFER_UNITS, StateReader::unit, poolIds, SqlArray.integers(wanted.values()), s, s, s);
-    Rows<PoolUnit> asked =
-        trip.query(
-            READ_NAMED_UNITS,
-            StateReader::unit,
-            SqlArray.bigints(namedPools),
-            SqlArray.integers(namedUnits),
-            s);
+    List<Rows<PoolUnit>> offered = new ArrayList<>();
+    if (!wanted.keySet().stream().map(PoolId::new).allMatch(isCounted)) {
+      offered.add(
+          trip.query(
+              OFFER_UNITS,
+              StateReader::unit,
+              poolIds,
+              SqlArray.integers(wanted.values()),
+              s,
+              s,
+              s));
+    }
+    List<Rows<PoolUnit>> asked = new ArrayList<>();
+    if (!namedUnits.isEmpty()) {
+      asked.add(
+          trip.query(
+              READ_NAMED_UNITS,
+              StateReader::unit,
+              SqlArray.bigints(namedPools),
+              SqlArray.integers(namedUnits),
+              s));
+    }
     trip.send();
     return assemble(
         scopeRow.list().get(0),
@@ -168,8 +196,13 @@ final class StateReader {
         due.list(),
         quotas.list(),
         pools.list(),
-        offered.list(),
-        asked.list());
+        all(offered),
+        all(asked));
+  }
+
+  /** What an optional statement gave; nothing when it was not sent. */
+  private static List<PoolUnit> all(List<Rows<PoolUnit>> optional) {
+    return optional.stream().flatMap(rows -> rows.list().stream()).toList();
   }
 
   private ScopeState assemble(

@@ -141,7 +141,7 @@ public final class Once {
    */
   public OnceResult run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
     return transactor.call(
-        transactor.defaults().withLabel("once"),
+        transactor.defaults().withLabel("once").withPointLookups(),
         connection -> runOn(connection, key, fingerprint, work),
         connection -> lookUp(connection, key, fingerprint));
   }

@@ -1,9 +1,9 @@
 package dev.lockstep.tx;
 
 import dev.lockstep.tx.CommitDoubt.Suspect;
+import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -160,28 +160,27 @@ final class Attempts<T> {
      */
     private @Nullable Suspect begin(Connection connection) throws SQLException {
       long statementMs = Math.max(1, deadline.orSooner(options.statementTimeout()).toMillis());
-      String settings =
-          "SET TRANSACTION ISOLATION LEVEL %s %s; SET LOCAL lock_timeout = %d; SET LOCAL statement_timeout = %d"
-              .formatted(
-                  options.isolation().sql(),
-                  options.readOnly() ? "READ ONLY" : "READ WRITE",
-                  Math.min(options.lockTimeout().toMillis(), statementMs),
-                  statementMs);
-      try (Statement statement = connection.createStatement()) {
-        if (lookup == null) {
-          statement.execute(settings);
-          return null;
-        }
-        statement.execute(settings + "; " + CommitDoubt.IDENTITY);
-        while (!statement.getMoreResults()) {
-          if (statement.getUpdateCount() == -1) {
-            throw new IllegalStateException("The server did not identify the transaction");
-          }
-        }
-        try (ResultSet row = statement.getResultSet()) {
-          return Suspect.from(row);
-        }
-      }
+      RoundTrip trip = new RoundTrip(connection);
+      trip.update(
+          options.readOnly()
+              ? "SET TRANSACTION ISOLATION LEVEL %s READ ONLY".formatted(options.isolation().sql())
+              : "SET TRANSACTION ISOLATION LEVEL %s READ WRITE"
+                  .formatted(options.isolation().sql()));
+      Rows<Optional<Suspect>> identity =
+          trip.query(
+              prologue(),
+              row -> lookup == null ? Optional.empty() : Optional.of(Suspect.from(row)),
+              String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs)),
+              String.valueOf(statementMs));
+      trip.send();
+      return identity.list().get(0).orElse(null);
+    }
+
+    private String prologue() {
+      return "SELECT "
+          + (lookup == null ? "" : CommitDoubt.IDENTITY + ", ")
+          + "set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true)"
+          + (options.pointLookups() ? ", " + PointLookups.ON : "");
     }
 
     private T commit(Connection connection, Watchdog guard, @Nullable Suspect identity, T result)

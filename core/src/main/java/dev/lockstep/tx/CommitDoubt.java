@@ -19,8 +19,8 @@ final class CommitDoubt<T> {
   /** What BEGIN asks the server about the transaction, to recognise it by later. */
   static final String IDENTITY =
       """
-      SELECT pg_current_xact_id()::text, pg_backend_pid(),
-             extract(epoch FROM pg_postmaster_start_time())::text""";
+      pg_current_xact_id()::text, pg_backend_pid(),
+        extract(epoch FROM pg_postmaster_start_time())::text""";
 
   // A transaction holds the lock on its own id until its changes are visible. The process id keeps
   // it apart from a stranger: a server that crashed gives the ids again that it had not yet made
@@ -48,7 +48,6 @@ final class CommitDoubt<T> {
    */
   record Suspect(String xid, int backendPid, String serverStartedAt) {
     static Suspect from(ResultSet row) throws SQLException {
-      row.next();
       return new Suspect(row.getString(1), row.getInt(2), row.getString(3));
     }
   }

@@ -13,6 +13,9 @@ import java.time.Duration;
  * @param deadline longest time for everything: waiting for a connection, all attempts, all waits
  *     (30 s). A transaction still running then is cut off and rolled back.
  * @param retry what happens after a conflict or a lost connection
+ * @param pointLookups plan statements as index look-ups whatever the statistics say. Drivers keep
+ *     plans; one that was made while a table was small, and so scans it, would ruin the first
+ *     minute of a sale in which that table grows a thousandfold.
  */
 public record TxOptions(
     String label,
@@ -21,7 +24,8 @@ public record TxOptions(
     Duration lockTimeout,
     Duration statementTimeout,
     Duration deadline,
-    Retry retry) {
+    Retry retry,
+    boolean pointLookups) {
 
   public static final TxOptions DEFAULT =
       new TxOptions(
@@ -31,7 +35,8 @@ public record TxOptions(
           Duration.ofSeconds(3),
           Duration.ofSeconds(10),
           Duration.ofSeconds(30),
-          Retry.DEFAULT);
+          Retry.DEFAULT,
+          false);
 
   public TxOptions {
     requireWholeMillis("lockTimeout", lockTimeout);
@@ -45,36 +50,42 @@ public record TxOptions(
 
   public TxOptions withLabel(String label) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
   }
 
   public TxOptions withIsolation(Isolation isolation) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
   }
 
   public TxOptions asReadOnly() {
-    return new TxOptions(label, isolation, true, lockTimeout, statementTimeout, deadline, retry);
+    return new TxOptions(
+        label, isolation, true, lockTimeout, statementTimeout, deadline, retry, pointLookups);
   }
 
   public TxOptions withLockTimeout(Duration lockTimeout) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
   }
 
   public TxOptions withStatementTimeout(Duration statementTimeout) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
   }
 
   public TxOptions withDeadline(Duration deadline) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
   }
 
   public TxOptions withRetry(Retry retry) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry);
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+  }
+
+  public TxOptions withPointLookups() {
+    return new TxOptions(
+        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, true);
   }
 
   private static void requireWholeMillis(String name, Duration duration) {

@@ -14,6 +14,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.once.Once;
 import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
@@ -38,6 +39,7 @@ class LayeringTest {
           // How a block sends several statements at once, and arrays in them.
           RoundTrip.class,
           SqlArray.class,
+          PointLookups.class,
           Combiner.class,
           Holds.class,
           Once.class,
