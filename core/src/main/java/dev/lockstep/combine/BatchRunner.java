@@ -15,16 +15,30 @@ import org.jspecify.annotations.Nullable;
 interface BatchRunner<K, Q, A> {
   List<A> run(K key, List<Q> requests);
 
+  /** Whether the calling thread may run a batch itself. */
+  default boolean mayRunHere() {
+    return true;
+  }
+
   /** Runs the operation in one transaction a batch; a doubtful COMMIT is looked up by its plan. */
-  static <K, Q, S, P, A> BatchRunner<K, Q, A> inTransaction(
-      Transactor transactor, Combined<K, Q, S, P, A> operation, TxOptions options) {
-    return (key, requests) -> {
+  record InTransaction<K, Q, S, P, A>(
+      Transactor transactor, Combined<K, Q, S, P, A> operation, TxOptions options)
+      implements BatchRunner<K, Q, A> {
+
+    @Override
+    public List<A> run(K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
       return transactor.call(
           options,
           connection -> latest.keep(decide(connection, operation, key, requests)),
           connection -> latest.ifCommitted(connection, operation, key));
-    };
+    }
+
+    /** Not inside a transaction: the batch has one of its own, and must not join. */
+    @Override
+    public boolean mayRunHere() {
+      return !transactor.inTransaction();
+    }
   }
 
   /**

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -35,8 +36,9 @@ import org.jspecify.annotations.Nullable;
  * stands alone; only its caller gets the exception. A full queue refuses at once with {@link
  * Overloaded}.
  *
- * <p>Writers are threads of the combiner's own, started on demand and gone when idle. Answers are
- * completed on an executor, never on a writer, so a caller's slow callback delays no batch.
+ * <p>Writers are threads of the combiner's own, started on demand and gone when idle; a caller that
+ * waits and meets nobody is its own writer. Callbacks run on an executor, never on a writer, so a
+ * slow one delays no batch.
  *
  * <p>Thread-safe. {@link #close} lets waiting requests finish, in bounded time, and answers every
  * caller.
@@ -70,7 +72,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public static <K, Q, S, P, A> Combiner<K, Q, A> on(
       Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
     return new Combiner<>(
-        BatchRunner.inTransaction(
+        new BatchRunner.InTransaction<>(
             transactor, operation, config.transaction().withLabel(config.name())),
         config,
         ForkJoinPool.commonPool());
@@ -93,13 +95,18 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   /**
-   * Queues a request and waits for its answer.
+   * Queues a request and waits for its answer. With nobody before it the calling thread is its own
+   * writer, for this one request.
    *
    * @throws LockstepException as the stage of {@link #submit} would
    */
   public A call(K key, Q request) {
+    Pending<Q, A> pending = Pending.of(request, false);
+    if (!serveHere(key, pending)) {
+      enqueue(key, pending);
+    }
     try {
-      return enqueue(key, Pending.of(request, false)).answer().join();
+      return pending.answer().join();
     } catch (CompletionException e) {
       if (e.getCause() instanceof RuntimeException cause) {
         throw cause;
@@ -216,6 +223,52 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
   }
 
+  /**
+   * A caller that is going to wait anyway runs its request itself if nobody waits before it: no
+   * other thread has to wake up, which takes as long as a small transaction. False: it must queue.
+   */
+  private boolean serveHere(K key, Pending<Q, A> pending) {
+    Thread caller = Thread.currentThread();
+    // Threads of a fork-join pool are few and shared: they wait, which the pool makes up for. An
+    // interrupted caller waits too, since an interrupt would end the transaction's retries.
+    if (caller instanceof ForkJoinWorkerThread || caller.isInterrupted() || !runner.mayRunHere()) {
+      return false;
+    }
+    Lane<K, Q, A> lane = new Lane<>(key);
+    Batch<Q, A> batch = new Batch<>(List.of(pending), 0);
+    lock.lock();
+    try {
+      boolean free = writers < config.maxWriters() && turns.isEmpty() && !lanes.containsKey(key);
+      if (closed || !free) {
+        return false;
+      }
+      writers++;
+      lanes.put(key, lane);
+      unanswered.add(batch);
+    } finally {
+      lock.unlock();
+    }
+    serve(key, batch);
+    passOn(lane);
+    return true;
+  }
+
+  /** The caller has its answer; what came meanwhile is for a writer. */
+  private void passOn(Lane<K, Q, A> lane) {
+    lock.lock();
+    try {
+      leave(lane);
+      if (turns.isEmpty()) {
+        writers--;
+        quiet.signalAll();
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    startWriter();
+  }
+
   /** A writer: serves lanes in turn until none has a request. */
   private void write() {
     Lane<K, Q, A> lane = null;
@@ -223,7 +276,10 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       Batch<Q, A> batch;
       lock.lock();
       try {
-        lane = nextLane(lane);
+        if (lane != null) {
+          leave(lane);
+        }
+        lane = turns.poll();
         if (lane == null) {
           writers--;
           quiet.signalAll();
@@ -235,39 +291,36 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       } finally {
         lock.unlock();
       }
-      try {
-        serve(lane.key(), batch);
-      } catch (Throwable unforeseen) {
-        // Whatever it was, this writer lives on: its lane and its callers depend on it.
-        batch.settle(new OutcomeUnknown(config.name() + ": a writer failed", unforeseen));
-        answered(batch);
-      }
+      serve(lane.key(), batch);
     }
   }
 
   /**
    * Under the lock. Puts the lane just served behind the others, or forgets it when it is empty.
    */
-  private @Nullable Lane<K, Q, A> nextLane(@Nullable Lane<K, Q, A> served) {
-    if (served != null) {
-      if (served.size() == 0) {
-        lanes.remove(served.key());
-      } else {
-        turns.add(served);
-      }
+  private void leave(Lane<K, Q, A> served) {
+    if (served.size() == 0) {
+      lanes.remove(served.key());
+    } else {
+      turns.add(served);
     }
-    return turns.poll();
   }
 
   private void serve(K key, Batch<Q, A> batch) {
-    long startedNanos = System.nanoTime();
-    List<Answer> answers = new ArrayList<>(batch.pending().size());
-    decide(key, batch.pending(), answers);
-    if (!answers.isEmpty()) {
-      rate.served(answers.size(), System.nanoTime() - startedNanos);
+    try {
+      long startedNanos = System.nanoTime();
+      List<Answer> answers = new ArrayList<>(batch.pending().size());
+      decide(key, batch.pending(), answers);
+      if (!answers.isEmpty()) {
+        rate.served(answers.size(), System.nanoTime() - startedNanos);
+      }
+      batch.decided(answers);
+      delivery.deliver(answers, () -> answered(batch));
+    } catch (Throwable unforeseen) {
+      // Whatever it was, this writer lives on: its lane and its callers depend on it.
+      batch.settle(new OutcomeUnknown(config.name() + ": a writer failed", unforeseen));
+      answered(batch);
     }
-    batch.decided(answers);
-    delivery.deliver(answers, () -> answered(batch));
   }
 
   /** Runs the requests as one batch; halves it when the failure may be one request's. */

@@ -12,10 +12,7 @@ public record Actor(String name, Optional<BuyerId> onlyBuyer) {
   public static final int MAX_LENGTH = 200;
 
   public Actor {
-    if (name.isBlank() || name.length() > MAX_LENGTH || name.indexOf('\0') >= 0) {
-      throw new IllegalArgumentException(
-          "An actor's name is 1 to " + MAX_LENGTH + " characters, none of them NUL");
-    }
+    Names.requireStorable("An actor's name", name, MAX_LENGTH);
   }
 
   /** A buyer, who may touch only their own holds. */

@@ -151,12 +151,13 @@ final class Stock {
 
   private @Nullable AcquireResult firstUnknown(List<Line> wants) {
     for (Line line : wants) {
-      WorkingPool pool = pools.get(line.pool());
-      if (pool == null) {
+      if (!pools.containsKey(line.pool())) {
         return new UnknownPool(line.pool());
       }
+    }
+    for (Line line : wants) {
       for (int unit : line.units()) {
-        if (!pool.knows(unit)) {
+        if (!pool(line.pool()).knows(unit)) {
           return new UnknownUnit(line.pool(), unit);
         }
       }

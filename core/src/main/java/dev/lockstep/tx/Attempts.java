@@ -160,20 +160,37 @@ final class Attempts<T> {
      */
     private @Nullable Suspect begin(Connection connection) throws SQLException {
       long statementMs = Math.max(1, deadline.orSooner(options.statementTimeout()).toMillis());
+      String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
       RoundTrip trip = new RoundTrip(connection);
       trip.update(
-          options.readOnly()
-              ? "SET TRANSACTION ISOLATION LEVEL %s READ ONLY".formatted(options.isolation().sql())
-              : "SET TRANSACTION ISOLATION LEVEL %s READ WRITE"
-                  .formatted(options.isolation().sql()));
+          "SET TRANSACTION ISOLATION LEVEL %s %s"
+              .formatted(
+                  options.isolation().sql(), options.readOnly() ? "READ ONLY" : "READ WRITE"));
+      if (lookup == null && options.isolation() != Isolation.READ_COMMITTED) {
+        setLocal(trip, lockTimeout, String.valueOf(statementMs));
+        trip.send();
+        return null;
+      }
       Rows<Optional<Suspect>> identity =
           trip.query(
               prologue(),
               row -> lookup == null ? Optional.empty() : Optional.of(Suspect.from(row)),
-              String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs)),
+              lockTimeout,
               String.valueOf(statementMs));
       trip.send();
       return identity.list().get(0).orElse(null);
+    }
+
+    /**
+     * Without a SELECT, which would take the transaction's snapshot: work that locks first and
+     * reads then would read what was there before it had the lock.
+     */
+    private void setLocal(RoundTrip trip, String lockTimeout, String statementTimeout) {
+      trip.update("SET LOCAL lock_timeout = " + lockTimeout);
+      trip.update("SET LOCAL statement_timeout = " + statementTimeout);
+      if (options.pointLookups()) {
+        PointLookups.SWITCHED_OFF.forEach(name -> trip.update("SET LOCAL " + name + " = off"));
+      }
     }
 
     private String prologue() {

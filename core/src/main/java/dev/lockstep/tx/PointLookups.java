@@ -3,6 +3,8 @@ package dev.lockstep.tx;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Planning for look-ups by key, for the rest of a transaction: see {@link
@@ -10,10 +12,15 @@ import java.sql.SQLException;
  * nested loop over an index, which is right for a batch of keys at any size of the table.
  */
 public final class PointLookups {
+  /** The settings that stand in its way. */
+  static final List<String> SWITCHED_OFF =
+      List.of("enable_seqscan", "enable_hashjoin", "enable_mergejoin");
+
   /** Columns of a SELECT that switch it on. */
   static final String ON =
-      "set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),"
-          + " set_config('enable_mergejoin', 'off', true)";
+      SWITCHED_OFF.stream()
+          .map("set_config('%s', 'off', true)"::formatted)
+          .collect(Collectors.joining(", "));
 
   private static final String CURRENT =
       "SELECT current_setting('enable_seqscan'), current_setting('enable_hashjoin'),"

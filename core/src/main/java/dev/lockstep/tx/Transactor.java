@@ -50,6 +50,11 @@ public final class Transactor {
     return defaults;
   }
 
+  /** Whether this thread is in a transaction that a call would join. */
+  public boolean inTransaction() {
+    return current.get() != null;
+  }
+
   public <T> T call(TxWork<T> work) {
     return call(defaults, work);
   }

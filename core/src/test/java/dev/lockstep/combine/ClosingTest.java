@@ -49,6 +49,21 @@ class ClosingTest {
   }
 
   @Test
+  void aCallerThatIsItsOwnWriterIsWaitedForToo() throws Exception {
+    RecordingRunner runner = RecordingRunner.gated(requests -> {});
+    Combiner<String, Integer, String> combiner = combiner(runner, CONFIG);
+    Background<String> caller = Background.start(() -> combiner.call("k", 0));
+    runner.awaitEntered();
+    Background<Boolean> closing = close(combiner);
+    Await.until("close has begun", () -> isClosed(combiner));
+
+    runner.release();
+
+    assertThat(caller.result()).isEqualTo("k:0");
+    assertThat(closing.result()).isTrue();
+  }
+
+  @Test
   void afterCloseARequestIsRefusedAtOnce() {
     Combiner<String, Integer, String> combiner = combiner(RecordingRunner.open(), CONFIG);
     combiner.close();

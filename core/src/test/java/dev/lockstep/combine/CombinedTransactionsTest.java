@@ -182,6 +182,25 @@ class CombinedTransactionsTest {
   }
 
   @Test
+  void aCallInsideATransactionIsNoPartOfIt() {
+    Transactor transactor = new Transactor(database.dataSource());
+    try (Combiner<Integer, String, Long> tickets = Combiner.on(transactor, new Tickets(), CONFIG)) {
+      assertThatThrownBy(
+              () ->
+                  transactor.run(
+                      connection -> {
+                        assertThat(transactor.inTransaction()).isTrue();
+                        assertThat(tickets.call(1, "caller")).isEqualTo(1);
+                        throw new IllegalArgumentException("changed my mind");
+                      }))
+          .hasMessage("changed my mind");
+    }
+
+    assertThat(transactor.inTransaction()).isFalse();
+    assertThat(issued()).as("committed by the combiner").isEqualTo(oneTo(1));
+  }
+
+  @Test
   void theSameOperationRunsOnACallersConnectionAndTheCallerCommits() throws SQLException {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);

@@ -22,7 +22,7 @@ class CombinerConfigTest {
                 100_000,
                 20_000,
                 Duration.ofSeconds(10),
-                TxOptions.DEFAULT.withLabel("limits")));
+                TxOptions.DEFAULT.withLabel("limits").withPointLookups()));
   }
 
   @Test

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import dev.lockstep.tx.Background;
 import java.util.List;
 import java.util.Timer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -40,18 +43,59 @@ class LoneCallerTest {
   }
 
   @Test
-  void itsAnswerTakesNoDetourOverAnotherThread() {
-    RecordingRunner runner = RecordingRunner.open();
+  void noOtherThreadHasToWakeUpForIt() {
+    List<Thread> ranOn = new CopyOnWriteArrayList<>();
 
     try (Combiner<String, Integer, String> combiner =
         new Combiner<>(
-            runner,
+            RecordingRunner.open(requests -> ranOn.add(Thread.currentThread())),
             CombinerConfig.named("lone"),
             task -> {
               throw new AssertionError("no executor is needed");
             })) {
-      assertThat(combiner.call("k", 1)).isEqualTo(RecordingRunner.answerTo("k", 1));
+      combiner.call("k", 1);
     }
+
+    assertThat(ranOn).containsExactly(Thread.currentThread());
+  }
+
+  @Test
+  void itServesNobodyElse() throws Exception {
+    List<String> ranOn = new CopyOnWriteArrayList<>();
+    RecordingRunner runner =
+        RecordingRunner.gated(requests -> ranOn.add(Thread.currentThread().getName()));
+
+    try (Combiner<String, Integer, String> combiner =
+        new Combiner<>(runner, CombinerConfig.named("lone"), ForkJoinPool.commonPool())) {
+      Background<String> lone = Background.start(() -> combiner.call("k", 0));
+      runner.awaitEntered();
+      CompletionStage<String> other = combiner.submit("k", 1);
+      runner.release();
+
+      assertThat(lone.result()).isEqualTo("k:0");
+      assertThat(Answers.of(other)).isEqualTo("k:1");
+    }
+
+    assertThat(ranOn).hasSize(2);
+    assertThat(ranOn.get(0)).isEqualTo(Background.THREAD);
+    assertThat(ranOn.get(1)).startsWith("lone-writer-");
+  }
+
+  @Test
+  void aCallerThatWasInterruptedGetsItsAnswerAllTheSame() {
+    List<String> ranOn = new CopyOnWriteArrayList<>();
+
+    try (Combiner<String, Integer, String> combiner =
+        new Combiner<>(
+            RecordingRunner.open(requests -> ranOn.add(Thread.currentThread().getName())),
+            CombinerConfig.named("lone"),
+            ForkJoinPool.commonPool())) {
+      Thread.currentThread().interrupt();
+      assertThat(combiner.call("k", 1)).isEqualTo("k:1");
+      assertThat(Thread.interrupted()).as("and is still interrupted").isTrue();
+    }
+
+    assertThat(ranOn.get(0)).startsWith("lone-writer-");
   }
 
   @Test

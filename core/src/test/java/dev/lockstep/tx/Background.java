@@ -8,6 +8,9 @@ import java.util.concurrent.TimeoutException;
 
 /** The other party of an interleaving, on a thread of its own. */
 public final class Background<T> {
+  /** The name of its thread. */
+  public static final String THREAD = "other-party";
+
   private final FutureTask<T> task;
 
   private Background(FutureTask<T> task) {
@@ -16,7 +19,7 @@ public final class Background<T> {
 
   public static <T> Background<T> start(Callable<T> party) {
     FutureTask<T> task = new FutureTask<>(party);
-    Thread thread = new Thread(task, "other-party");
+    Thread thread = new Thread(task, THREAD);
     thread.setDaemon(true);
     thread.start();
     return new Background<>(task);

@@ -5,12 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A pooler in transaction mode gives the session to somebody else: nothing of ours may be in it.
@@ -24,18 +29,60 @@ class SessionStateTest {
           .withIsolation(Isolation.SERIALIZABLE)
           .withLockTimeout(Duration.ofMillis(1234))
           .withStatementTimeout(Duration.ofMillis(5678))
+          .withPointLookups()
           .asReadOnly();
 
   private final Transactor transactor = new Transactor(database.dataSource());
 
-  @Test
-  void theSettingsHoldInsideAndAreGoneAfterwards() throws SQLException {
+  @ParameterizedTest
+  @EnumSource
+  void theSettingsHoldInsideAndAreGoneAfterwards(Isolation isolation) throws SQLException {
     List<String> before = session();
 
-    List<String> inside = transactor.call(UNUSUAL, SessionStateTest::settings);
+    List<String> inside =
+        transactor.call(UNUSUAL.withIsolation(isolation), SessionStateTest::settings);
 
-    assertThat(inside).startsWith("1234ms", "5678ms", "serializable", "on");
+    assertThat(inside)
+        .startsWith(
+            "1234ms",
+            "5678ms",
+            isolation.sql().toLowerCase(Locale.ROOT),
+            "on",
+            "off",
+            "off",
+            "off");
     assertThat(session()).isEqualTo(before);
+  }
+
+  @Test
+  void theSettingsHoldWithALookupToo() throws SQLException {
+    List<String> before = session();
+    TxOptions writing =
+        TxOptions.DEFAULT.withLockTimeout(Duration.ofMillis(1234)).withPointLookups();
+
+    List<String> inside =
+        transactor.call(writing, SessionStateTest::settings, connection -> Optional.empty());
+
+    assertThat(inside).startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off");
+    assertThat(session()).isEqualTo(before);
+  }
+
+  /** The order that REPEATABLE READ asks for: first the lock, then the snapshot. */
+  @Test
+  void theTransactionHasNotYetReadAnythingWhenItsWorkBegins() {
+    database.execute("CREATE TABLE item (id int)");
+    TxOptions repeatable = TxOptions.DEFAULT.withIsolation(Isolation.REPEATABLE_READ);
+
+    long seen =
+        transactor.call(
+            repeatable,
+            connection -> {
+              insertFromAnotherSession();
+              Sql.execute(connection, "LOCK TABLE item IN SHARE MODE");
+              return Sql.query(connection, "SELECT count(*) FROM item");
+            });
+
+    assertThat(seen).isEqualTo(1);
   }
 
   @Test
@@ -57,6 +104,13 @@ class SessionStateTest {
     }
   }
 
+  private static void insertFromAnotherSession() throws SQLException {
+    try (Connection another =
+        DriverManager.getConnection(database.url(), database.user(), database.password())) {
+      Sql.execute(another, "INSERT INTO item VALUES (1)");
+    }
+  }
+
   private static List<String> session() throws SQLException {
     try (Connection connection = database.connection()) {
       return settings(connection);
@@ -71,7 +125,10 @@ class SessionStateTest {
             "lock_timeout",
             "statement_timeout",
             "transaction_isolation",
-            "transaction_read_only")) {
+            "transaction_read_only",
+            "enable_seqscan",
+            "enable_hashjoin",
+            "enable_mergejoin")) {
       settings.add(Sql.text(connection, "SHOW " + name));
     }
     return settings.add(String.valueOf(Sql.pid(connection))).build().toList();

@@ -18,6 +18,7 @@ class TxOptionsTest {
     assertThat(TxOptions.DEFAULT.statementTimeout()).isEqualTo(Duration.ofSeconds(10));
     assertThat(TxOptions.DEFAULT.deadline()).isEqualTo(Duration.ofSeconds(30));
     assertThat(TxOptions.DEFAULT.retry()).isEqualTo(Retry.DEFAULT);
+    assertThat(TxOptions.DEFAULT.pointLookups()).isFalse();
   }
 
   @Test
