@@ -1,7 +1,6 @@
 package dev.lockstep.bench;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 
@@ -51,13 +50,13 @@ final class CounterFlow {
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       if (lockFirst) {
-        run(connection, "SELECT stock FROM counter.product WHERE id = ? FOR UPDATE", product);
+        Sql.run(connection, "SELECT stock FROM counter.product WHERE id = ? FOR UPDATE", product);
       }
-      run(
+      Sql.run(
           connection,
           "UPDATE counter.product SET stock = stock - 1 WHERE id = ? AND stock >= 1",
           product);
-      run(
+      Sql.run(
           connection,
           "INSERT INTO counter.reservation VALUES (?, ?, ?, now())",
           key,
@@ -65,16 +64,6 @@ final class CounterFlow {
           buyer);
       connection.commit();
       connection.setAutoCommit(true);
-    }
-  }
-
-  private static void run(Connection connection, String sql, Object... parameters)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < parameters.length; i++) {
-        statement.setObject(i + 1, parameters[i]);
-      }
-      statement.execute();
     }
   }
 }

@@ -99,16 +99,16 @@ final class DocumentFlow {
 
   private boolean tryBuy(Connection connection, int campaignId, String buyer, String key)
       throws SQLException {
-    run(connection, "SET TRANSACTION ISOLATION LEVEL " + isolation);
-    run(connection, "SET LOCAL lock_timeout = 3000");
-    run(
+    Sql.run(connection, "SET TRANSACTION ISOLATION LEVEL " + isolation);
+    Sql.run(connection, "SET LOCAL lock_timeout = 3000");
+    Sql.run(
         connection,
         """
         SELECT count(*) FROM document.purchases
         WHERE campaign_id = ? AND user_id = ? AND status IN ('pending', 'completed')""",
         campaignId,
         buyer);
-    run(
+    Sql.run(
         connection,
         "SELECT purchase_limit FROM document.campaigns WHERE campaign_id = ?",
         campaignId);
@@ -116,14 +116,14 @@ final class DocumentFlow {
     if (position == null) {
       return false;
     }
-    run(
+    Sql.run(
         connection,
         """
         UPDATE document.positions SET status = 'reserved', user_id = ?, reserved_at = now()
         WHERE position_id = ?""",
         buyer,
         position);
-    run(
+    Sql.run(
         connection,
         """
         INSERT INTO document.purchases
@@ -132,7 +132,7 @@ final class DocumentFlow {
         campaignId,
         position,
         key);
-    run(
+    Sql.run(
         connection,
         "UPDATE document.campaigns SET positions_sold = positions_sold + 1 WHERE campaign_id = ?",
         campaignId);
@@ -151,16 +151,6 @@ final class DocumentFlow {
       try (ResultSet row = statement.executeQuery()) {
         return row.next() ? row.getObject(1, UUID.class) : null;
       }
-    }
-  }
-
-  private static void run(Connection connection, String sql, Object... parameters)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (int i = 0; i < parameters.length; i++) {
-        statement.setObject(i + 1, parameters[i]);
-      }
-      statement.execute();
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.lockstep.audit;
 
+import dev.lockstep.audit.PoolFacts.Mark;
 import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -35,31 +37,40 @@ public final class Audit {
   private static final Logger log = LoggerFactory.getLogger(Audit.class);
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  // A counter that was changed by hand differs from the mark even though the sequence does not.
+  /** In place of a mark's sequence number: the pool was found broken. */
+  private static final long BROKEN = -1;
+
+  // A counter that was changed by hand differs from the mark even though the sequence does not; a
+  // pool that is new, or was found broken, differs from any.
   private static final String POOLS =
       """
-      SELECT p.scope, p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq,
-        coalesce(m.seq, 0), coalesce(m.held, 0), coalesce(m.sold, 0)
+      SELECT p.scope, p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold
       FROM lockstep.pool p LEFT JOIN lockstep.audit_mark m ON m.scope = p.scope AND m.pool = p.pool
-      WHERE ? OR (p.audit_seq, p.held, p.sold) IS DISTINCT FROM
-        (coalesce(m.seq, 0), coalesce(m.held, 0), coalesce(m.sold, 0))
+      WHERE ? OR (p.audit_seq, p.held, p.sold) IS DISTINCT FROM (m.seq, m.held, m.sold)
       ORDER BY p.scope, p.pool""";
 
   private static final String NOW = "SELECT now()";
 
+  private static final String FORGET_MENDED =
+      "DELETE FROM lockstep.audit_mark WHERE scope = ? AND pool = ANY (?) AND seq = -1";
+
+  // Two nodes may have looked at different moments: the later one's mark stays, and what one has
+  // found broken is not passed by another that looked before.
   private static final String SAVE_MARKS =
       """
       INSERT INTO lockstep.audit_mark AS m (scope, pool, seq, held, sold)
       SELECT ?, x.pool, x.seq, x.held, x.sold FROM unnest(?, ?, ?, ?) AS x (pool, seq, held, sold)
       ON CONFLICT (scope, pool) DO UPDATE
       SET seq = excluded.seq, held = excluded.held, sold = excluded.sold
-      WHERE m.seq <= excluded.seq""";
+      WHERE (excluded.seq = -1 OR m.seq BETWEEN 0 AND excluded.seq)
+        AND (m.seq, m.held, m.sold) IS DISTINCT FROM (excluded.seq, excluded.held, excluded.sold)""";
 
   private final Transactor transactor;
   private final PoolPauser pauser;
 
   /**
-   * @param pauser called once a violation, after the snapshot has ended
+   * @param pauser called once a violation, after the snapshot has ended. What it throws is thrown
+   *     by the check, after all other violations have been passed to it.
    */
   public Audit(Transactor transactor, PoolPauser pauser) {
     this.transactor = transactor;
@@ -87,20 +98,38 @@ public final class Audit {
             .withStatementTimeout(PATIENCE)
             .withDeadline(PATIENCE);
     Found found = transactor.call(snapshot, connection -> look(connection, everything));
+    // Whatever fails, first of all every broken pool stops selling.
+    Optional<RuntimeException> failure = pauseAll(found.violations());
     found.pools().forEach((scope, pools) -> saveMarks(scope, pools, found.violations()));
-    for (Violation violation : found.violations()) {
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
+    List<PoolFacts> all = found.pools().values().stream().flatMap(List::stream).toList();
+    long changes =
+        all.stream().mapToLong(pool -> Math.max(0, pool.auditSeq() - pool.from().seq())).sum();
+    return new AuditReport(found.at(), all.size(), changes, found.violations());
+  }
+
+  private Optional<RuntimeException> pauseAll(List<Violation> violations) {
+    RuntimeException failure = null;
+    for (Violation violation : violations) {
       log.error(
           "Invariant broken: {} of pool {} in scope {}: {}",
           violation.check(),
           violation.pool(),
           violation.scope(),
           violation.detail());
-      pauser.pause(violation);
+      try {
+        pauser.pause(violation);
+      } catch (RuntimeException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
     }
-    List<PoolFacts> all = found.pools().values().stream().flatMap(List::stream).toList();
-    long changes =
-        all.stream().mapToLong(pool -> pool.auditSeq() - (everything ? 0 : pool.markSeq())).sum();
-    return new AuditReport(found.at(), all.size(), changes, found.violations());
+    return Optional.ofNullable(failure);
   }
 
   private static Found look(Connection connection, boolean everything) throws SQLException {
@@ -123,6 +152,8 @@ public final class Audit {
   }
 
   private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {
+    Mark mark = new Mark(row.getLong(8), row.getInt(9), row.getInt(10));
+    boolean broken = mark.seq() == BROKEN;
     return new PoolFacts(
         row.getLong(2),
         row.getBoolean(3),
@@ -130,29 +161,40 @@ public final class Audit {
         row.getInt(5),
         row.getInt(6),
         row.getLong(7),
-        everything ? 0 : row.getLong(8),
-        everything ? 0 : row.getInt(9),
-        everything ? 0 : row.getInt(10));
+        broken,
+        everything || broken ? Mark.START : mark);
   }
 
-  /** A pool with a violation keeps its old mark: it is looked at again until it is mended. */
+  /** A pool with a violation is looked at again, from its first audit row, until it is mended. */
   private void saveMarks(long scope, List<PoolFacts> pools, List<Violation> violations) {
     Set<Long> broken =
         violations.stream()
             .filter(violation -> violation.scope() == scope)
             .map(Violation::pool)
             .collect(Collectors.toSet());
-    List<PoolFacts> sound = pools.stream().filter(p -> !broken.contains(p.pool())).toList();
+    List<Mark> marks =
+        pools.stream()
+            .map(pool -> broken.contains(pool.pool()) ? new Mark(BROKEN, 0, 0) : pool.now())
+            .toList();
+    List<Long> mended =
+        pools.stream()
+            .filter(pool -> pool.wasBroken() && !broken.contains(pool.pool()))
+            .map(PoolFacts::pool)
+            .toList();
     transactor.run(
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
+          if (!mended.isEmpty()) {
+            trip.update(FORGET_MENDED, scope, SqlArray.bigints(mended));
+          }
+          // In the order of the pools: two nodes cannot wait for each other in a ring.
           trip.update(
               SAVE_MARKS,
               scope,
-              SqlArray.bigints(sound.stream().map(PoolFacts::pool).toList()),
-              SqlArray.bigints(sound.stream().map(PoolFacts::auditSeq).toList()),
-              SqlArray.integers(sound.stream().map(PoolFacts::held).toList()),
-              SqlArray.integers(sound.stream().map(PoolFacts::sold).toList()));
+              SqlArray.bigints(pools.stream().map(PoolFacts::pool).toList()),
+              SqlArray.bigints(marks.stream().map(Mark::seq).toList()),
+              SqlArray.integers(marks.stream().map(Mark::held).toList()),
+              SqlArray.integers(marks.stream().map(Mark::sold).toList()));
           trip.send();
         });
   }

@@ -1,6 +1,11 @@
 package dev.lockstep.audit;
 
-/** A pool's own row, and how far its chain has been verified. */
+/**
+ * A pool's own row, and how far its chain has been verified.
+ *
+ * @param wasBroken the last check found it broken
+ * @param from where this check begins
+ */
 record PoolFacts(
     long pool,
     boolean hasUnits,
@@ -8,6 +13,17 @@ record PoolFacts(
     int held,
     int sold,
     long auditSeq,
-    long markSeq,
-    int markHeld,
-    int markSold) {}
+    boolean wasBroken,
+    Mark from) {
+
+  /** A place in the audit chain, and the counters there. */
+  record Mark(long seq, int held, int sold) {
+    /** Before the first audit row. */
+    static final Mark START = new Mark(0, 0, 0);
+  }
+
+  /** Where the chain should be by now. */
+  Mark now() {
+    return new Mark(auditSeq, held, sold);
+  }
+}

@@ -4,11 +4,14 @@ import dev.lockstep.audit.Violation.Check;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** The checks of one scope's pools, each a single statement of that scope. */
 final class ScopeCheck {
@@ -40,17 +43,31 @@ final class ScopeCheck {
       WHERE h.scope = ? AND h.state IN (0, 1)
       GROUP BY l.pool""";
 
-  // A unit with an owner must be on the list of a live hold.
+  // A unit with an owner must be on the list of a live hold. A free one that was never given back
+  // must still lie ahead in the shuffle, or it is never given out.
   private static final String UNITS =
       """
-      SELECT u.pool, count(*), count(u.hold),
-        count(*) FILTER (WHERE u.hold IS NOT NULL AND NOT coalesce(h.state IN (0, 1) AND EXISTS (
-          SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
-          WHERE x.pool = u.pool AND x.unit = u.unit), false))
-      FROM lockstep.unit u
-      LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold
-      WHERE u.scope = ? AND u.pool = ANY (?)
+      SELECT u.pool, count(*), count(u.hold), count(*) FILTER (WHERE u.stray),
+        min(u.unit) FILTER (WHERE u.stray),
+        count(*) FILTER (WHERE u.lost), min(u.unit) FILTER (WHERE u.lost)
+      FROM (
+        SELECT u.pool, u.unit, u.hold,
+          u.hold IS NOT NULL AND NOT coalesce(h.state IN (0, 1) AND EXISTS (
+            SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
+            WHERE x.pool = u.pool AND x.unit = u.unit), false) AS stray,
+          u.hold IS NULL AND NOT u.returned AND u.rank < p.next_rank AS lost
+        FROM lockstep.unit u
+        JOIN lockstep.pool p ON p.scope = ? AND p.pool = u.pool
+        LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold
+        WHERE u.scope = ? AND u.pool = ANY (?)) u
       GROUP BY u.pool""";
+
+  private static final String LISTED_UNITS =
+      """
+      SELECT x.pool, count(*)
+      FROM lockstep.hold h CROSS JOIN LATERAL unnest(h.unit_pools) AS x (pool)
+      WHERE h.scope = ? AND h.state IN (0, 1)
+      GROUP BY x.pool""";
 
   private static final String QUOTAS =
       """
@@ -61,17 +78,34 @@ final class ScopeCheck {
         FROM lockstep.hold WHERE scope = ? AND state IN (0, 1) GROUP BY buyer) h ON h.buyer = q.buyer
       WHERE q.used IS DISTINCT FROM h.used
         AND EXISTS (SELECT 1 FROM lockstep.scope WHERE scope = ? AND buyer_limit IS NOT NULL)
-      LIMIT 1""";
+      ORDER BY 1 LIMIT 1""";
 
   private final long scope;
-  private final Map<Long, PoolFacts> pools = new HashMap<>();
+  private final Map<Long, PoolFacts> pools = new LinkedHashMap<>();
   private final List<Violation> violations = new ArrayList<>();
 
   private record Chain(long pool, long rows, long firstBroken) {}
 
   private record Pair(long pool, long held, long sold) {}
 
-  private record UnitCounts(long pool, long rows, long owned, long stray) {}
+  /** Strays have an owner they should not have; lost ones are free and never given out. */
+  private record UnitCounts(
+      long pool, long rows, long owned, long stray, int firstStray, long lost, int firstLost) {
+    static UnitCounts none(long pool) {
+      return new UnitCounts(pool, 0, 0, 0, 0, 0, 0);
+    }
+
+    static UnitCounts read(ResultSet row) throws SQLException {
+      return new UnitCounts(
+          row.getLong(1),
+          row.getLong(2),
+          row.getLong(3),
+          row.getLong(4),
+          row.getInt(5),
+          row.getLong(6),
+          row.getInt(7));
+    }
+  }
 
   ScopeCheck(long scope, List<PoolFacts> facts) {
     this.scope = scope;
@@ -87,9 +121,9 @@ final class ScopeCheck {
             CHAIN,
             row -> new Chain(row.getLong(1), row.getLong(2), row.getLong(3)),
             ids,
-            SqlArray.bigints(facts.stream().map(PoolFacts::markSeq).toList()),
-            SqlArray.integers(facts.stream().map(PoolFacts::markHeld).toList()),
-            SqlArray.integers(facts.stream().map(PoolFacts::markSold).toList()),
+            SqlArray.bigints(facts.stream().map(pool -> pool.from().seq()).toList()),
+            SqlArray.integers(facts.stream().map(pool -> pool.from().held()).toList()),
+            SqlArray.integers(facts.stream().map(pool -> pool.from().sold()).toList()),
             scope);
     var ends =
         trip.query(
@@ -100,13 +134,9 @@ final class ScopeCheck {
             scope);
     var holds =
         trip.query(HOLDS, row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)), scope);
-    var units =
-        trip.query(
-            UNITS,
-            row -> new UnitCounts(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4)),
-            scope,
-            scope,
-            ids);
+    var units = trip.query(UNITS, UnitCounts::read, scope, scope, scope, ids);
+    Map<Long, Long> listed = new HashMap<>();
+    trip.query(LISTED_UNITS, row -> listed.put(row.getLong(1), row.getLong(2)), scope);
     var quotas =
         trip.query(
             QUOTAS,
@@ -120,7 +150,7 @@ final class ScopeCheck {
     checkChains(chains.list());
     checkEnds(ends.list());
     checkHolds(holds.list());
-    checkUnits(units.list());
+    checkUnits(units.list(), listed);
     quotas.list().forEach(detail -> pools.keySet().forEach(p -> add(Check.QUOTAS, p, detail)));
     return violations;
   }
@@ -136,12 +166,12 @@ final class ScopeCheck {
             pool.pool(),
             "audit row %d does not begin where the one before it ended"
                 .formatted(chain.firstBroken()));
-      } else if (chain.rows() != pool.auditSeq() - pool.markSeq()) {
+      } else if (chain.rows() != pool.auditSeq() - pool.from().seq()) {
         add(
             Check.AUDIT_CHAIN,
             pool.pool(),
             "%d audit rows after row %d, where the pool counts %d"
-                .formatted(chain.rows(), pool.markSeq(), pool.auditSeq() - pool.markSeq()));
+                .formatted(chain.rows(), pool.from().seq(), pool.auditSeq() - pool.from().seq()));
       }
     }
   }
@@ -150,8 +180,16 @@ final class ScopeCheck {
     Map<Long, Pair> byPool = new HashMap<>();
     ends.forEach(end -> byPool.put(end.pool(), end));
     for (PoolFacts pool : pools.values()) {
-      Pair end = byPool.getOrDefault(pool.pool(), new Pair(pool.pool(), 0, 0));
-      compare(Check.AUDIT_END, pool, "the newest audit row says", end);
+      Pair end = byPool.get(pool.pool());
+      if (end == null && pool.auditSeq() > 0) {
+        add(
+            Check.AUDIT_END,
+            pool.pool(),
+            "audit row %d, the newest, is missing".formatted(pool.auditSeq()));
+      } else {
+        Pair start = new Pair(pool.pool(), 0, 0);
+        compare(Check.AUDIT_END, pool, "the newest audit row says", end == null ? start : end);
+      }
     }
   }
 
@@ -174,27 +212,43 @@ final class ScopeCheck {
     }
   }
 
-  private void checkUnits(List<UnitCounts> counts) {
+  private void checkUnits(List<UnitCounts> counts, Map<Long, Long> listed) {
     Map<Long, UnitCounts> byPool = new HashMap<>();
     counts.forEach(count -> byPool.put(count.pool(), count));
     for (PoolFacts pool : pools.values()) {
-      UnitCounts units = byPool.getOrDefault(pool.pool(), new UnitCounts(pool.pool(), 0, 0, 0));
-      int rows = pool.hasUnits() ? pool.total() : 0;
-      int owned = pool.hasUnits() ? pool.held() + pool.sold() : 0;
-      if (units.rows() != rows) {
-        add(Check.UNITS, pool.pool(), "%d units instead of %d".formatted(units.rows(), rows));
-      } else if (units.stray() != 0) {
-        add(
-            Check.UNITS,
-            pool.pool(),
-            "%d units have an owner that is no live hold of theirs".formatted(units.stray()));
-      } else if (units.owned() != owned) {
-        add(
-            Check.UNITS,
-            pool.pool(),
-            "%d units have an owner, the pool counts %d".formatted(units.owned(), owned));
+      String fault =
+          faultOf(
+              pool,
+              byPool.getOrDefault(pool.pool(), UnitCounts.none(pool.pool())),
+              listed.getOrDefault(pool.pool(), 0L));
+      if (fault != null) {
+        add(Check.UNITS, pool.pool(), fault);
       }
     }
+  }
+
+  /** The first of what is wrong with a pool's units, since one fault often brings others along. */
+  private static @Nullable String faultOf(PoolFacts pool, UnitCounts units, long listed) {
+    int rows = pool.hasUnits() ? pool.total() : 0;
+    int owned = pool.hasUnits() ? pool.held() + pool.sold() : 0;
+    if (units.rows() != rows) {
+      return "%d units instead of %d".formatted(units.rows(), rows);
+    }
+    if (units.stray() != 0) {
+      return "%d units have an owner that is no live hold of theirs, the first is unit %d"
+          .formatted(units.stray(), units.firstStray());
+    }
+    if (units.owned() != owned) {
+      return "%d units have an owner, the pool counts %d".formatted(units.owned(), owned);
+    }
+    if (listed != owned) {
+      return "live holds list %d units, the pool counts %d".formatted(listed, owned);
+    }
+    if (units.lost() != 0) {
+      return "%d free units can never be given out, the first is unit %d"
+          .formatted(units.lost(), units.firstLost());
+    }
+    return null;
   }
 
   private void add(Check check, long pool, String detail) {

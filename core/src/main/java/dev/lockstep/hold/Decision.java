@@ -73,9 +73,14 @@ final class Decision {
         answers);
   }
 
-  /** Stock comes back with an expired hold, and so does what its buyer had used. */
-  private static boolean expiryMayCure(HoldOutcome outcome) {
-    return outcome instanceof SoldOut || outcome instanceof LimitReached;
+  /**
+   * Stock comes back with an expired hold, and so does what its buyer had used. A replayed hold
+   * whose time is up is about to end itself.
+   */
+  private boolean expiryMayCure(HoldOutcome outcome) {
+    return outcome instanceof SoldOut
+        || outcome instanceof LimitReached
+        || (outcome instanceof Granted granted && isDue(granted.hold()));
   }
 
   private HoldOutcome decide(HoldCommand<?> command) {
@@ -177,8 +182,11 @@ final class Decision {
   /** The hold as it is at this moment: one whose time is up ends here, whoever asked about it. */
   private Hold currentStateOf(StoredHold stored) {
     Hold hold = stored.hold();
-    boolean due = hold.state() == HoldState.HELD && !hold.expiresAt().isAfter(state.now());
-    return due ? endNow(hold, HoldState.EXPIRED, EXPIRY) : hold;
+    return isDue(hold) ? endNow(hold, HoldState.EXPIRED, EXPIRY) : hold;
+  }
+
+  private boolean isDue(Hold hold) {
+    return hold.state() == HoldState.HELD && !hold.expiresAt().isAfter(state.now());
   }
 
   private Hold endNow(Hold hold, HoldState end, String by) {

@@ -41,13 +41,16 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
 
   @Override
   public ScopeState lock(Connection connection, ScopeId scope, List<Ask> asks) throws SQLException {
-    ScopeState state =
-        new StateReader(
-                scope,
-                commandsOf(asks),
-                config.sweepBatch(),
-                pool -> counted.contains(new CountedPool(scope, pool)))
-            .read(connection);
+    ScopeState state = read(connection, scope, asks);
+    // Remembered from a transaction that created the pool otherwise and was then rolled back.
+    boolean mistaken =
+        state.pools().entrySet().stream()
+            .filter(pool -> pool.getValue().hasUnits())
+            .map(pool -> counted.remove(new CountedPool(scope, pool.getKey())))
+            .reduce(false, Boolean::logicalOr);
+    if (mistaken) {
+      state = read(connection, scope, asks);
+    }
     if (counted.size() > MAX_REMEMBERED_POOLS) {
       counted.clear();
     }
@@ -60,6 +63,16 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
               }
             });
     return state;
+  }
+
+  private ScopeState read(Connection connection, ScopeId scope, List<Ask> asks)
+      throws SQLException {
+    return new StateReader(
+            scope,
+            commandsOf(asks),
+            config.sweepBatch(),
+            pool -> counted.contains(new CountedPool(scope, pool)))
+        .read(connection);
   }
 
   @Override

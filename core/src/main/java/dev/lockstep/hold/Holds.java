@@ -23,6 +23,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +46,9 @@ import org.jspecify.annotations.Nullable;
 public final class Holds implements AutoCloseable {
   /** Rounds in which one command may wait for expired holds to be taken back. */
   private static final int MAX_ROUNDS = 1_000;
+
+  // A thousand rounds of it are longer than any lock is waited for.
+  private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
 
   public static final int MAX_AUDIT_PAGE = 10_000;
   private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
@@ -81,7 +86,12 @@ public final class Holds implements AutoCloseable {
     return submit(new Ask(requireWithinLimits(command), new Attachment<>(companion, payload)));
   }
 
-  /** Decides a command on the caller's connection. The caller commits. */
+  /**
+   * Decides a command on the caller's connection. The caller commits.
+   *
+   * @throws dev.lockstep.tx.SerializationConflict when another transaction was faster: roll back
+   *     and begin again, as {@link Transactor#call} does by itself
+   */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R run(Connection connection, HoldCommand<R> command) {
     return (R) runAll(connection, List.of(command)).get(0);
@@ -90,6 +100,8 @@ public final class Holds implements AutoCloseable {
   /**
    * Decides commands on the caller's connection, scope by scope in ascending order; within a scope
    * in the order given. One outcome a command, in the order given. The caller commits.
+   *
+   * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
    */
   public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
     Map<Long, List<Integer>> byScope = new TreeMap<>();
@@ -278,7 +290,9 @@ public final class Holds implements AutoCloseable {
             .whenComplete(
                 (reply, thrown) -> {
                   if (thrown == null && reply.again() && round < MAX_ROUNDS) {
-                    submit(ask, round + 1, answer);
+                    // Without progress another batch has what is expired, and may itself wait.
+                    Executor when = reply.swept() > 0 ? Runnable::run : SOON;
+                    when.execute(() -> submit(ask, round + 1, answer));
                   } else {
                     complete(answer, reply, thrown);
                   }

@@ -12,10 +12,12 @@ import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.hold.StockChange.Cause;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -77,7 +79,8 @@ final class Stock {
     // First everything is given back, so that a cart can swap what it holds for its own.
     for (HeldLine line : has) {
       Line wanted = lineOf(wants, line.pool());
-      List<Integer> keeps = kept(line, wanted);
+      // Sets, here and below: a line may have thousands of units.
+      Set<Integer> keeps = new HashSet<>(kept(line, wanted));
       pool(line.pool())
           .giveBack(line.units().stream().filter(u -> !keeps.contains(u)).toList(), hold);
     }
@@ -88,7 +91,8 @@ final class Stock {
       if (wanted.units().isEmpty()) {
         units.addAll(pool.take(wanted.quantity() - units.size(), hold));
       } else {
-        List<Integer> missing = wanted.units().stream().filter(u -> !units.contains(u)).toList();
+        Set<Integer> own = new HashSet<>(units);
+        List<Integer> missing = wanted.units().stream().filter(u -> !own.contains(u)).toList();
         pool.takeNamed(missing, hold);
         units.addAll(missing);
       }
@@ -194,11 +198,8 @@ final class Stock {
       int own = held == null ? 0 : held.quantity();
       int could = pool.counts().free() + own;
       if (!line.units().isEmpty()) {
-        could =
-            (int)
-                line.units().stream()
-                    .filter(u -> pool.isFree(u) || (held != null && held.units().contains(u)))
-                    .count();
+        Set<Integer> ours = held == null ? Set.of() : new HashSet<>(held.units());
+        could = (int) line.units().stream().filter(u -> pool.isFree(u) || ours.contains(u)).count();
       }
       if (line.quantity() > could) {
         shortages.add(new Shortage(line.pool(), line.quantity(), could));
@@ -224,7 +225,7 @@ final class Stock {
   private static boolean takes(Line wanted, @Nullable HeldLine held) {
     return held == null
         || wanted.quantity() > held.quantity()
-        || !held.units().containsAll(wanted.units());
+        || !new HashSet<>(held.units()).containsAll(wanted.units());
   }
 
   private boolean unitsDiffer(PoolId pool, List<HeldLine> from, List<HeldLine> to) {
@@ -239,7 +240,7 @@ final class Stock {
       return List.of();
     }
     if (!wants.units().isEmpty()) {
-      return has.units().stream().filter(wants.units()::contains).toList();
+      return has.units().stream().filter(new HashSet<>(wants.units())::contains).toList();
     }
     return has.units().subList(0, Math.min(has.units().size(), wants.quantity()));
   }

@@ -1,7 +1,6 @@
 package dev.lockstep.once;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -18,13 +17,15 @@ public final class Fingerprint {
   /**
    * Of the parts a request is made of (method, route, body); where one ends and the next begins
    * counts.
+   *
+   * @throws IllegalArgumentException for a part with half a character (an unpaired surrogate)
    */
   public static Fingerprint of(String... parts) {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       for (String part : parts) {
-        byte[] bytes = part.getBytes(StandardCharsets.UTF_8);
-        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).array());
+        ByteBuffer bytes = Text.utf8(part);
+        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.remaining()).array());
         digest.update(bytes);
       }
       return new Fingerprint(digest.digest());

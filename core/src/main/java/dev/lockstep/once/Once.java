@@ -1,5 +1,6 @@
 package dev.lockstep.once;
 
+import dev.lockstep.once.KeyRow.Claimed;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -7,8 +8,8 @@ import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -34,38 +35,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class Once {
-  // Waits for a twin that is at it in another transaction: the row is either that twin's, once it
-  // has committed, or ours.
-  private static final String INSERT =
-      """
-      INSERT INTO lockstep.once (scope, owner, key, fingerprint, created_at, expires_at)
-      VALUES (?, ?, ?, ?, now(), now() + ? * interval '1 millisecond')
-      ON CONFLICT (scope, owner, key) DO NOTHING""";
-
-  // An expired row is as good as none, even before it has been removed.
-  private static final String TAKE_OVER_EXPIRED =
-      """
-      UPDATE lockstep.once
-      SET fingerprint = ?, answer = NULL, created_at = now(),
-          expires_at = now() + ? * interval '1 millisecond'
-      WHERE scope = ? AND owner = ? AND key = ? AND expires_at <= now()""";
-
-  private static final String READ =
-      """
-      SELECT owner, key, fingerprint, answer FROM lockstep.once
-      WHERE scope = ? AND owner = ? AND key = ? AND expires_at > now()""";
-
-  private static final String STORE =
-      """
-      UPDATE lockstep.once SET answer = ?
-      WHERE scope = ? AND owner = ? AND key = ? AND answer IS NULL""";
-
   private static final String FIND =
       """
-      SELECT o.owner, o.key, o.fingerprint, o.answer
+      SELECT %s
       FROM unnest(?, ?) AS x (owner, key)
       JOIN lockstep.once o ON o.scope = ? AND o.owner = x.owner AND o.key = x.key
-      WHERE o.expires_at > now()""";
+      WHERE o.expires_at > now()"""
+          .formatted(StoredKey.COLUMNS);
 
   private static final String RECORD =
       """
@@ -77,12 +53,15 @@ public final class Once {
           created_at = excluded.created_at, expires_at = excluded.expires_at
       WHERE o.expires_at <= excluded.created_at""";
 
-  // Small, and past whatever another node is removing.
+  // Small, and past whatever another node is removing. Fenced: as a mere subquery of IN the planner
+  // may run it once a row, and then the limit limits nothing.
   private static final String REMOVE_EXPIRED =
       """
-      DELETE FROM lockstep.once WHERE (scope, owner, key) IN (
+      WITH due AS MATERIALIZED (
         SELECT scope, owner, key FROM lockstep.once WHERE expires_at <= now()
-        ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)""";
+        ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep.once o USING due d
+      WHERE o.scope = d.scope AND o.owner = d.owner AND o.key = d.key""";
 
   private final Transactor transactor;
   private final OnceConfig config;
@@ -103,47 +82,45 @@ public final class Once {
    *     timeout
    */
   public Claim claim(Connection connection, OnceKey key, Fingerprint fingerprint) {
-    return transactor.on(connection, c -> claimOn(c, key, fingerprint));
+    return transactor.on(
+        connection, c -> new KeyRow(c, key).claim(fingerprint, config.keepFor()).claim());
   }
 
   /**
-   * Claims a key, or says {@link Claim.InUse} at once when a twin is at it. The caller commits, and
-   * the transaction stays usable either way.
+   * Claims a key, or says {@link Claim.InUse} at once when a twin is at it, or an expired key is
+   * being removed at this moment. The caller commits, and the transaction stays usable either way.
    */
   public Claim claimNow(Connection connection, OnceKey key, Fingerprint fingerprint) {
-    return transactor.on(connection, c -> claimWithoutWaiting(c, key, fingerprint));
+    return transactor.on(
+        connection, c -> new KeyRow(c, key).claimWithoutWaiting(fingerprint, config.keepFor()));
   }
 
   /**
    * Stores the answer of a key the caller has claimed. The caller commits.
    *
-   * @throws IllegalStateException if the key is not claimed, or is answered already
+   * @throws IllegalStateException if the key is not claimed, its claim has expired, or it has its
+   *     answer already; roll back then
    */
   public void answer(Connection connection, OnceKey key, String answer) {
     requireStorable(answer);
-    int stored =
-        transactor.on(
-            connection,
-            c -> {
-              RoundTrip trip = new RoundTrip(c);
-              Rows<Object> rows = trip.update(STORE, answer, key.scope(), key.owner(), key.key());
-              trip.send();
-              return rows.changed();
-            });
-    if (stored != 1) {
-      throw new IllegalStateException("The key is not claimed, or it has its answer already");
+    if (!transactor.on(connection, c -> new KeyRow(c, key).store(answer))) {
+      throw new IllegalStateException(
+          "The key is not claimed, or the claim has expired, or it has its answer already");
     }
   }
 
   /**
    * Runs work once in a transaction of its own and remembers its answer; a twin waits for it. A
    * connection lost during COMMIT is resolved by looking for the key.
+   *
+   * @throws dev.lockstep.tx.LockTimeout if a twin takes longer than the transactor's lock timeout
    */
   public OnceResult run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
+    Run run = new Run(key, fingerprint, work);
     return transactor.call(
         transactor.defaults().withLabel("once").withPointLookups(),
-        connection -> runOn(connection, key, fingerprint, work),
-        connection -> lookUp(connection, key, fingerprint));
+        run::attempt,
+        run::afterLostCommit);
   }
 
   /** What is stored of these keys of one scope; keys without a row are left out. */
@@ -155,16 +132,16 @@ public final class Once {
           List<OnceKey> keys = List.copyOf(requests.keySet());
           requireScope(scope, keys);
           RoundTrip trip = new RoundTrip(c);
-          Rows<Stored> rows =
+          Rows<StoredKey> rows =
               trip.query(
                   FIND,
-                  row -> stored(scope, row),
+                  row -> StoredKey.read(scope, row),
                   SqlArray.texts(keys.stream().map(OnceKey::owner).toList()),
                   SqlArray.texts(keys.stream().map(OnceKey::key).toList()),
                   scope);
           trip.send();
           Map<OnceKey, Claim> found = new HashMap<>();
-          for (Stored row : rows.list()) {
+          for (StoredKey row : rows.list()) {
             Fingerprint asked = requests.get(row.key());
             if (asked != null) {
               found.put(row.key(), row.claimedBy(asked));
@@ -215,107 +192,63 @@ public final class Once {
     return removed;
   }
 
-  private record Stored(OnceKey key, Fingerprint fingerprint, @Nullable String answer) {
-    Claim claimedBy(Fingerprint asked) {
-      if (!fingerprint.equals(asked)) {
-        return new Claim.Reused();
+  /** One call of {@link Once#run}, over however many attempts its transaction takes. */
+  private final class Run {
+    private final OnceKey key;
+    private final Fingerprint fingerprint;
+    private final TxWork<String> work;
+    // Of the latest attempt, which is the one whose COMMIT can be in doubt.
+    private @Nullable OnceResult result;
+    private Instant claimedAt = Instant.MIN;
+
+    Run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
+      this.key = key;
+      this.fingerprint = fingerprint;
+      this.work = work;
+    }
+
+    OnceResult attempt(Connection connection) throws SQLException {
+      Claimed claimed = new KeyRow(connection, key).claim(fingerprint, config.keepFor());
+      claimedAt = claimed.createdAt();
+      OnceResult decided = resultOf(claimed.claim(), connection);
+      result = decided;
+      return decided;
+    }
+
+    private OnceResult resultOf(Claim claim, Connection connection) throws SQLException {
+      if (claim instanceof Claim.Answered answered) {
+        return new OnceResult.Done(answered.answer(), true);
       }
-      return answer == null ? new Claim.InUse() : new Claim.Answered(answer);
-    }
-  }
-
-  private Claim claimOn(Connection connection, OnceKey key, Fingerprint fingerprint)
-      throws SQLException {
-    long keepMs = config.keepFor().toMillis();
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Object> inserted =
-        trip.update(INSERT, key.scope(), key.owner(), key.key(), fingerprint.bytes(), keepMs);
-    trip.send();
-    if (inserted.changed() == 1) {
-      return new Claim.Fresh();
-    }
-    RoundTrip second = new RoundTrip(connection);
-    Rows<Object> takenOver =
-        second.update(
-            TAKE_OVER_EXPIRED, fingerprint.bytes(), keepMs, key.scope(), key.owner(), key.key());
-    Rows<Stored> stored =
-        second.query(READ, row -> stored(key.scope(), row), key.scope(), key.owner(), key.key());
-    second.send();
-    if (takenOver.changed() == 1) {
-      return new Claim.Fresh();
-    }
-    if (stored.list().isEmpty()) {
-      throw SqlFault.conflict("The key was removed in the moment it was read");
-    }
-    return stored.list().get(0).claimedBy(fingerprint);
-  }
-
-  /**
-   * A lock timeout of one millisecond within a savepoint: the wait ends, the transaction lives on.
-   */
-  private Claim claimWithoutWaiting(Connection connection, OnceKey key, Fingerprint fingerprint)
-      throws SQLException {
-    RoundTrip before = new RoundTrip(connection);
-    before.update("SAVEPOINT once_claim");
-    Rows<String> timeout =
-        before.query("SELECT current_setting('lock_timeout')", row -> row.getString(1));
-    before.update("SET LOCAL lock_timeout = 1");
-    before.send();
-    Claim claim;
-    try {
-      claim = claimOn(connection, key, fingerprint);
-    } catch (SQLException e) {
-      if (SqlFault.of(e) != SqlFault.LOCK_TIMEOUT) {
-        throw e;
+      if (claim instanceof Claim.InUse) {
+        return new OnceResult.InUse();
       }
-      // Takes the setting back, too.
-      RoundTrip undo = new RoundTrip(connection);
-      undo.update("ROLLBACK TO SAVEPOINT once_claim");
-      undo.update("RELEASE SAVEPOINT once_claim");
-      undo.send();
-      return new Claim.InUse();
+      if (claim instanceof Claim.Reused) {
+        return new OnceResult.Reused();
+      }
+      String answer = work.run(connection);
+      answer(connection, key, answer);
+      return new OnceResult.Done(answer, false);
     }
-    RoundTrip after = new RoundTrip(connection);
-    after.query(
-        "SELECT set_config('lock_timeout', ?, true)",
-        row -> row.getString(1),
-        timeout.list().get(0));
-    after.update("RELEASE SAVEPOINT once_claim");
-    after.send();
-    return claim;
-  }
 
-  private OnceResult runOn(
-      Connection connection, OnceKey key, Fingerprint fingerprint, TxWork<String> work)
-      throws SQLException {
-    Claim claim = claimOn(connection, key, fingerprint);
-    if (claim instanceof Claim.Answered answered) {
-      return new OnceResult.Done(answered.answer(), true);
+    /**
+     * What was only read stands, whatever became of the transaction that read it. An effect is
+     * there if its key is; it is a twin's, and ours was rolled back, if the key was claimed at
+     * another moment.
+     */
+    Optional<OnceResult> afterLostCommit(Connection connection) throws SQLException {
+      if (!(result instanceof OnceResult.Done done) || done.replayed()) {
+        return Optional.ofNullable(result);
+      }
+      return new KeyRow(connection, key)
+          .read()
+          .flatMap(
+              row ->
+                  row.claimedBy(fingerprint) instanceof Claim.Answered answered
+                      ? Optional.of(
+                          new OnceResult.Done(
+                              answered.answer(), !row.createdAt().equals(claimedAt)))
+                      : Optional.empty());
     }
-    if (claim instanceof Claim.InUse) {
-      return new OnceResult.InUse();
-    }
-    if (claim instanceof Claim.Reused) {
-      return new OnceResult.Reused();
-    }
-    String answer = work.run(connection);
-    answer(connection, key, answer);
-    return new OnceResult.Done(answer, false);
-  }
-
-  /** After a lost COMMIT: the key's row was written with its effect, so it tells. */
-  private static Optional<OnceResult> lookUp(
-      Connection connection, OnceKey key, Fingerprint fingerprint) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Stored> rows =
-        trip.query(READ, row -> stored(key.scope(), row), key.scope(), key.owner(), key.key());
-    trip.send();
-    return rows.list().stream()
-        .map(row -> row.claimedBy(fingerprint))
-        .filter(Claim.Answered.class::isInstance)
-        .map(Claim.Answered.class::cast)
-        .<OnceResult>map(answered -> new OnceResult.Done(answered.answer(), false))
-        .findFirst();
   }
 
   private void insertAll(Connection connection, long scope, List<OnceEntry> entries)
@@ -329,7 +262,9 @@ public final class Once {
             SqlArray.texts(entries.stream().map(entry -> entry.key().owner()).toList()),
             SqlArray.texts(entries.stream().map(entry -> entry.key().key()).toList()),
             new SqlArray(
-                "bytea", entries.stream().map(entry -> entry.fingerprint().bytes()).toArray()),
+                "bytea",
+                // The driver takes an array of byte arrays, and no array of objects that are some.
+                entries.stream().map(entry -> entry.fingerprint().bytes()).toArray(byte[][]::new)),
             SqlArray.texts(entries.stream().map(OnceEntry::answer).toList()));
     trip.send();
     if (rows.changed() != entries.size()) {
@@ -338,9 +273,9 @@ public final class Once {
   }
 
   private void requireStorable(String answer) {
-    if (answer.length() > config.maxAnswerLength() || answer.indexOf('\0') >= 0) {
+    if (answer.length() > config.maxAnswerLength() || !Text.isStorable(answer)) {
       throw new IllegalArgumentException(
-          "An answer has up to %d characters, none of them NUL"
+          "An answer has up to %d characters, none of them NUL or half a character"
               .formatted(config.maxAnswerLength()));
     }
   }
@@ -349,12 +284,5 @@ public final class Once {
     if (keys.stream().anyMatch(key -> key.scope() != scope)) {
       throw new IllegalArgumentException("All keys of one call belong to one scope");
     }
-  }
-
-  private static Stored stored(long scope, ResultSet row) throws SQLException {
-    return new Stored(
-        new OnceKey(scope, row.getString(1), row.getString(2)),
-        Fingerprint.stored(row.getBytes(3)),
-        row.getString(4));
   }
 }

@@ -28,9 +28,10 @@ public record OnceKey(long scope, String owner, String key) implements Comparabl
   }
 
   private static void require(String name, String value) {
-    if (value.isBlank() || value.length() > MAX_LENGTH || value.indexOf('\0') >= 0) {
+    if (value.isBlank() || value.length() > MAX_LENGTH || !Text.isStorable(value)) {
       throw new IllegalArgumentException(
-          "The %s is 1 to %d characters, none of them NUL".formatted(name, MAX_LENGTH));
+          "The %s is 1 to %d characters, none of them NUL or half a character"
+              .formatted(name, MAX_LENGTH));
     }
   }
 }

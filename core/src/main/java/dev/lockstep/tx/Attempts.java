@@ -214,18 +214,26 @@ final class Attempts<T> {
         if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
-        return resolve(identity, e);
+        return resolve(connection, guard, identity, e);
       } catch (RuntimeException | Error e) {
         throw new OutcomeUnknown(
             options.label() + ": COMMIT broke off in this process; look the effect up", e);
       }
     }
 
-    private T resolve(@Nullable Suspect identity, SQLException lost) throws SQLException {
+    private T resolve(
+        Connection connection, Watchdog guard, @Nullable Suspect identity, SQLException lost)
+        throws SQLException {
       if (lookup == null || identity == null) {
         throw new OutcomeUnknown(
             options.label() + ": the connection was lost during COMMIT; look the effect up", lost);
       }
+      // Asking needs a connection. When all were lost at once, this one's place in the pool may be
+      // what somebody is waiting for.
+      guard.finish();
+      leftOpen = true;
+      discard(connection);
+      close(connection);
       Optional<T> found = new CommitDoubt<>(dataSource, options, identity, lookup).settle(lost);
       if (found.isPresent()) {
         lookedUp = true;
@@ -235,7 +243,7 @@ final class Attempts<T> {
     }
 
     private void rollback(Connection connection, Watchdog guard, Throwable because) {
-      if (guard.hasCut()) {
+      if (leftOpen || guard.hasCut()) {
         leftOpen = true;
         return;
       }

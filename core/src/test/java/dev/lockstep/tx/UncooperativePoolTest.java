@@ -3,6 +3,8 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Tampered.Tampering;
 import dev.lockstep.tx.TxAttempt.Outcome;
@@ -140,6 +142,41 @@ class UncooperativePoolTest {
 
     assertThat(answer).isEqualTo("found");
     assertThat(effects()).isEqualTo(1);
+  }
+
+  @Test
+  void aPoolOfOneConnectionIsEnoughToAskWhatBecameOfACommit() {
+    AtomicBoolean first = new AtomicBoolean(true);
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.url());
+    config.setUsername(database.user());
+    config.setPassword(database.password());
+    config.setMaximumPoolSize(1);
+    config.setConnectionTimeout(5_000);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      Tampering lostAtFirst =
+          (method, call) -> {
+            Object result = call.proceed();
+            if (method.equals("commit") && first.getAndSet(false)) {
+              throw new SQLException("lost", "08006");
+            }
+            return result;
+          };
+      Transactor transactor =
+          new Transactor(Tampered.connections(pool, lostAtFirst), TxOptions.DEFAULT, attempted);
+
+      transactor.call(
+          TxOptions.DEFAULT,
+          connection -> {
+            insert(connection);
+            return "inserted";
+          },
+          connection -> effects() == 1 ? Optional.of("found") : Optional.empty());
+    }
+
+    assertThat(effects()).isEqualTo(1);
+    assertThat(attempted.outcomes()).containsExactly(Outcome.FOUND_COMMITTED);
+    assertThat(attempted.attempts().get(0).fault()).isEmpty();
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.HikariPoolMXBean;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -22,20 +23,24 @@ import org.slf4j.LoggerFactory;
 final class Database implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Database.class);
 
-  private static final String SCHEMA = "lockstep";
-  private static final String MIGRATIONS = "classpath:db/lockstep";
+  private static final String CORE_SCHEMA = "lockstep";
+  private static final String CORE_MIGRATIONS = "classpath:db/lockstep";
+  private static final String SERVER_SCHEMA = "lockstep_server";
+  private static final String SERVER_MIGRATIONS = "classpath:db/server";
   private static final int POOL_SIZE = 20;
   private static final long POOL_WAIT_MS = 3_000;
   private static final int STATUS_TIMEOUT_SECONDS = 3;
 
   /**
-   * Reads only; the history has a row per migration, and one without a version for the schema's own
+   * Reads only; a history has a row per migration, and one without a version for the schema's own
    * creation.
    */
   private static final String READ_STATUS =
       """
       SELECT current_setting('server_version'),
-             (SELECT count(*) FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL),
+             (SELECT count(*) FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL)
+             + (SELECT count(*) FROM lockstep_server.flyway_schema_history
+                WHERE success AND version IS NOT NULL),
              (SELECT version FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL
               ORDER BY installed_rank DESC LIMIT 1)
       """;
@@ -60,7 +65,7 @@ final class Database implements AutoCloseable {
     checkVersion(address);
     HikariDataSource pool = pool(address);
     try {
-      return new Database(address, pool, migrate(pool, address));
+      return new Database(address, pool, migrateAll(pool, address));
     } catch (FlywayException e) {
       pool.close();
       throw DatabaseRefusal.ofMigrating(e, address);
@@ -69,6 +74,11 @@ final class Database implements AutoCloseable {
 
   DataSource dataSource() {
     return pool;
+  }
+
+  /** How busy the pool is; reading them blocks nobody. */
+  HikariPoolMXBean poolFigures() {
+    return pool.getHikariPoolMXBean();
   }
 
   DatabaseAddress address() {
@@ -127,18 +137,28 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * Brings the schema up to date. Several nodes may do so at once; Flyway's lock lets one do the
-   * work. That lock is transactional by default, as it has to be: a session lock would be stranded
-   * behind a transaction-mode pooler.
+   * Two histories, core's first: in a single one a new migration of core would come below the
+   * server's and be refused as out of order. A user's own tool may keep core's alone.
    *
    * @return how many migrations this build knows
    */
-  private static int migrate(DataSource pool, DatabaseAddress address) {
+  private static int migrateAll(DataSource pool, DatabaseAddress address) {
+    return migrate(pool, address, CORE_SCHEMA, CORE_MIGRATIONS)
+        + migrate(pool, address, SERVER_SCHEMA, SERVER_MIGRATIONS);
+  }
+
+  /**
+   * Brings a schema up to date. Several nodes may do so at once; Flyway's lock lets one do the
+   * work. That lock is transactional by default, as it has to be: a session lock would be stranded
+   * behind a transaction-mode pooler.
+   */
+  private static int migrate(
+      DataSource pool, DatabaseAddress address, String schema, String migrations) {
     Flyway flyway =
-        Flyway.configure().dataSource(pool).defaultSchema(SCHEMA).locations(MIGRATIONS).load();
+        Flyway.configure().dataSource(pool).defaultSchema(schema).locations(migrations).load();
     int applied = flyway.migrate().migrationsExecuted;
     if (applied > 0) {
-      log.info("Applied {} migration(s) to schema {} in {}", applied, SCHEMA, address.place());
+      log.info("Applied {} migration(s) to schema {} in {}", applied, schema, address.place());
     }
     long known = Arrays.stream(flyway.info().all()).filter(MigrationInfo::isVersioned).count();
     return Math.toIntExact(known);

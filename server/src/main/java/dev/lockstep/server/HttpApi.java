@@ -1,5 +1,9 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.api.ApiRouter;
+import dev.lockstep.server.api.InFlight;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.document.ApiDocument;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -18,6 +22,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,30 +31,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The HTTP face, on the loopback interface only. It listens from the start and is ready once it was
- * given a database. Whatever waits for the database runs on a worker, never on an event loop.
+ * The HTTP face. It listens from the start, and is ready once it was given a database and what
+ * stands on it. Whatever waits for the database runs on a worker, never on an event loop.
  */
 final class HttpApi implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpApi.class);
 
-  private static final String LOOPBACK = "127.0.0.1";
   private static final int FIRST_UNPRIVILEGED_PORT = 1024;
   private static final long LISTEN_TIMEOUT_SECONDS = 10;
   private static final long CLOSE_TIMEOUT_SECONDS = 10;
-  private static final String POLICY =
-      "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  private static final long DRAIN_TIMEOUT_SECONDS = 10;
 
   private final Instant startedAt = Instant.now();
   private final Vertx vertx;
+  private final InFlight inFlight = new InFlight();
+  private final Metrics metrics = new Metrics();
+  private final Router router;
   private final HttpServer server;
   private volatile @Nullable Database database;
+  private volatile @Nullable ApiRouter api;
 
-  private HttpApi(int port) {
+  private HttpApi(String host, int port) {
     vertx = Vertx.vertx(options());
+    router = routes();
     server =
         vertx
-            .createHttpServer(new HttpServerOptions().setHost(LOOPBACK).setPort(port))
-            .requestHandler(routes());
+            .createHttpServer(new HttpServerOptions().setHost(host).setPort(port))
+            .requestHandler(router);
   }
 
   /**
@@ -57,8 +65,8 @@ final class HttpApi implements AutoCloseable {
    *
    * @throws CannotStart when the port is taken or not ours to take
    */
-  static HttpApi listen(int port) {
-    HttpApi api = new HttpApi(port);
+  static HttpApi listen(String host, int port) {
+    HttpApi api = new HttpApi(host, port);
     try {
       await(api.server.listen(), LISTEN_TIMEOUT_SECONDS);
       return api;
@@ -71,13 +79,38 @@ final class HttpApi implements AutoCloseable {
     }
   }
 
-  /** From here on requests are served from this database, which stays the caller's to close. */
-  void serve(Database migrated) {
+  /** From here on requests are served from these, which stay the caller's to close. */
+  void serve(Database migrated, Services services) {
+    ApiRouter served = new ApiRouter(services.endpoints(), services.authenticator());
+    ApiDocument document = new ApiDocument(services.endpoints(), Version.CURRENT);
+    get("/openapi.json").handler(content("application/json", document.openApi().toBuffer()));
+    get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
+    served.mountOn(router);
+    api = served;
     database = migrated;
+  }
+
+  Vertx vertx() {
+    return vertx;
+  }
+
+  InFlight inFlight() {
+    return inFlight;
   }
 
   int port() {
     return server.actualPort();
+  }
+
+  /** Refuses what comes new and waits, in bounded time, for what is being answered. */
+  void drain() {
+    try {
+      await(inFlight.drain(), DRAIN_TIMEOUT_SECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      log.warn("Some requests were not answered within {} s", DRAIN_TIMEOUT_SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Override
@@ -101,37 +134,44 @@ final class HttpApi implements AutoCloseable {
   }
 
   private Router routes() {
-    Router router = Router.router(vertx);
-    router.route().handler(HttpApi::protect);
-    get(router, "/").handler(this::statusPage);
-    get(router, "/healthz").handler(this::healthz);
-    get(router, "/readyz").handler(this::readyz);
-    get(router, "/style.css").handler(resource("style.css", "text/css; charset=utf-8"));
-    get(router, "/icon.svg").handler(resource("icon.svg", "image/svg+xml"));
-    router.errorHandler(400, c -> Problem.badRequest().send(c.response()));
-    router.errorHandler(404, c -> Problem.notFound(c.request().path()).send(c.response()));
-    router.errorHandler(
-        405, c -> Problem.methodNotAllowed(c.request().method().name()).send(c.response()));
-    router.errorHandler(500, HttpApi::failed);
-    return router;
+    Router routes = Router.router(vertx);
+    routes.route().handler(Headers::add);
+    routes.route().handler(metrics::count);
+    route(routes, "/healthz").handler(this::healthz);
+    route(routes, "/metrics").handler(this::metrics);
+    routes.route().handler(inFlight::enter);
+    route(routes, "/").handler(this::statusPage);
+    route(routes, "/readyz").handler(this::readyz);
+    route(routes, "/style.css").handler(resource("style.css", "text/css; charset=utf-8"));
+    route(routes, "/icon.svg").handler(resource("icon.svg", "image/svg+xml"));
+    routes.errorHandler(
+        400, c -> Problem.badRequest("The request is not well formed.").send(c.response()));
+    routes.errorHandler(404, this::notFound);
+    routes.errorHandler(405, this::methodNotAllowed);
+    routes.errorHandler(413, HttpApi::tooLarge);
+    routes.errorHandler(500, HttpApi::failed);
+    return routes;
   }
 
-  private static Route get(Router router, String path) {
+  private Route get(String path) {
+    return route(router, path);
+  }
+
+  private static Route route(Router router, String path) {
     return router.route(path).method(HttpMethod.GET).method(HttpMethod.HEAD);
-  }
-
-  private static void protect(RoutingContext context) {
-    context
-        .response()
-        .putHeader("Content-Security-Policy", POLICY)
-        .putHeader("X-Content-Type-Options", "nosniff")
-        .putHeader("Referrer-Policy", "no-referrer")
-        .putHeader("Cache-Control", "no-store");
-    context.next();
   }
 
   private void healthz(RoutingContext context) {
     context.json(new JsonObject().put("status", "alive").put("version", Version.CURRENT));
+  }
+
+  /** From memory: a scrape waits for nobody, not even for a database in trouble. */
+  private void metrics(RoutingContext context) {
+    Database current = database;
+    context
+        .response()
+        .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+        .end(metrics.text(current == null ? null : current.poolFigures()));
   }
 
   private void readyz(RoutingContext context) {
@@ -141,7 +181,6 @@ final class HttpApi implements AutoCloseable {
               if (readiness.ready()) {
                 context.json(new JsonObject().put("status", "ready"));
               } else {
-                context.response().putHeader("Retry-After", "1");
                 Problem.notReady(readiness.explanation()).send(context.response());
               }
             })
@@ -164,14 +203,54 @@ final class HttpApi implements AutoCloseable {
         : vertx.executeBlocking(() -> Readiness.of(current), false);
   }
 
+  /**
+   * Before the database is there, nothing of the API is: that is not the same as "no such thing".
+   */
+  private void notFound(RoutingContext context) {
+    Problem problem =
+        api == null && context.request().path().startsWith("/v1/")
+            ? Problem.notReady(Readiness.starting().explanation())
+            : Problem.of(
+                "not-found",
+                404,
+                "Not found",
+                "There is nothing at " + context.request().path() + ".");
+    problem.send(context.response());
+  }
+
+  private void methodNotAllowed(RoutingContext context) {
+    ApiRouter served = api;
+    List<String> methods = served == null ? List.of() : served.methodsOn(context.request().path());
+    context
+        .response()
+        .putHeader("Allow", methods.isEmpty() ? "GET, HEAD" : String.join(", ", methods));
+    Problem.methodNotAllowed(context.request().method().name()).send(context.response());
+  }
+
+  private static void tooLarge(RoutingContext context) {
+    Problem.of(
+            "body-too-large",
+            413,
+            "Body too large",
+            "A body has at most " + ApiRouter.MAX_BODY_BYTES + " bytes.")
+        .send(context.response());
+  }
+
   private static void failed(RoutingContext context) {
     log.error(
-        "{} {} failed", context.request().method(), context.request().path(), context.failure());
+        "{} {} failed, request {}",
+        context.request().method(),
+        context.request().path(),
+        Headers.requestId(context),
+        context.failure());
     Problem.internal().send(context.response());
   }
 
   private static Handler<RoutingContext> resource(String name, String type) {
-    Buffer content = Buffer.buffer(read(name));
+    return content(type, Buffer.buffer(read(name)));
+  }
+
+  private static Handler<RoutingContext> content(String type, Buffer content) {
     return context -> context.response().putHeader("Content-Type", type).end(content.copy());
   }
 

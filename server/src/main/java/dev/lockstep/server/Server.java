@@ -3,8 +3,12 @@ package dev.lockstep.server;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.server.key.Secret;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,13 +26,22 @@ final class Server implements AutoCloseable {
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
+  private final String host;
   private final HttpApi http;
+  private final Optional<Secret> firstOperatorKey;
 
-  private Server(ServerConfig config) {
-    http = opened(HttpApi.listen(config.port()));
+  private Server(ServerConfig config, LongSupplier nanoTime) {
+    host = config.host();
+    http = opened(HttpApi.listen(host, config.port()));
     try {
       DatabaseAddress address = config.externalDatabase().orElseGet(() -> startEmbedded(config));
-      http.serve(opened(Database.open(address)));
+      Database database = opened(Database.open(address));
+      Services services =
+          opened(Services.open(database, config, http.vertx(), http.inFlight(), nanoTime));
+      firstOperatorKey = services.firstOperatorKey();
+      http.serve(database, services);
+      // Closed first: what is in flight still needs everything above.
+      opened.push(http::drain);
     } catch (Throwable e) {
       // An interrupt that ended the start must not end the cleaning up as well.
       boolean interrupted = Thread.interrupted();
@@ -46,11 +59,28 @@ final class Server implements AutoCloseable {
    * @throws CannotStart with one line that says why
    */
   static Server start(ServerConfig config) {
-    return new Server(config);
+    return start(config, System::nanoTime);
   }
 
+  /**
+   * The same with another clock for rate limits.
+   *
+   * @throws CannotStart with one line that says why
+   */
+  static Server start(ServerConfig config, LongSupplier nanoTime) {
+    return new Server(config, nanoTime);
+  }
+
+  /** As someone on this machine reaches it. */
   String url() {
-    return "http://localhost:" + http.port();
+    boolean local =
+        Set.of("0.0.0.0", "::", "localhost", ServerConfig.DEFAULT_HOST, "::1").contains(host);
+    return "http://" + (local ? "localhost" : host) + ":" + http.port();
+  }
+
+  /** A key made at this start, to be shown once; empty when there was one already. */
+  Optional<Secret> firstOperatorKey() {
+    return firstOperatorKey;
   }
 
   @Override

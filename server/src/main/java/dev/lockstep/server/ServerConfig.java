@@ -1,5 +1,8 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.key.Secret;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Map;
@@ -9,11 +12,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * What {@code up} was asked for.
  *
+ * @param host the interface to listen on; the loopback one unless told
  * @param port where to listen, 0 for any free port; 8080 unless told
  * @param data the embedded database's folder; {@code ~/.lockstep} unless told
  * @param externalDatabase the user's own PostgreSQL; empty means the embedded one
+ * @param operatorKey opens every door; empty: one is made at the first start
+ * @param samples whether a new database gets campaigns to play with
  */
-record ServerConfig(int port, Path data, Optional<DatabaseAddress> externalDatabase) {
+record ServerConfig(
+    String host,
+    int port,
+    Path data,
+    Optional<DatabaseAddress> externalDatabase,
+    Optional<Secret> operatorKey,
+    boolean samples) {
+  static final String DEFAULT_HOST = "127.0.0.1";
+  private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
   private static final int MAX_PORT = 65_535;
 
@@ -25,11 +39,18 @@ record ServerConfig(int port, Path data, Optional<DatabaseAddress> externalDatab
 
   /** From flags and, where a flag is absent, the environment. An empty variable counts as unset. */
   static ServerConfig of(
+      @Nullable String host,
       @Nullable String port,
       @Nullable String data,
       @Nullable String databaseUrl,
       Map<String, String> environment) {
+    // No flag for the key: other users of the machine can read a process's arguments.
+    Optional<Secret> operatorKey =
+        Setting.of("", null, "LOCKSTEP_OPERATOR_KEY", environment).map(ServerConfig::parseKey);
     return new ServerConfig(
+        Setting.of("--host", host, "LOCKSTEP_HOST", environment)
+            .map(setting -> parseHost(setting, operatorKey))
+            .orElse(DEFAULT_HOST),
         Setting.of("--port", port, "LOCKSTEP_PORT", environment)
             .map(ServerConfig::parsePort)
             .orElse(DEFAULT_PORT),
@@ -37,7 +58,50 @@ record ServerConfig(int port, Path data, Optional<DatabaseAddress> externalDatab
             .map(ServerConfig::parsePath)
             .orElseGet(() -> defaultData(environment)),
         Setting.of("--database-url", databaseUrl, "LOCKSTEP_DATABASE_URL", environment)
-            .map(setting -> DatabaseAddress.external(setting.source(), setting.value())));
+            .map(setting -> DatabaseAddress.external(setting.source(), setting.value())),
+        operatorKey,
+        Setting.of("", null, "LOCKSTEP_SAMPLES", environment)
+            .map(ServerConfig::parseBoolean)
+            .orElse(true));
+  }
+
+  /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */
+  private static String parseHost(Setting setting, Optional<Secret> operatorKey) {
+    boolean loopback;
+    try {
+      loopback = InetAddress.getByName(setting.value()).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      throw new WrongUse(
+          setting.source() + " is no address of this machine: '" + setting.value() + "'");
+    }
+    boolean safe =
+        operatorKey.filter(key -> key.reveal().length() >= MIN_PUBLIC_KEY_LENGTH).isPresent();
+    if (!loopback && !safe) {
+      throw new WrongUse(
+          setting.source()
+              + " "
+              + setting.value()
+              + " can be reached from other machines; set LOCKSTEP_OPERATOR_KEY, "
+              + MIN_PUBLIC_KEY_LENGTH
+              + " characters or more, first");
+    }
+    return setting.value();
+  }
+
+  private static Secret parseKey(Setting setting) {
+    if (!setting.value().matches("[\\x21-\\x7e]{1,512}")) {
+      throw new WrongUse(
+          setting.source() + " must be 1 to 512 printable ASCII characters without spaces");
+    }
+    return Secret.of(setting.value());
+  }
+
+  private static boolean parseBoolean(Setting setting) {
+    return switch (setting.value()) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new WrongUse(setting.source() + " must be true or false");
+    };
   }
 
   private static int parsePort(Setting setting) {

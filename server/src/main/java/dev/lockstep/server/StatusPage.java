@@ -27,7 +27,8 @@ final class StatusPage {
       <p class="state %2$s" role="status"><span class="dot" aria-hidden="true"></span>%1$s</p>
       <dl>
       %3$s</dl>
-      <nav aria-label="Probes">
+      <nav aria-label="More">
+      <a href="/docs">The API</a>
       <a href="/healthz">Alive?</a>
       <a href="/readyz">Ready?</a>
       </nav>

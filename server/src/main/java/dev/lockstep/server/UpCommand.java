@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.key.Secret;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -12,10 +13,17 @@ import picocli.CommandLine.Option;
     footer = "A flag wins over its environment variable.")
 final class UpCommand implements Callable<Integer> {
   @Option(
+      names = "--host",
+      paramLabel = "HOST",
+      description =
+          "The interface to listen on; one that others can reach needs LOCKSTEP_OPERATOR_KEY."
+              + " LOCKSTEP_HOST, 127.0.0.1")
+  private @Nullable String host;
+
+  @Option(
       names = "--port",
       paramLabel = "PORT",
-      description =
-          "Where to listen on the loopback interface; 0 picks a free port. LOCKSTEP_PORT, 8080")
+      description = "Where to listen; 0 picks a free port. LOCKSTEP_PORT, 8080")
   private @Nullable String port;
 
   @Option(
@@ -37,11 +45,12 @@ final class UpCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    ServerConfig config = ServerConfig.of(port, data, databaseUrl, System.getenv());
+    ServerConfig config = ServerConfig.of(host, port, data, databaseUrl, System.getenv());
     try (StopRequest stop = StopRequest.onSignal()) {
       try (Server server = Server.start(config)) {
         stop.startFinished();
         System.out.println("Lockstep is ready on " + server.url());
+        server.firstOperatorKey().ifPresent(UpCommand::showKey);
         System.out.flush();
         stop.await();
       } catch (RuntimeException e) {
@@ -52,5 +61,10 @@ final class UpCommand implements Callable<Integer> {
       }
     }
     return 0;
+  }
+
+  /** The one time that the key is seen: only its hash is kept. */
+  private static void showKey(Secret key) {
+    System.out.println("Operator key: " + key.reveal());
   }
 }

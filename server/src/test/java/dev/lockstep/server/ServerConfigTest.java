@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,7 +15,7 @@ class ServerConfigTest {
 
   @Test
   void withoutFlagsAndVariablesTheDefaultsHold() {
-    ServerConfig config = ServerConfig.of(null, null, null, NOTHING);
+    ServerConfig config = ServerConfig.of(null, null, null, null, NOTHING);
     assertThat(config.port()).isEqualTo(8080);
     assertThat(config.data()).isEqualTo(Path.of(System.getProperty("user.home"), ".lockstep"));
     assertThat(config.externalDatabase()).isEmpty();
@@ -22,7 +23,7 @@ class ServerConfigTest {
 
   @Test
   void homeIsWhatTheShellCallsHome() {
-    assertThat(ServerConfig.of(null, null, null, Map.of("HOME", "/home/me")).data())
+    assertThat(ServerConfig.of(null, null, null, null, Map.of("HOME", "/home/me")).data())
         .isEqualTo(Path.of("/home/me/.lockstep"));
   }
 
@@ -30,6 +31,7 @@ class ServerConfigTest {
   void everyFlagHasAVariable() {
     ServerConfig config =
         ServerConfig.of(
+            null,
             null,
             null,
             null,
@@ -44,14 +46,15 @@ class ServerConfigTest {
 
   @Test
   void aFlagWinsOverItsVariable() {
-    assertThat(ServerConfig.of("0", null, null, Map.of("LOCKSTEP_PORT", "1234")).port()).isZero();
+    assertThat(ServerConfig.of(null, "0", null, null, Map.of("LOCKSTEP_PORT", "1234")).port())
+        .isZero();
   }
 
   @Test
   void anEmptyVariableCountsAsUnsetButAnEmptyFlagIsAMistake() {
-    assertThat(ServerConfig.of(null, null, null, Map.of("LOCKSTEP_PORT", "")).port())
+    assertThat(ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_PORT", "")).port())
         .isEqualTo(8080);
-    assertThatThrownBy(() -> ServerConfig.of(null, "", null, NOTHING))
+    assertThatThrownBy(() -> ServerConfig.of(null, null, "", null, NOTHING))
         .isInstanceOf(WrongUse.class)
         .hasMessageContaining("--data needs a value");
   }
@@ -59,10 +62,10 @@ class ServerConfigTest {
   @ParameterizedTest
   @ValueSource(strings = {"-1", "65536", "http", "8080 ", "99999999999"})
   void aPortThatIsNoneIsRefusedUnderTheNameItWasGiven(String port) {
-    assertThatThrownBy(() -> ServerConfig.of(port, null, null, NOTHING))
+    assertThatThrownBy(() -> ServerConfig.of(null, port, null, null, NOTHING))
         .isInstanceOf(WrongUse.class)
         .hasMessageContainingAll("--port", port);
-    assertThatThrownBy(() -> ServerConfig.of(null, null, null, Map.of("LOCKSTEP_PORT", port)))
+    assertThatThrownBy(() -> ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_PORT", port)))
         .isInstanceOf(WrongUse.class)
         .hasMessageContainingAll("LOCKSTEP_PORT", port);
   }
@@ -70,7 +73,42 @@ class ServerConfigTest {
   @Test
   void noPasswordIsPrinted() {
     ServerConfig config =
-        ServerConfig.of(null, null, "jdbc:postgresql://db/shop?user=me&password=secret", NOTHING);
+        ServerConfig.of(
+            null, null, null, "jdbc:postgresql://db/shop?user=me&password=secret", NOTHING);
     assertThat(config.toString()).contains("db/shop").doesNotContain("secret");
+  }
+
+  @Test
+  void onlyAnOperatorWithAGoodKeyMayListenWhereOthersReach() {
+    Map<String, String> weak = Map.of("LOCKSTEP_OPERATOR_KEY", "short");
+    Map<String, String> good = Map.of("LOCKSTEP_OPERATOR_KEY", "sixteen-letters!");
+    assertThat(ServerConfig.of(null, null, null, null, NOTHING).host()).isEqualTo("127.0.0.1");
+    assertThat(ServerConfig.of("localhost", null, null, null, NOTHING).host())
+        .isEqualTo("localhost");
+    for (Map<String, String> environment : List.of(NOTHING, weak)) {
+      assertThatThrownBy(() -> ServerConfig.of("0.0.0.0", null, null, null, environment))
+          .isInstanceOf(WrongUse.class)
+          .hasMessageContainingAll("--host 0.0.0.0", "LOCKSTEP_OPERATOR_KEY");
+    }
+    assertThat(ServerConfig.of("0.0.0.0", null, null, null, good).host()).isEqualTo("0.0.0.0");
+  }
+
+  @Test
+  void theOperatorKeyIsNotPrinted() {
+    Map<String, String> environment = Map.of("LOCKSTEP_OPERATOR_KEY", "a-secret-of-the-operator");
+    ServerConfig config = ServerConfig.of(null, null, null, null, environment);
+    assertThat(config.operatorKey()).isPresent();
+    assertThat(config.toString()).doesNotContain("a-secret-of-the-operator");
+  }
+
+  @Test
+  void samplesAreWantedUnlessRefused() {
+    assertThat(ServerConfig.of(null, null, null, null, NOTHING).samples()).isTrue();
+    assertThat(
+            ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_SAMPLES", "false")).samples())
+        .isFalse();
+    assertThatThrownBy(
+            () -> ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_SAMPLES", "no")))
+        .isInstanceOf(WrongUse.class);
   }
 }

@@ -14,6 +14,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,7 +82,15 @@ class UpTest {
 
   @Test
   void theReadyLineIsAllThatStandardOutputHolds() throws Exception {
-    try (ServerProcess server = ServerProcess.up(data)) {
+    // With a key of the operator's choice none is made, and so none is shown.
+    try (ServerProcess server =
+        ServerProcess.start(
+            Map.of("LOCKSTEP_OPERATOR_KEY", "chosen-by-the-operator"),
+            "up",
+            "--port",
+            "0",
+            "--data",
+            data.toString())) {
       String url = server.awaitReady();
       server.terminate();
       assertThat(server.output()).containsExactly("Lockstep is ready on " + url);

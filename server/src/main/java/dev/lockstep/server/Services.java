@@ -1,0 +1,117 @@
+package dev.lockstep.server;
+
+import dev.lockstep.hold.Holds;
+import dev.lockstep.once.Once;
+import dev.lockstep.server.api.Authenticator;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.InFlight;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cart.Carts;
+import dev.lockstep.server.invariant.Invariants;
+import dev.lockstep.server.key.Keys;
+import dev.lockstep.server.key.Secret;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The blocks and what the server makes of them, on one database. One thread opens and closes it.
+ */
+final class Services implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Services.class);
+
+  /** How long a hold that has expired may still be shown as held. */
+  private static final Duration SWEEP_INTERVAL = Duration.ofMillis(500);
+
+  /** Newest first, which is the order to close in. */
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+  private final Keys keys;
+  private final List<Endpoint> endpoints = new ArrayList<>();
+  private final Optional<Secret> firstOperatorKey;
+
+  private Services(
+      Database database,
+      ServerConfig config,
+      Vertx vertx,
+      InFlight inFlight,
+      LongSupplier nanoTime) {
+    try {
+      Transactor transactor = new Transactor(database.dataSource());
+      Workers workers = opened(new Workers(vertx));
+      Holds holds = opened(new Holds(transactor));
+      Once once = new Once(transactor);
+      keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
+      Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight);
+      Carts carts = new Carts(vertx, workers, campaigns, holds, once);
+      Invariants invariants = opened(new Invariants(transactor, holds, workers));
+      endpoints.addAll(keys.endpoints());
+      endpoints.addAll(campaigns.endpoints());
+      endpoints.addAll(carts.endpoints());
+      endpoints.addAll(invariants.endpoints());
+
+      firstOperatorKey = keys.ensureOperator();
+      if (config.samples()) {
+        campaigns.createSamples();
+      }
+      opened(holds.startSweeper(SWEEP_INTERVAL));
+      opened(new Housekeeping(once));
+      invariants.start();
+    } catch (RuntimeException | Error e) {
+      close();
+      throw e;
+    }
+  }
+
+  /**
+   * Opens everything, or nothing.
+   *
+   * @param nanoTime the clock of rate limits
+   */
+  static Services open(
+      Database database,
+      ServerConfig config,
+      Vertx vertx,
+      InFlight inFlight,
+      LongSupplier nanoTime) {
+    return new Services(database, config, vertx, inFlight, nanoTime);
+  }
+
+  List<Endpoint> endpoints() {
+    return List.copyOf(endpoints);
+  }
+
+  Authenticator authenticator() {
+    return keys;
+  }
+
+  /** A key made at this start, to be shown once. */
+  Optional<Secret> firstOperatorKey() {
+    return firstOperatorKey;
+  }
+
+  @Override
+  public void close() {
+    while (!opened.isEmpty()) {
+      try {
+        opened.pop().close();
+      } catch (Exception e) {
+        log.warn("While stopping: {}", e.toString());
+      }
+    }
+  }
+
+  private <T extends AutoCloseable> T opened(T resource) {
+    opened.push(resource);
+    return resource;
+  }
+}

@@ -1,0 +1,51 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What a handler answers. Immutable by convention: the body is not changed after it was given. */
+public record Answer(int status, JsonObject body, Map<String, String> headers) {
+  static final String PROBLEM_TYPE = "application/problem+json";
+  static final String REQUEST_ID = "X-Request-Id";
+  private static final String JSON_TYPE = "application/json";
+
+  /** The handler sends the response itself, bit by bit. */
+  public static final Answer STREAMING = new Answer(0, new JsonObject(), Map.of());
+
+  public Answer {
+    headers = Map.copyOf(headers);
+  }
+
+  public static Answer ok(JsonObject body) {
+    return of(200, body);
+  }
+
+  public static Answer created(String location, JsonObject body) {
+    return of(201, body).withHeader("Location", location);
+  }
+
+  public static Answer of(int status, JsonObject body) {
+    return new Answer(status, body, Map.of());
+  }
+
+  public Answer withHeader(String name, String value) {
+    Map<String, String> more = new LinkedHashMap<>(headers);
+    more.put(name, value);
+    return new Answer(status, body, more);
+  }
+
+  boolean streaming() {
+    return status == 0;
+  }
+
+  void send(HttpServerResponse response) {
+    response.setStatusCode(status).putHeader("Content-Type", JSON_TYPE);
+    headers.forEach(response::putHeader);
+    boolean problem = PROBLEM_TYPE.equals(headers.get("Content-Type"));
+    String requestId = response.headers().get(REQUEST_ID);
+    JsonObject sent = problem && requestId != null ? body.copy().put("requestId", requestId) : body;
+    response.end(sent.toBuffer());
+  }
+}

@@ -1,0 +1,189 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.Future;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Serves a table of endpoints. For each request, in this order: the key, the rate limit, the role,
+ * the body; only then the handler.
+ */
+public final class ApiRouter {
+  private static final Logger log = LoggerFactory.getLogger(ApiRouter.class);
+
+  public static final int MAX_BODY_BYTES = 64 * 1024;
+  private static final String BEARER = "bearer ";
+
+  private final List<Endpoint> endpoints;
+  private final Authenticator authenticator;
+
+  public ApiRouter(List<Endpoint> endpoints, Authenticator authenticator) {
+    this.endpoints = List.copyOf(endpoints);
+    this.authenticator = authenticator;
+  }
+
+  public void mountOn(Router router) {
+    for (Endpoint endpoint : endpoints) {
+      var route = router.route(endpoint.route()).method(endpoint.method());
+      if (endpoint.method().equals(HttpMethod.GET)) {
+        route.method(HttpMethod.HEAD);
+      }
+      // Before anything that waits: a body that nobody reads would be lost meanwhile.
+      route.handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES));
+      route.handler(context -> serve(context, endpoint));
+    }
+  }
+
+  /** The methods that some endpoint offers on this path. */
+  public List<String> methodsOn(String path) {
+    return endpoints.stream()
+        .filter(endpoint -> path.matches(endpoint.path().replaceAll("\\{[^}]+}", "[^/]+")))
+        .map(endpoint -> endpoint.method().name())
+        .distinct()
+        .sorted()
+        .toList();
+  }
+
+  private void serve(RoutingContext context, Endpoint endpoint) {
+    Future<Answer> answer;
+    try {
+      answer = authenticate(context).compose(principal -> handle(context, endpoint, principal));
+    } catch (RuntimeException e) {
+      answer = Future.failedFuture(e);
+    }
+    answer
+        .onSuccess(
+            given -> {
+              if (!given.streaming()) {
+                given.send(context.response());
+              }
+            })
+        .onFailure(thrown -> fail(context, thrown));
+  }
+
+  private Future<Answer> handle(
+      RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
+    principal.flatMap(authenticator::admit).ifPresent(ApiRouter::refuseForRate);
+    requireRole(endpoint, principal);
+    Request request = new Request(context, endpoint, principal, body(context, endpoint));
+    if (endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
+      request.idempotencyKey();
+    }
+    return endpoint.handle(request);
+  }
+
+  private Future<Optional<Principal>> authenticate(RoutingContext context) {
+    String header = context.request().getHeader("Authorization");
+    if (header == null) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
+      throw unauthorized("Send a key as 'Authorization: Bearer …'.");
+    }
+    return authenticator
+        .authenticate(header.substring(BEARER.length()).strip())
+        .map(
+            found -> {
+              if (found.isEmpty()) {
+                throw unauthorized("This key is unknown, expired or revoked.");
+              }
+              return found;
+            });
+  }
+
+  private static void requireRole(Endpoint endpoint, Optional<Principal> principal) {
+    if (endpoint.roles().isEmpty()) {
+      return;
+    }
+    if (principal.isEmpty()) {
+      throw unauthorized("This needs a key: send 'Authorization: Bearer …'.");
+    }
+    Role role = principal.get().role();
+    if (!endpoint.roles().contains(role)) {
+      throw Problem.forbidden("A key of role " + role.label() + " may not do this.").asException();
+    }
+  }
+
+  private static void refuseForRate(Duration wait) {
+    throw Problem.of("rate-limited", 429, "Rate limited", "This key has had its share for now.")
+        .retryAfter(wait)
+        .asException();
+  }
+
+  private static @Nullable JsonObject body(RoutingContext context, Endpoint endpoint) {
+    if (context.body().length() <= 0) {
+      if (!endpoint.bodyOptional()) {
+        throw Problem.badRequest("This needs a JSON body.").asException();
+      }
+      return null;
+    }
+    if (endpoint.body().isEmpty()) {
+      throw Problem.badRequest("This takes no body.").asException();
+    }
+    requireJson(context.request().getHeader("Content-Type"));
+    JsonObject body = parse(context);
+    endpoint.body().get().check("", body);
+    return body;
+  }
+
+  private static void requireJson(@Nullable String contentType) {
+    String type = contentType == null ? "" : contentType.toLowerCase(Locale.ROOT);
+    if (!type.startsWith("application/json")) {
+      throw Problem.of(
+              "unsupported-media-type",
+              415,
+              "Unsupported media type",
+              "Send the body as application/json.")
+          .asException();
+    }
+  }
+
+  private static JsonObject parse(RoutingContext context) {
+    try {
+      JsonObject body = context.body().buffer().toJsonObject();
+      if (body != null) {
+        return body;
+      }
+    } catch (DecodeException | ClassCastException e) {
+      // Answered below; the parser's own text would repeat the input.
+    }
+    throw Problem.of("malformed-json", 400, "Malformed JSON", "The body must be a JSON object.")
+        .asException();
+  }
+
+  private static ProblemException unauthorized(String detail) {
+    return Problem.unauthorized(detail).asException();
+  }
+
+  private static void fail(RoutingContext context, Throwable thrown) {
+    Problem problem = Faults.problemOf(thrown);
+    String requestId = context.response().headers().get(Answer.REQUEST_ID);
+    if (problem.status() >= 500 && !(thrown instanceof ProblemException)) {
+      log.error(
+          "{} {} failed, request {}",
+          context.request().method(),
+          context.request().path(),
+          requestId,
+          thrown);
+    }
+    if (context.response().headWritten()) {
+      context.request().connection().close();
+      return;
+    }
+    if (problem.status() == 401) {
+      context.response().putHeader("WWW-Authenticate", "Bearer");
+    }
+    problem.send(context.response());
+  }
+}

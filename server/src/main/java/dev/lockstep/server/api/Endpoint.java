@@ -1,0 +1,187 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.Future;
+import io.vertx.core.http.HttpMethod;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * One operation of the API: registered with the router and written to the OpenAPI document from
+ * here. Immutable; begin with {@link #of} and add what applies.
+ */
+public final class Endpoint {
+  private final HttpMethod method;
+  private final String path;
+  private final String summary;
+  private final Map<Integer, Shape> answers = new TreeMap<>();
+  private final SortedMap<String, String> query = new TreeMap<>();
+  private Set<Role> roles = Set.of();
+  private Optional<Shape> body = Optional.empty();
+  private boolean bodyOptional = true;
+  private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
+  private String mediaType = "application/json";
+  private Handler handler = request -> Future.failedFuture(Problem.internal().asException());
+
+  /** What the header {@code Idempotency-Key} is to an operation. */
+  public enum IdempotencyKey {
+    UNUSED,
+    OPTIONAL,
+    REQUIRED
+  }
+
+  /** Runs on an event loop; whatever waits goes through {@link Workers} or another async door. */
+  @FunctionalInterface
+  public interface Handler {
+    Future<Answer> handle(Request request);
+  }
+
+  private Endpoint(HttpMethod method, String path, String summary) {
+    this.method = method;
+    this.path = path;
+    this.summary = summary;
+  }
+
+  /**
+   * An operation that anyone may call, without a key and without a body.
+   *
+   * @param path with parameters in braces, {@code /v1/holds/{id}}
+   */
+  public static Endpoint of(HttpMethod method, String path, String summary) {
+    return new Endpoint(method, path, summary);
+  }
+
+  /** Only with a key of one of these roles. */
+  public Endpoint by(Role... some) {
+    return with(copy -> copy.roles = Set.of(some));
+  }
+
+  public Endpoint taking(Shape shape) {
+    return with(
+        copy -> {
+          copy.body = Optional.of(shape);
+          copy.bodyOptional = false;
+        });
+  }
+
+  /** A body, or none at all. */
+  public Endpoint perhapsTaking(Shape shape) {
+    return with(copy -> copy.body = Optional.of(shape));
+  }
+
+  public Endpoint withIdempotencyKey(IdempotencyKey use) {
+    return with(copy -> copy.idempotencyKey = use);
+  }
+
+  public Endpoint withQuery(String name, String meaning) {
+    return with(copy -> copy.query.put(name, meaning));
+  }
+
+  /** A list that pages with {@code limit} and {@code after}. */
+  public Endpoint paged(Shape item) {
+    return withQuery("limit", "Items on a page, 1 to " + Page.MAX_LIMIT + "; 100 unless told.")
+        .withQuery("after", "Where to go on: the 'next' of the page before.")
+        .answering(200, Page.shape(item));
+  }
+
+  /** The shape of an answer that is no problem. */
+  public Endpoint answering(int status, Shape shape) {
+    return with(copy -> copy.answers.put(status, shape));
+  }
+
+  /** Answers with something other than JSON. */
+  public Endpoint answeringAs(String type) {
+    return with(copy -> copy.mediaType = type);
+  }
+
+  public Endpoint handledBy(Handler how) {
+    return with(copy -> copy.handler = how);
+  }
+
+  public HttpMethod method() {
+    return method;
+  }
+
+  public String path() {
+    return path;
+  }
+
+  public String summary() {
+    return summary;
+  }
+
+  /** Who may; empty: anyone, without a key. */
+  public Set<Role> roles() {
+    return roles;
+  }
+
+  public Optional<Shape> body() {
+    return body;
+  }
+
+  public boolean bodyOptional() {
+    return bodyOptional;
+  }
+
+  public IdempotencyKey idempotencyKey() {
+    return idempotencyKey;
+  }
+
+  /** Query parameters with what they mean. */
+  public Map<String, String> query() {
+    return Map.copyOf(query);
+  }
+
+  /** By status. */
+  public Map<Integer, Shape> answers() {
+    return Map.copyOf(answers);
+  }
+
+  public String mediaType() {
+    return mediaType;
+  }
+
+  /** The names in braces, in order. */
+  public List<String> pathParameters() {
+    List<String> names = new ArrayList<>();
+    for (String part : path.split("/", -1)) {
+      if (part.startsWith("{")) {
+        names.add(part.substring(1, part.length() - 1));
+      }
+    }
+    return names;
+  }
+
+  @Override
+  public String toString() {
+    return method + " " + path;
+  }
+
+  /** As Vert.x writes it: {@code /v1/holds/:id}. */
+  String route() {
+    return path.replace("{", ":").replace("}", "");
+  }
+
+  Future<Answer> handle(Request request) {
+    return handler.handle(request);
+  }
+
+  private Endpoint with(Consumer<Endpoint> change) {
+    Endpoint copy = new Endpoint(method, path, summary);
+    copy.answers.putAll(answers);
+    copy.query.putAll(query);
+    copy.roles = roles;
+    copy.body = body;
+    copy.bodyOptional = bodyOptional;
+    copy.idempotencyKey = idempotencyKey;
+    copy.mediaType = mediaType;
+    copy.handler = handler;
+    change.accept(copy);
+    return copy;
+  }
+}

@@ -1,0 +1,40 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Which part of a list is wanted.
+ *
+ * @param limit how many items
+ * @param after the item to go on behind; opaque to clients
+ */
+public record Page(int limit, Optional<String> after) {
+  public static final int MAX_LIMIT = 1_000;
+  static final int DEFAULT_LIMIT = 100;
+
+  /**
+   * The answer to a page.
+   *
+   * @param found up to {@code limit + 1} items: the one too many says that there are more
+   * @param cursor names an item as {@link #after} does
+   */
+  public <T> JsonObject of(
+      List<T> found, Function<T, JsonObject> render, Function<T, String> cursor) {
+    List<T> items = found.size() > limit ? found.subList(0, limit) : found;
+    JsonArray rendered = new JsonArray();
+    items.forEach(item -> rendered.add(render.apply(item)));
+    return new JsonObject()
+        .put("items", rendered)
+        .put("next", found.size() > limit ? cursor.apply(items.get(limit - 1)) : null);
+  }
+
+  static Shape shape(Shape item) {
+    return Shape.object()
+        .required("items", Shape.list(item, 0, MAX_LIMIT))
+        .required("next", Shape.nullable(Shape.text(1, 4_096)));
+  }
+}

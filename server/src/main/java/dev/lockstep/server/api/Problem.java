@@ -1,0 +1,107 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * An error answer as RFC 9457 describes it. Immutable.
+ *
+ * @param slug last part of the problem's type
+ * @param status the HTTP status
+ * @param title the same for every occurrence
+ * @param detail about this occurrence; never a stack trace
+ * @param fields further members, JSON values
+ */
+public record Problem(
+    String slug, int status, String title, String detail, Map<String, Object> fields) {
+  public static final String TYPES = "https://lockstep.dev/problems/";
+  private static final String RETRY_AFTER_SECONDS = "retryAfterSeconds";
+
+  public Problem {
+    fields = Map.copyOf(fields);
+  }
+
+  public static Problem of(String slug, int status, String title, String detail) {
+    return new Problem(slug, status, title, detail, Map.of());
+  }
+
+  public static Problem badRequest(String detail) {
+    return of("bad-request", 400, "Bad request", detail);
+  }
+
+  /** A value that cannot be; {@code field} is a path such as {@code items[0].quantity}. */
+  public static Problem invalid(String field, String why) {
+    return of("invalid-request", 400, "Invalid request", field + " " + why + ".")
+        .with("field", field);
+  }
+
+  public static Problem unauthorized(String detail) {
+    return of("unauthorized", 401, "Unauthorized", detail);
+  }
+
+  public static Problem forbidden(String detail) {
+    return of("forbidden", 403, "Forbidden", detail);
+  }
+
+  public static Problem notFound(String what) {
+    return of("not-found", 404, "Not found", "There is no " + what + ".");
+  }
+
+  public static Problem methodNotAllowed(String method) {
+    return of("method-not-allowed", 405, "Method not allowed", method + " is not possible here.");
+  }
+
+  public static Problem notReady(String why) {
+    return of("not-ready", 503, "Not ready", why).retryAfter(Duration.ofSeconds(1));
+  }
+
+  public static Problem overloaded(Duration retryAfter) {
+    return of("overloaded", 503, "Overloaded", "Too many requests are waiting; nothing was done.")
+        .retryAfter(retryAfter);
+  }
+
+  public static Problem internal() {
+    return of("internal", 500, "Internal error", "The server failed; its log says why.");
+  }
+
+  public Problem with(String field, Object value) {
+    Map<String, Object> more = new LinkedHashMap<>(fields);
+    more.put(field, value);
+    return new Problem(slug, status, title, detail, more);
+  }
+
+  /** Also sent as a header, in whole seconds, never 0. */
+  public Problem retryAfter(Duration wait) {
+    long seconds = Math.max(1, (wait.toMillis() + 999) / 1000);
+    return with(RETRY_AFTER_SECONDS, seconds);
+  }
+
+  public JsonObject toJson() {
+    JsonObject json =
+        new JsonObject()
+            .put("type", TYPES + slug)
+            .put("title", title)
+            .put("status", status)
+            .put("detail", detail);
+    fields.forEach(json::put);
+    return json;
+  }
+
+  public Answer toAnswer() {
+    Answer answer = Answer.of(status, toJson()).withHeader("Content-Type", Answer.PROBLEM_TYPE);
+    Object seconds = fields.get(RETRY_AFTER_SECONDS);
+    return seconds == null ? answer : answer.withHeader("Retry-After", seconds.toString());
+  }
+
+  /** Sends it, with the id of the request that the response already names. */
+  public void send(HttpServerResponse response) {
+    toAnswer().send(response);
+  }
+
+  public ProblemException asException() {
+    return new ProblemException(this);
+  }
+}

@@ -1,0 +1,128 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.RoutingContext;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A request that has passed every check its endpoint asks for. Used on its event loop. */
+public final class Request {
+  private static final int MAX_KEY_LENGTH = 255;
+
+  private final RoutingContext context;
+  private final Endpoint endpoint;
+  private final Optional<Principal> principal;
+  private final JsonObject body;
+
+  Request(
+      RoutingContext context,
+      Endpoint endpoint,
+      Optional<Principal> principal,
+      @Nullable JsonObject body) {
+    this.context = context;
+    this.endpoint = endpoint;
+    this.principal = principal;
+    this.body = body == null ? new JsonObject() : body;
+  }
+
+  /** Who asks. Only for endpoints that name roles. */
+  public Principal principal() {
+    return principal.orElseThrow();
+  }
+
+  /** The body, of the endpoint's shape; empty when none was sent. */
+  public JsonObject body() {
+    return body;
+  }
+
+  public String path(String parameter) {
+    return Objects.requireNonNull(context.pathParam(parameter));
+  }
+
+  public Optional<String> query(String parameter) {
+    return Optional.ofNullable(context.request().getParam(parameter));
+  }
+
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(context.request().getHeader(name));
+  }
+
+  /** For a handler that answers bit by bit. */
+  public HttpServerRequest raw() {
+    return context.request();
+  }
+
+  public Page page() {
+    int limit =
+        query("limit")
+            .map(
+                text -> {
+                  int number = text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
+                  if (number < 1 || number > Page.MAX_LIMIT) {
+                    throw Problem.invalid("limit", "must be 1 to " + Page.MAX_LIMIT).asException();
+                  }
+                  return number;
+                })
+            .orElse(Page.DEFAULT_LIMIT);
+    return new Page(limit, query("after"));
+  }
+
+  /**
+   * The header {@code Idempotency-Key}, bare or quoted.
+   *
+   * @throws ProblemException when it is missing and required, or malformed
+   */
+  public Optional<String> idempotencyKey() {
+    String given = context.request().getHeader("Idempotency-Key");
+    if (given == null && endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
+      throw Problem.of(
+              "idempotency-key-missing",
+              400,
+              "Idempotency-Key missing",
+              "This request changes stock or money; send an Idempotency-Key header.")
+          .asException();
+    }
+    return Optional.ofNullable(given).map(Request::unquoted);
+  }
+
+  /**
+   * What the request asks for, the same however its JSON is written: what a repetition must agree
+   * with.
+   */
+  public String canonicalBody() {
+    return String.valueOf(canonical(body));
+  }
+
+  private static String unquoted(String given) {
+    boolean quoted = given.length() >= 2 && given.startsWith("\"") && given.endsWith("\"");
+    String key = quoted ? given.substring(1, given.length() - 1) : given;
+    if (key.isBlank() || key.length() > MAX_KEY_LENGTH || !key.matches("[\\x20-\\x7e]+")) {
+      throw Problem.of(
+              "idempotency-key-invalid",
+              400,
+              "Idempotency-Key invalid",
+              "An Idempotency-Key has 1 to " + MAX_KEY_LENGTH + " printable ASCII characters.")
+          .asException();
+    }
+    return key;
+  }
+
+  private static @Nullable Object canonical(@Nullable Object value) {
+    if (value instanceof JsonObject object) {
+      Map<String, @Nullable Object> sorted = new TreeMap<>();
+      object.forEach(member -> sorted.put(member.getKey(), canonical(member.getValue())));
+      return new JsonObject(sorted);
+    }
+    if (value instanceof JsonArray array) {
+      JsonArray copy = new JsonArray();
+      array.forEach(item -> copy.add(canonical(item)));
+      return copy;
+    }
+    return value;
+  }
+}

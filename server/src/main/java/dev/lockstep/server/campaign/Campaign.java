@@ -1,0 +1,57 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.ScopeId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * A campaign as it was asked for, and where it is in its life.
+ *
+ * @param seedCommitment hexadecimal SHA-256 of the secret seed; empty while it is a draft
+ */
+public record Campaign(
+    long id,
+    Kind kind,
+    String name,
+    String currency,
+    OptionalInt purchaseLimit,
+    int holdSeconds,
+    List<Item> items,
+    List<Prize> prizes,
+    Status status,
+    Optional<String> seedCommitment) {
+
+  /** Something that can be won. */
+  public record Prize(String name, int quantity) {}
+
+  public Campaign {
+    items = List.copyOf(items);
+    prizes = List.copyOf(prizes);
+  }
+
+  /** Where its stock is. */
+  public ScopeId scope() {
+    return new ScopeId(id);
+  }
+
+  public Duration holdFor() {
+    return Duration.ofSeconds(holdSeconds);
+  }
+
+  /** By layer number or sku. */
+  public Optional<Item> item(String code) {
+    return items.stream().filter(item -> item.code().equals(code)).findFirst();
+  }
+
+  /** Pools are numbered from 1 in the order of the items. */
+  public Item item(PoolId pool) {
+    return items.get(Math.toIntExact(pool.value() - 1));
+  }
+
+  int total() {
+    return items.stream().mapToInt(Item::total).sum();
+  }
+}

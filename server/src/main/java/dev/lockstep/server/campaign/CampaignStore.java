@@ -1,0 +1,211 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.NewPool;
+import dev.lockstep.hold.Pool;
+import dev.lockstep.hold.UnitShuffle;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.ProblemException;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** What can be done with campaigns. Every method blocks, and commits. Thread-safe. */
+final class CampaignStore {
+  /** The reason given to the pools of a closed campaign. */
+  static final String CLOSED = "The campaign is closed.";
+
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final int SEED_BYTES = 32;
+  private static final int MAX_REMEMBERED = 10_000;
+
+  private final Transactor transactor;
+  private final Holds holds;
+
+  /** Campaigns that have been published: what they sell never changes from then on. */
+  private final Map<Long, Campaign> remembered = new ConcurrentHashMap<>();
+
+  CampaignStore(Transactor transactor, Holds holds) {
+    this.transactor = transactor;
+    this.holds = holds;
+  }
+
+  /** A campaign with the stock it has at one moment. */
+  record Stocked(Campaign campaign, List<Pool> pools) {}
+
+  Campaign create(NewCampaign campaign, String actor) {
+    return transactor.call(
+        options("create campaign"),
+        connection -> {
+          Campaign created = CampaignTable.insert(connection, campaign, actor);
+          CampaignTable.record(connection, created.id(), "create", actor, null);
+          return created;
+        });
+  }
+
+  /** Makes the stock, shuffled by a new secret seed, and opens the sale. */
+  Stocked publish(long id, String actor) {
+    return transactor.call(
+        options("publish campaign"),
+        connection -> {
+          Campaign draft = lock(connection, id);
+          if (draft.status() != Status.DRAFT) {
+            throw Problem.of(
+                    "campaign-not-draft",
+                    409,
+                    "Campaign is not a draft",
+                    "Only a draft can be published; this campaign is "
+                        + draft.status().label()
+                        + ".")
+                .asException();
+          }
+          byte[] seed = new byte[SEED_BYTES];
+          RANDOM.nextBytes(seed);
+          CampaignTable.setStatus(connection, id, Status.PUBLISHED, seed);
+          holds.createScope(connection, draft.scope(), draft.purchaseLimit());
+          holds.createPools(connection, draft.scope(), pools(draft, seed));
+          return changed(connection, id, "publish", actor, null);
+        });
+  }
+
+  /** Stops every pool, between two decisions: who holds something can still pay for it. */
+  Stocked pause(long id, String reason, String actor) {
+    return transactor.call(
+        options("pause campaign"),
+        connection -> {
+          Campaign open = lockOpen(connection, id);
+          open.items().forEach(item -> holds.pause(open.scope(), item.pool(), reason));
+          return changed(connection, id, "pause", actor, reason);
+        });
+  }
+
+  Stocked resume(long id, @Nullable String reason, String actor) {
+    return transactor.call(
+        options("resume campaign"),
+        connection -> {
+          Campaign open = lockOpen(connection, id);
+          open.items().forEach(item -> holds.resume(open.scope(), item.pool()));
+          return changed(connection, id, "resume", actor, reason);
+        });
+  }
+
+  /** For good. Closing again changes nothing. */
+  Stocked close(long id, @Nullable String reason, String actor) {
+    return transactor.call(
+        options("close campaign"),
+        connection -> {
+          Campaign campaign = lock(connection, id);
+          if (campaign.status() == Status.CLOSED) {
+            return new Stocked(campaign, holds.pools(campaign.scope()));
+          }
+          CampaignTable.setStatus(connection, id, Status.CLOSED, null);
+          if (campaign.status() == Status.PUBLISHED) {
+            campaign.items().forEach(item -> holds.pause(campaign.scope(), item.pool(), CLOSED));
+          }
+          return changed(connection, id, "close", actor, reason);
+        });
+  }
+
+  Stocked stocked(long id) {
+    return transactor.call(
+        options("read campaign"),
+        connection ->
+            withStock(CampaignTable.find(connection, id).orElseThrow(CampaignStore::unknown)));
+  }
+
+  List<Stocked> page(long after, int limit) {
+    return transactor.call(
+        options("list campaigns"),
+        connection ->
+            CampaignTable.page(connection, after, limit).stream().map(this::withStock).toList());
+  }
+
+  /** A published campaign that was asked for before, without asking the database. */
+  Optional<Campaign> remembered(long id) {
+    return Optional.ofNullable(remembered.get(id));
+  }
+
+  Campaign find(long id) {
+    Campaign campaign =
+        transactor
+            .call(connection -> CampaignTable.find(connection, id))
+            .orElseThrow(CampaignStore::unknown);
+    if (campaign.status() == Status.PUBLISHED) {
+      if (remembered.size() >= MAX_REMEMBERED) {
+        remembered.clear();
+      }
+      remembered.put(id, campaign);
+    }
+    return campaign;
+  }
+
+  /** Makes and publishes campaigns if there has never been any. */
+  void createSamples(List<NewCampaign> samples, String actor) {
+    transactor.run(
+        options("sample campaigns"),
+        connection -> {
+          if (CampaignTable.isEmpty(connection)) {
+            samples.forEach(sample -> publish(create(sample, actor).id(), actor));
+          }
+        });
+  }
+
+  static ProblemException notOpen(Status status) {
+    return Problem.of(
+            "campaign-not-open",
+            409,
+            "Campaign not open",
+            "The campaign is not open for sale: it is " + status.label() + ".")
+        .with("campaignStatus", status.label())
+        .asException();
+  }
+
+  static ProblemException unknown() {
+    return Problem.notFound("such campaign").asException();
+  }
+
+  private Stocked withStock(Campaign campaign) {
+    return new Stocked(campaign, holds.pools(campaign.scope()));
+  }
+
+  private Stocked changed(
+      Connection connection, long id, String action, String actor, @Nullable String reason)
+      throws SQLException {
+    CampaignTable.record(connection, id, action, actor, reason);
+    return withStock(CampaignTable.find(connection, id).orElseThrow());
+  }
+
+  private static Campaign lock(Connection connection, long id) throws SQLException {
+    return CampaignTable.lock(connection, id).orElseThrow(CampaignStore::unknown);
+  }
+
+  private static Campaign lockOpen(Connection connection, long id) throws SQLException {
+    Campaign campaign = lock(connection, id);
+    if (campaign.status() != Status.PUBLISHED) {
+      throw notOpen(campaign.status());
+    }
+    return campaign;
+  }
+
+  private static List<NewPool> pools(Campaign campaign, byte[] seed) {
+    UnitShuffle shuffle = UnitShuffle.seeded(seed);
+    return campaign.items().stream()
+        .map(
+            item ->
+                item.kind() == Kind.TRIANGLE
+                    ? NewPool.ofUnits(item.pool(), item.total(), shuffle)
+                    : NewPool.counted(item.pool(), item.total()))
+        .toList();
+  }
+
+  private TxOptions options(String label) {
+    return transactor.defaults().withLabel(label);
+  }
+}

@@ -1,0 +1,227 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.server.campaign.Campaign.Prize;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/** The tables of campaigns and of what was done to them. On the caller's connection. */
+final class CampaignTable {
+  private static final String COLUMNS =
+      "id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed";
+
+  private static final String INSERT =
+      """
+      INSERT INTO lockstep_server.campaign
+        (kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, created_by)
+      VALUES (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?) RETURNING\s"""
+          + COLUMNS;
+
+  private static final String READ =
+      "SELECT " + COLUMNS + " FROM lockstep_server.campaign WHERE id = ?";
+
+  // Taken before any pool: two operators' actions on one campaign come one after the other.
+  private static final String LOCK = READ + " FOR UPDATE";
+
+  private static final String PAGE =
+      "SELECT " + COLUMNS + " FROM lockstep_server.campaign WHERE id > ? ORDER BY id LIMIT ?";
+
+  private static final String SET_STATUS =
+      "UPDATE lockstep_server.campaign SET status = ?, seed = coalesce(seed, ?) WHERE id = ?";
+
+  private static final String RECORD =
+      "INSERT INTO lockstep_server.campaign_action (campaign, action, actor, reason) VALUES (?, ?, ?, ?)";
+
+  // Of two nodes that start at once, one makes the samples; held to the end of the transaction.
+  private static final String LOCK_TABLE =
+      "LOCK TABLE lockstep_server.campaign IN SHARE ROW EXCLUSIVE MODE";
+  private static final String ANY = "SELECT EXISTS (SELECT 1 FROM lockstep_server.campaign)";
+
+  private CampaignTable() {}
+
+  static Campaign insert(Connection connection, NewCampaign campaign, String by)
+      throws SQLException {
+    boolean triangle = campaign.kind() == Kind.TRIANGLE;
+    try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
+      statement.setString(1, campaign.kind().label());
+      statement.setString(2, campaign.name());
+      statement.setString(3, campaign.currency());
+      if (campaign.purchaseLimit().isPresent()) {
+        statement.setInt(4, campaign.purchaseLimit().getAsInt());
+      } else {
+        statement.setNull(4, Types.INTEGER);
+      }
+      statement.setInt(5, campaign.holdSeconds());
+      Object[] prices = campaign.items().stream().map(Item::price).toArray();
+      statement.setArray(6, triangle ? connection.createArrayOf("int8", prices) : null);
+      statement.setString(7, triangle ? null : products(campaign.items()).encode());
+      statement.setString(8, prizes(campaign.prizes()).encode());
+      statement.setString(9, by);
+      try (ResultSet row = statement.executeQuery()) {
+        row.next();
+        return read(row);
+      }
+    }
+  }
+
+  static Optional<Campaign> find(Connection connection, long id) throws SQLException {
+    return one(connection, READ, id);
+  }
+
+  static Optional<Campaign> lock(Connection connection, long id) throws SQLException {
+    return one(connection, LOCK, id);
+  }
+
+  static List<Campaign> page(Connection connection, long after, int limit) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(PAGE)) {
+      statement.setLong(1, after);
+      statement.setInt(2, limit);
+      List<Campaign> campaigns = new ArrayList<>();
+      try (ResultSet row = statement.executeQuery()) {
+        while (row.next()) {
+          campaigns.add(read(row));
+        }
+      }
+      return campaigns;
+    }
+  }
+
+  /** A seed once set stays. */
+  static void setStatus(Connection connection, long id, Status status, byte @Nullable [] seed)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(SET_STATUS)) {
+      statement.setString(1, status.label());
+      statement.setBytes(2, seed);
+      statement.setLong(3, id);
+      statement.executeUpdate();
+    }
+  }
+
+  static void record(
+      Connection connection, long id, String action, String actor, @Nullable String reason)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(RECORD)) {
+      statement.setLong(1, id);
+      statement.setString(2, action);
+      statement.setString(3, actor);
+      statement.setString(4, reason);
+      statement.executeUpdate();
+    }
+  }
+
+  /** Locks out other writers first. */
+  static boolean isEmpty(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(LOCK_TABLE);
+      try (ResultSet row = statement.executeQuery(ANY)) {
+        row.next();
+        return !row.getBoolean(1);
+      }
+    }
+  }
+
+  private static Optional<Campaign> one(Connection connection, String sql, long id)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setLong(1, id);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() ? Optional.of(read(row)) : Optional.empty();
+      }
+    }
+  }
+
+  private static Campaign read(ResultSet row) throws SQLException {
+    Kind kind = Kind.of(row.getString(2));
+    int limit = row.getInt(5);
+    OptionalInt purchaseLimit = row.wasNull() ? OptionalInt.empty() : OptionalInt.of(limit);
+    return new Campaign(
+        row.getLong(1),
+        kind,
+        row.getString(3),
+        row.getString(4),
+        purchaseLimit,
+        row.getInt(6),
+        kind == Kind.TRIANGLE
+            ? layers((Long[]) row.getArray(7).getArray())
+            : products(new JsonArray(row.getString(8))),
+        prizes(new JsonArray(row.getString(9))),
+        Status.of(row.getString(10)),
+        Optional.ofNullable(row.getBytes(11)).map(CampaignTable::commitment));
+  }
+
+  private static List<Item> layers(Long[] prices) {
+    List<Item> layers = new ArrayList<>(prices.length);
+    for (int i = 0; i < prices.length; i++) {
+      layers.add(Item.layer(i + 1, prices[i]));
+    }
+    return layers;
+  }
+
+  private static JsonArray products(List<Item> items) {
+    JsonArray products = new JsonArray();
+    for (Item item : items) {
+      products.add(
+          new JsonObject()
+              .put("sku", item.code())
+              .put("name", item.name())
+              .put("price", item.price())
+              .put("stock", item.total()));
+    }
+    return products;
+  }
+
+  private static List<Item> products(JsonArray products) {
+    List<Item> items = new ArrayList<>(products.size());
+    for (int i = 0; i < products.size(); i++) {
+      JsonObject product = products.getJsonObject(i);
+      items.add(
+          new Item(
+              new PoolId(i + 1L),
+              Kind.DROP,
+              product.getString("sku"),
+              product.getString("name"),
+              product.getLong("price"),
+              product.getInteger("stock")));
+    }
+    return items;
+  }
+
+  private static JsonArray prizes(List<Prize> prizes) {
+    JsonArray json = new JsonArray();
+    prizes.forEach(
+        prize ->
+            json.add(new JsonObject().put("name", prize.name()).put("quantity", prize.quantity())));
+    return json;
+  }
+
+  private static List<Prize> prizes(JsonArray json) {
+    List<Prize> prizes = new ArrayList<>(json.size());
+    for (int i = 0; i < json.size(); i++) {
+      JsonObject prize = json.getJsonObject(i);
+      prizes.add(new Prize(prize.getString("name"), prize.getInteger("quantity")));
+    }
+    return prizes;
+  }
+
+  private static String commitment(byte[] seed) {
+    try {
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(seed));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every Java platform has SHA-256", e);
+    }
+  }
+}

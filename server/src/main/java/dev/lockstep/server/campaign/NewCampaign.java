@@ -1,0 +1,165 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.hold.NewPool;
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.campaign.Campaign.Prize;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.Currency;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/** A campaign that is asked for, checked beyond what the shape of the body says. */
+record NewCampaign(
+    Kind kind,
+    String name,
+    String currency,
+    OptionalInt purchaseLimit,
+    int holdSeconds,
+    List<Item> items,
+    List<Prize> prizes) {
+  static final int MIN_BASE = 3;
+  static final int MAX_BASE = 50;
+  static final int MAX_PRODUCTS = 100;
+
+  /** What card networks take at most: eight digits of the minor unit. */
+  static final long MAX_PRICE = 99_999_999;
+
+  private static final int MAX_PRIZES = 100;
+  private static final int MAX_LIMIT = 10_000;
+  private static final int MAX_HOLD_SECONDS = 24 * 60 * 60;
+  private static final int DEFAULT_HOLD_SECONDS = 900;
+
+  static final Shape PRICE = Shape.integer(1, MAX_PRICE);
+  static final Shape PRIZES =
+      Shape.list(
+          Shape.object()
+              .required("name", Shape.text(1, 200))
+              .required("quantity", Shape.integer(1, MAX_BASE * (MAX_BASE + 1) / 2)),
+          0,
+          MAX_PRIZES);
+
+  private static final ObjectShape COMMON =
+      Shape.object()
+          .required("kind", Shape.choice("triangle", "drop"))
+          .required("name", Shape.text(1, 200))
+          .required("currency", Shape.text(3, 3))
+          .optional("purchaseLimit", Shape.nullable(Shape.integer(1, MAX_LIMIT)))
+          .optional("holdSeconds", Shape.integer(1, MAX_HOLD_SECONDS));
+
+  static final Shape SHAPE =
+      Shape.oneOf(
+          "kind",
+          Map.of(
+              "triangle",
+              COMMON
+                  .required("baseLength", Shape.integer(MIN_BASE, MAX_BASE))
+                  .optional("price", PRICE)
+                  .optional("layerPrices", Shape.list(PRICE, MIN_BASE, MAX_BASE))
+                  .optional("prizes", PRIZES),
+              "drop",
+              COMMON.required(
+                  "products",
+                  Shape.list(
+                      Shape.object()
+                          .required("sku", Shape.text(1, 64))
+                          .required("name", Shape.text(1, 200))
+                          .required("price", PRICE)
+                          .required("stock", Shape.integer(0, NewPool.MAX_TOTAL)),
+                      1,
+                      MAX_PRODUCTS))));
+
+  /** From a body of {@link #SHAPE}. */
+  static NewCampaign of(JsonObject body) {
+    Kind kind = Kind.of(body.getString("kind"));
+    List<Item> items = kind == Kind.TRIANGLE ? layers(body) : products(body);
+    Integer limit = body.getInteger("purchaseLimit");
+    return new NewCampaign(
+        kind,
+        body.getString("name"),
+        currency(body.getString("currency")),
+        limit == null ? OptionalInt.empty() : OptionalInt.of(limit),
+        body.getInteger("holdSeconds", DEFAULT_HOLD_SECONDS),
+        items,
+        prizes(body, items));
+  }
+
+  /** Lower case is refused rather than guessed at; so are metals and test codes. */
+  private static String currency(String code) {
+    try {
+      if (Currency.getInstance(code).getDefaultFractionDigits() >= 0) {
+        return code;
+      }
+    } catch (IllegalArgumentException e) {
+      // answered below
+    }
+    throw Problem.invalid("currency", "must be an ISO 4217 code such as JPY").asException();
+  }
+
+  private static List<Item> layers(JsonObject body) {
+    int base = body.getInteger("baseLength");
+    JsonArray prices = body.getJsonArray("layerPrices");
+    Long price = body.getLong("price");
+    if ((prices == null) == (price == null)) {
+      throw Problem.invalid("price", "or layerPrices must be given, and not both").asException();
+    }
+    if (prices != null && prices.size() != base) {
+      throw Problem.invalid("layerPrices", "must have one price a layer, " + base).asException();
+    }
+    List<Item> layers = new ArrayList<>(base);
+    for (int layer = 1; layer <= base; layer++) {
+      layers.add(Item.layer(layer, prices == null ? price : prices.getLong(layer - 1)));
+    }
+    return layers;
+  }
+
+  private static List<Item> products(JsonObject body) {
+    JsonArray products = body.getJsonArray("products");
+    List<Item> items = new ArrayList<>(products.size());
+    Set<String> seen = new HashSet<>();
+    long total = 0;
+    for (int i = 0; i < products.size(); i++) {
+      JsonObject product = products.getJsonObject(i);
+      if (!seen.add(product.getString("sku"))) {
+        throw Problem.invalid("products[" + i + "].sku", "is there twice").asException();
+      }
+      total += product.getInteger("stock");
+      items.add(
+          new Item(
+              new PoolId(i + 1L),
+              Kind.DROP,
+              product.getString("sku"),
+              product.getString("name"),
+              product.getLong("price"),
+              product.getInteger("stock")));
+    }
+    if (total > NewPool.MAX_TOTAL) {
+      throw Problem.invalid("products", "have more than " + NewPool.MAX_TOTAL + " in all")
+          .asException();
+    }
+    return items;
+  }
+
+  private static List<Prize> prizes(JsonObject body, List<Item> items) {
+    List<Prize> prizes = new ArrayList<>();
+    int quantity = 0;
+    for (Object entry : body.getJsonArray("prizes", new JsonArray())) {
+      JsonObject prize = (JsonObject) entry;
+      prizes.add(new Prize(prize.getString("name"), prize.getInteger("quantity")));
+      quantity += prize.getInteger("quantity");
+    }
+    int positions = items.stream().mapToInt(Item::total).sum();
+    if (quantity > positions) {
+      throw Problem.invalid("prizes", "are more than the " + positions + " positions")
+          .asException();
+    }
+    return prizes;
+  }
+}

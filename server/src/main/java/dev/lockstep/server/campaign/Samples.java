@@ -1,0 +1,47 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.server.campaign.Campaign.Prize;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
+
+/** The campaigns a new server opens with, so that there is something to buy. */
+final class Samples {
+  private static final int BASE = 10;
+  private static final int HOLD_SECONDS = 900;
+
+  private Samples() {}
+
+  static List<NewCampaign> all() {
+    return List.of(triangle(), drop());
+  }
+
+  /** The nearer the apex, the dearer. */
+  private static NewCampaign triangle() {
+    return new NewCampaign(
+        Kind.TRIANGLE,
+        "Sample triangle",
+        "JPY",
+        OptionalInt.of(3),
+        HOLD_SECONDS,
+        IntStream.rangeClosed(1, BASE)
+            .mapToObj(layer -> Item.layer(layer, 500L * (BASE + 1 - layer)))
+            .toList(),
+        List.of(new Prize("Grand prize", 1), new Prize("Runner-up", 5)));
+  }
+
+  private static NewCampaign drop() {
+    return new NewCampaign(
+        Kind.DROP,
+        "Sample drop",
+        "USD",
+        OptionalInt.of(5),
+        HOLD_SECONDS,
+        List.of(
+            new Item(new PoolId(1), Kind.DROP, "SHIRT", "Shirt", 2_500, 100),
+            new Item(new PoolId(2), Kind.DROP, "POSTER", "Signed poster", 6_000, 20),
+            new Item(new PoolId(3), Kind.DROP, "PIN", "Enamel pin", 800, 500)),
+        List.of());
+  }
+}

@@ -1,0 +1,86 @@
+package dev.lockstep.server.cart;
+
+import dev.lockstep.hold.HeldLine;
+import dev.lockstep.hold.Hold;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Item;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Map;
+
+/** A hold as JSON. */
+final class CartView {
+  private static final long ANY = Long.MAX_VALUE;
+  private static final Shape COORDINATE = Shape.integer(1, 50);
+
+  private static final ObjectShape LINE =
+      Shape.object()
+          .required("quantity", Shape.integer(1, Integer.MAX_VALUE))
+          .required("price", Shape.integer(0, ANY))
+          .required(
+              "positions",
+              Shape.list(
+                  Shape.object()
+                      .required("layer", COORDINATE)
+                      .required("row", COORDINATE)
+                      .required("column", COORDINATE),
+                  0,
+                  10_000));
+
+  static final ObjectShape SHAPE =
+      Shape.object()
+          .required("id", Shape.text(1, 64))
+          .required("campaign", Shape.text(1, 32))
+          .required("buyer", Shape.text(1, 200))
+          .required("state", Shape.choice("held", "sold", "released", "expired"))
+          .required("createdAt", Shape.time())
+          .required("expiresAt", Shape.time())
+          .required("endedAt", Shape.nullable(Shape.time()))
+          .required(
+              "items",
+              Shape.list(
+                  Shape.oneOfHaving(
+                      Map.of(
+                          "layer",
+                          LINE.required("layer", COORDINATE),
+                          "sku",
+                          LINE.required("sku", Shape.text(1, 64)))),
+                  1,
+                  100))
+          .required(
+              "total",
+              Shape.object()
+                  .required("amount", Shape.integer(0, ANY))
+                  .required("currency", Shape.text(3, 3)));
+
+  private CartView() {}
+
+  static JsonObject json(Campaign campaign, Hold hold) {
+    JsonArray items = new JsonArray();
+    long total = 0;
+    for (HeldLine line : hold.lines()) {
+      Item item = campaign.item(line.pool());
+      total += item.price() * line.quantity();
+      JsonArray positions = new JsonArray();
+      line.units().forEach(unit -> positions.add(item.position(unit)));
+      items.add(
+          item.nameIn(new JsonObject())
+              .put("quantity", line.quantity())
+              .put("price", item.price())
+              .put("positions", positions));
+    }
+    return new JsonObject()
+        .put("id", CartId.of(hold).toString())
+        .put("campaign", String.valueOf(campaign.id()))
+        .put("buyer", hold.buyer().value())
+        .put("state", hold.state().name().toLowerCase(Locale.ROOT))
+        .put("createdAt", hold.createdAt().toString())
+        .put("expiresAt", hold.expiresAt().toString())
+        .put("endedAt", hold.end().map(end -> end.at().toString()).orElse(null))
+        .put("items", items)
+        .put("total", new JsonObject().put("amount", total).put("currency", campaign.currency()));
+  }
+}

@@ -1,0 +1,266 @@
+package dev.lockstep.server.cart;
+
+import static io.vertx.core.http.HttpMethod.DELETE;
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+import static io.vertx.core.http.HttpMethod.PUT;
+
+import dev.lockstep.hold.Actor;
+import dev.lockstep.hold.BuyerId;
+import dev.lockstep.hold.Hold;
+import dev.lockstep.hold.HoldCommand;
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Change;
+import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.once.Fingerprint;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
+import dev.lockstep.once.OnceResult;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Principal;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cart.OnceCompanion.KeyTaken;
+import dev.lockstep.server.key.Keys;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** Holds over HTTP: taken, changed, extended, released, shown. Thread-safe. */
+public final class Carts {
+  private static final int MAX_EXTENSION_SECONDS = 24 * 60 * 60;
+  private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};
+
+  private static final Shape NEW_CART =
+      Shape.object()
+          .optional("buyer", Shape.text(1, Keys.MAX_BUYER_LENGTH))
+          .required("items", CartItems.SHAPE);
+
+  private static final Shape CHANGE = Shape.object().required("items", CartItems.SHAPE);
+  private static final Shape EXTENSION =
+      Shape.object().optional("seconds", Shape.integer(1, MAX_EXTENSION_SECONDS));
+
+  private final Vertx vertx;
+  private final Workers workers;
+  private final Campaigns campaigns;
+  private final Holds holds;
+  private final Once once;
+  private final OnceCompanion companion;
+
+  public Carts(Vertx vertx, Workers workers, Campaigns campaigns, Holds holds, Once once) {
+    this.vertx = vertx;
+    this.workers = workers;
+    this.campaigns = campaigns;
+    this.holds = holds;
+    this.once = once;
+    this.companion = new OnceCompanion(once);
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(POST, "/v1/campaigns/{id}/holds", "Holds items for a buyer, all or none.")
+            .by(SELLERS_AND_BUYERS)
+            .withIdempotencyKey(IdempotencyKey.REQUIRED)
+            .taking(NEW_CART)
+            .answering(201, CartView.SHAPE)
+            .handledBy(this::create),
+        Endpoint.of(GET, "/v1/holds/{id}", "Shows a hold.")
+            .by(SELLERS_AND_BUYERS)
+            .answering(200, CartView.SHAPE)
+            .handledBy(this::show),
+        Endpoint.of(PUT, "/v1/holds/{id}", "Replaces a hold's items, all or none.")
+            .by(SELLERS_AND_BUYERS)
+            .taking(CHANGE)
+            .answering(200, CartView.SHAPE)
+            .handledBy(this::change),
+        Endpoint.of(POST, "/v1/holds/{id}/extend", "Moves a hold's expiry.")
+            .by(SELLERS_AND_BUYERS)
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
+            .perhapsTaking(EXTENSION)
+            .answering(200, CartView.SHAPE)
+            .handledBy(this::extend),
+        Endpoint.of(DELETE, "/v1/holds/{id}", "Releases a hold.")
+            .by(SELLERS_AND_BUYERS)
+            .answering(200, CartView.SHAPE)
+            .handledBy(this::release));
+  }
+
+  private Future<Answer> create(Request request) {
+    String key = request.idempotencyKey().orElseThrow();
+    BuyerId buyer = buyer(request);
+    Actor actor = actor(request.principal());
+    return campaigns
+        .open(Campaigns.id(request))
+        .compose(
+            campaign -> {
+              Acquire command =
+                  new Acquire(
+                      campaign.scope(),
+                      // The same key names the same hold, so that twins cannot both take one.
+                      HoldId.forKey(new BuyerId(request.principal().name()), key),
+                      buyer,
+                      CartItems.lines(campaign, request.body()),
+                      campaign.holdFor(),
+                      actor);
+              return take(command, ticket(request, campaign, key));
+            });
+  }
+
+  private Future<Answer> take(Acquire command, Ticket ticket) {
+    return onLoop(holds.submit(command, companion, ticket))
+        .map(
+            outcome -> {
+              // A refusal at the door has not been in any transaction, so nothing was recorded.
+              Answer answer = ticket.answer();
+              return answer == null ? Outcomes.answer(ticket.campaign, outcome, 201) : answer;
+            })
+        .recover(
+            thrown -> {
+              Answer answer = ticket.answer();
+              return thrown instanceof KeyTaken && answer != null
+                  ? Future.succeededFuture(answer)
+                  : Future.failedFuture(thrown);
+            });
+  }
+
+  private Future<Answer> show(Request request) {
+    CartId id = CartId.of(request.path("id"));
+    Principal principal = request.principal();
+    return campaigns
+        .find(id.campaign())
+        .compose(
+            campaign ->
+                workers
+                    .run(() -> holds.find(campaign.scope(), id.hold()))
+                    .map(found -> Answer.ok(CartView.json(campaign, visible(found, principal)))));
+  }
+
+  private Future<Answer> change(Request request) {
+    return onHold(
+        request,
+        (campaign, hold, actor) ->
+            new Change(campaign.scope(), hold, CartItems.lines(campaign, request.body()), actor));
+  }
+
+  private Future<Answer> release(Request request) {
+    return onHold(request, (campaign, hold, actor) -> new Release(campaign.scope(), hold, actor));
+  }
+
+  private Future<Answer> extend(Request request) {
+    Optional<String> key = request.idempotencyKey();
+    Integer seconds = request.body().getInteger("seconds");
+    MakeCommand make =
+        (campaign, hold, actor) ->
+            new Extend(
+                campaign.scope(),
+                hold,
+                seconds == null ? campaign.holdFor() : Duration.ofSeconds(seconds),
+                actor);
+    return key.isEmpty() ? onHold(request, make) : extendOnce(request, key.get(), make);
+  }
+
+  /** The key first, then the pool: the global lock order. Both are in one transaction. */
+  private Future<Answer> extendOnce(Request request, String key, MakeCommand make) {
+    CartId id = CartId.of(request.path("id"));
+    Actor actor = actor(request.principal());
+    return campaigns
+        .find(id.campaign())
+        .compose(
+            campaign ->
+                workers.run(
+                    () -> {
+                      Ticket ticket = ticket(request, campaign, key);
+                      OnceResult result =
+                          once.run(
+                              ticket.key,
+                              ticket.fingerprint,
+                              connection ->
+                                  StoredAnswer.text(
+                                      Outcomes.answer(
+                                          campaign,
+                                          holds.run(
+                                              connection, make.command(campaign, id.hold(), actor)),
+                                          200)));
+                      return answer(result);
+                    }));
+  }
+
+  private static Answer answer(OnceResult result) {
+    if (result instanceof OnceResult.Done done) {
+      return done.replayed()
+          ? StoredAnswer.replayed(done.answer())
+          : StoredAnswer.parsed(done.answer());
+    }
+    return result instanceof OnceResult.InUse
+        ? Outcomes.keyInUse().toAnswer()
+        : Outcomes.keyReused().toAnswer();
+  }
+
+  @FunctionalInterface
+  private interface MakeCommand {
+    HoldCommand<?> command(Campaign campaign, HoldId hold, Actor actor);
+  }
+
+  private Future<Answer> onHold(Request request, MakeCommand make) {
+    CartId id = CartId.of(request.path("id"));
+    Actor actor = actor(request.principal());
+    return campaigns
+        .find(id.campaign())
+        .compose(
+            campaign ->
+                onLoop(holds.submit(make.command(campaign, id.hold(), actor)))
+                    .map(outcome -> Outcomes.answer(campaign, outcome, 200)));
+  }
+
+  private static Ticket ticket(Request request, Campaign campaign, String key) {
+    Fingerprint fingerprint =
+        Fingerprint.of(
+            request.raw().method().name(), request.raw().path(), request.canonicalBody());
+    return new Ticket(
+        campaign, new OnceKey(campaign.id(), request.principal().name(), key), fingerprint);
+  }
+
+  /** Another buyer's hold is not there, for who asks. */
+  private static Hold visible(Optional<Hold> found, Principal principal) {
+    return found
+        .filter(
+            hold ->
+                principal.buyer().isEmpty() || principal.buyer().get().equals(hold.buyer().value()))
+        .orElseThrow(() -> Problem.notFound("such hold").asException());
+  }
+
+  /** A buyer's key is its own buyer; the others say for whom they act. */
+  private static BuyerId buyer(Request request) {
+    Optional<String> own = request.principal().buyer();
+    Optional<String> named = Optional.ofNullable(request.body().getString("buyer"));
+    if (own.isEmpty() && named.isEmpty()) {
+      throw Problem.invalid("buyer", "is missing: say for whom this is").asException();
+    }
+    if (own.isPresent() && named.isPresent() && !named.equals(own)) {
+      throw Problem.forbidden("A buyer's key acts for that buyer only.").asException();
+    }
+    return new BuyerId(own.or(() -> named).orElseThrow());
+  }
+
+  private static Actor actor(Principal principal) {
+    return new Actor(principal.name(), principal.buyer().map(BuyerId::new));
+  }
+
+  private <R extends HoldOutcome> Future<R> onLoop(CompletionStage<R> stage) {
+    return Future.fromCompletionStage(stage, vertx.getOrCreateContext());
+  }
+}

@@ -1,0 +1,119 @@
+package dev.lockstep.server.cart;
+
+import dev.lockstep.hold.Hold;
+import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.HoldIdReused;
+import dev.lockstep.hold.HoldOutcome.LifetimeReached;
+import dev.lockstep.hold.HoldOutcome.LimitReached;
+import dev.lockstep.hold.HoldOutcome.Overloaded;
+import dev.lockstep.hold.HoldOutcome.Paused;
+import dev.lockstep.hold.HoldOutcome.Shortage;
+import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Campaigns;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+
+/** What came of a command, as HTTP. */
+final class Outcomes {
+  private Outcomes() {}
+
+  /**
+   * @param success the status of a grant: 201 for a hold that was taken, 200 for one that was there
+   */
+  static Answer answer(Campaign campaign, HoldOutcome outcome, int success) {
+    if (outcome instanceof Granted granted) {
+      Answer answer = Answer.of(success, CartView.json(campaign, granted.hold()));
+      return success == 201
+          ? answer.withHeader("Location", "/v1/holds/" + CartId.of(granted.hold()))
+          : answer;
+    }
+    if (outcome instanceof Ended ended) {
+      return Answer.of(success, CartView.json(campaign, ended.hold()));
+    }
+    return problem(campaign, outcome).toAnswer();
+  }
+
+  static Problem keyReused() {
+    return Problem.of(
+        "idempotency-key-reused",
+        422,
+        "Idempotency-Key reused",
+        "This Idempotency-Key belongs to another request; nothing was done.");
+  }
+
+  static Problem keyInUse() {
+    return Problem.of(
+        "idempotency-key-in-use",
+        409,
+        "Idempotency-Key in use",
+        "A request with this Idempotency-Key is still being answered; repeat it later.");
+  }
+
+  private static Problem problem(Campaign campaign, HoldOutcome outcome) {
+    if (outcome instanceof Overloaded overloaded) {
+      return Problem.overloaded(overloaded.retryAfter());
+    }
+    if (outcome instanceof HoldIdReused) {
+      return keyReused();
+    }
+    if (outcome instanceof Paused paused) {
+      return Campaigns.pausedProblem(paused.reason());
+    }
+    if (outcome instanceof LimitReached limit) {
+      return conflict("limit-reached", "Limit reached", "The buyer's limit would be passed.")
+          .with("limit", limit.limit())
+          .with("used", limit.used())
+          .with("asked", limit.asked());
+    }
+    if (outcome instanceof SoldOut soldOut) {
+      return soldOut(campaign, soldOut);
+    }
+    if (outcome instanceof HoldEnded ended) {
+      return holdEnded(ended.hold());
+    }
+    if (outcome instanceof LifetimeReached lifetime) {
+      return conflict(
+              "hold-lifetime-reached", "Lifetime reached", "The hold cannot be extended further.")
+          .with("latest", lifetime.latest().toString());
+    }
+    // An unknown hold and another buyer's are the same to who asks.
+    return Problem.notFound("such hold");
+  }
+
+  private static Problem soldOut(Campaign campaign, SoldOut soldOut) {
+    JsonArray shortages = new JsonArray();
+    for (Shortage shortage : soldOut.shortages()) {
+      shortages.add(
+          campaign
+              .item(shortage.pool())
+              .nameIn(new JsonObject())
+              .put("asked", shortage.asked())
+              .put("free", shortage.free()));
+    }
+    int free = soldOut.shortages().stream().mapToInt(Shortage::free).sum();
+    return conflict("sold-out", "Sold out", "Not enough is free; nothing was taken.")
+        .with("free", free)
+        .with("shortages", shortages);
+  }
+
+  private static Problem holdEnded(Hold hold) {
+    String state = hold.state().name().toLowerCase(Locale.ROOT);
+    Problem problem =
+        conflict("hold-ended", "Hold ended", "The hold has ended: it is " + state + ".")
+            .with("state", state);
+    return hold.end().isPresent()
+        ? problem.with("endedAt", hold.end().get().at().toString())
+        : problem;
+  }
+
+  private static Problem conflict(String slug, String title, String detail) {
+    return Problem.of(slug, 409, title, detail);
+  }
+}

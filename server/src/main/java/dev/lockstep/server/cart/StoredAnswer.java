@@ -1,0 +1,37 @@
+package dev.lockstep.server.cart;
+
+import dev.lockstep.server.api.Answer;
+import io.vertx.core.json.JsonObject;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** An answer as it is kept with its idempotency key, and given again. */
+final class StoredAnswer {
+  private StoredAnswer() {}
+
+  static String text(Answer answer) {
+    JsonObject headers = new JsonObject();
+    answer.headers().forEach(headers::put);
+    return new JsonObject()
+        .put("status", answer.status())
+        .put("headers", headers)
+        .put("body", answer.body())
+        .encode();
+  }
+
+  static Answer replayed(String text) {
+    return replayed(parsed(text));
+  }
+
+  static Answer parsed(String text) {
+    JsonObject stored = new JsonObject(text);
+    Map<String, String> headers =
+        stored.getJsonObject("headers").stream()
+            .collect(Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().toString()));
+    return new Answer(stored.getInteger("status"), stored.getJsonObject("body"), headers);
+  }
+
+  static Answer replayed(Answer answer) {
+    return answer.withHeader("Idempotency-Replayed", "true");
+  }
+}

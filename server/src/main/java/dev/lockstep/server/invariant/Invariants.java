@@ -1,0 +1,165 @@
+package dev.lockstep.server.invariant;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.audit.Audit;
+import dev.lockstep.audit.AuditReport;
+import dev.lockstep.audit.Violation;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.ScopeId;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares every record of the stock with every other: what changed, each minute; everything, when
+ * asked. A pool where two records differ is paused with what was found as the reason. Thread-safe.
+ */
+public final class Invariants implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Invariants.class);
+
+  public static final Duration INTERVAL = Duration.ofMinutes(1);
+  private static final long CLOSE_SECONDS = 10;
+  private static final int MAX_SHOWN = 1_000;
+  private static final int MAX_DETAIL = 500;
+
+  private static final ObjectShape VIOLATION =
+      Shape.object()
+          .required("check", Shape.text(1, 64))
+          .required("campaign", Shape.text(1, 32))
+          .required("pool", Shape.text(1, 32))
+          .required("detail", Shape.text(1, 10_000));
+
+  private static final Shape REPORT =
+      Shape.object()
+          .required("ok", Shape.bool())
+          .required("checkedAt", Shape.time())
+          .required(
+              "checked",
+              Shape.object()
+                  .required("pools", Shape.integer(0, Long.MAX_VALUE))
+                  .required("changes", Shape.integer(0, Long.MAX_VALUE)))
+          .required("violations", Shape.list(VIOLATION, 0, MAX_SHOWN));
+
+  private final Audit audit;
+  private final Workers workers;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "lockstep-invariants");
+            thread.setDaemon(true);
+            return thread;
+          });
+  private volatile @Nullable AuditReport latest;
+
+  public Invariants(Transactor transactor, Holds holds, Workers workers) {
+    this.audit = new Audit(transactor, violation -> pause(holds, violation));
+    this.workers = workers;
+  }
+
+  /** Begins to check what has changed, again and again. */
+  public void start() {
+    var unused =
+        timer.scheduleWithFixedDelay(
+            this::checkChanged, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(GET, "/v1/invariants", "Shows what the latest check found.")
+            .by(Role.OPERATOR)
+            .answering(200, REPORT)
+            .handledBy(
+                request -> {
+                  AuditReport known = latest;
+                  return known == null ? check() : Future.succeededFuture(answer(known));
+                }),
+        Endpoint.of(POST, "/v1/invariants/check", "Checks everything now, from the beginning.")
+            .by(Role.OPERATOR)
+            .perhapsTaking(Shape.object())
+            .answering(200, REPORT)
+            .handledBy(request -> check()));
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        log.warn("The invariant check has not ended within {} s", CLOSE_SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Future<Answer> check() {
+    return workers
+        .run(
+            () -> {
+              AuditReport report = audit.checkAll();
+              latest = report;
+              return report;
+            })
+        .map(Invariants::answer);
+  }
+
+  private void checkChanged() {
+    try {
+      latest = audit.checkChanged();
+    } catch (RuntimeException e) {
+      // The next round looks at the same and more.
+      log.warn("Invariants could not be checked this time: {}", e.getMessage());
+    }
+  }
+
+  private static void pause(Holds holds, Violation violation) {
+    String detail = violation.detail();
+    String reason = "An invariant is broken: " + detail;
+    holds.pause(
+        new ScopeId(violation.scope()),
+        new PoolId(violation.pool()),
+        reason.substring(0, Math.min(MAX_DETAIL, reason.length())));
+  }
+
+  private static Answer answer(AuditReport report) {
+    JsonArray violations = new JsonArray();
+    report.violations().stream()
+        .limit(MAX_SHOWN)
+        .forEach(violation -> violations.add(json(violation)));
+    return Answer.ok(
+        new JsonObject()
+            .put("ok", report.ok())
+            .put("checkedAt", report.checkedAt().toString())
+            .put(
+                "checked",
+                new JsonObject().put("pools", report.pools()).put("changes", report.changes()))
+            .put("violations", violations));
+  }
+
+  private static JsonObject json(Violation violation) {
+    return new JsonObject()
+        .put("check", violation.check().name().toLowerCase(Locale.ROOT))
+        .put("campaign", String.valueOf(violation.scope()))
+        .put("pool", String.valueOf(violation.pool()))
+        .put("detail", violation.detail());
+  }
+}

@@ -1,0 +1,198 @@
+package dev.lockstep.server.key;
+
+import dev.lockstep.server.api.Principal;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The table of keys. Every method blocks. */
+final class KeyTable {
+  private static final String COLUMNS =
+      "id, prefix, role, name, buyer, created_at, expires_at, revoked_at";
+
+  private static final String INSERT =
+      """
+      INSERT INTO lockstep_server.api_key (id, hash, prefix, role, name, buyer, expires_at, created_by)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      RETURNING\s"""
+          + COLUMNS;
+
+  // The database's clock decides; how long the key still lives is carried away as a duration.
+  private static final String FIND_LIVE =
+      """
+      SELECT id, role, buyer, extract(epoch FROM expires_at - now()) * 1000 FROM lockstep_server.api_key
+      WHERE hash = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())""";
+
+  private static final String READ =
+      "SELECT " + COLUMNS + " FROM lockstep_server.api_key WHERE id = ?";
+
+  private static final String PAGE =
+      "SELECT "
+          + COLUMNS
+          + """
+           FROM lockstep_server.api_key
+          WHERE ?::text IS NULL
+             OR (created_at, id) > (SELECT created_at, id FROM lockstep_server.api_key WHERE id = ?)
+          ORDER BY created_at, id LIMIT ?""";
+
+  // Revoking again changes nothing, so that the first time and the first actor stay on record.
+  private static final String REVOKE =
+      """
+      UPDATE lockstep_server.api_key
+      SET revoked_at = coalesce(revoked_at, now()), revoked_by = coalesce(revoked_by, ?)
+      WHERE id = ?
+      RETURNING\s"""
+          + COLUMNS;
+
+  // Held to the end of the transaction: of two nodes that start at once, one makes the first key.
+  private static final String LOCK_TABLE =
+      "LOCK TABLE lockstep_server.api_key IN SHARE ROW EXCLUSIVE MODE";
+  private static final String HAS_OPERATOR =
+      "SELECT EXISTS (SELECT 1 FROM lockstep_server.api_key WHERE role = 'operator')";
+
+  private final Transactor transactor;
+
+  KeyTable(Transactor transactor) {
+    this.transactor = transactor;
+  }
+
+  /** What is to be created. */
+  record NewKey(
+      Role role, String name, Optional<String> buyer, Optional<Instant> expiresAt, String by) {}
+
+  /**
+   * A key that may be used.
+   *
+   * @param livesFor until it expires; empty: it does not
+   */
+  record Live(Principal principal, Optional<Duration> livesFor) {}
+
+  KeyRow insert(String id, Secret secret, NewKey key) {
+    return transactor.call(connection -> insert(connection, id, secret, key));
+  }
+
+  /** Makes the first operator key, unless there has ever been one. */
+  boolean insertFirst(String id, Secret secret, NewKey key) {
+    return transactor.call(
+        connection -> {
+          try (PreparedStatement lock = connection.prepareStatement(LOCK_TABLE);
+              PreparedStatement exists = connection.prepareStatement(HAS_OPERATOR)) {
+            lock.execute();
+            try (ResultSet row = exists.executeQuery()) {
+              row.next();
+              if (row.getBoolean(1)) {
+                return false;
+              }
+            }
+          }
+          insert(connection, id, secret, key);
+          return true;
+        });
+  }
+
+  Optional<Live> findLive(byte[] hash) {
+    return transactor.call(
+        connection -> {
+          try (PreparedStatement statement = connection.prepareStatement(FIND_LIVE)) {
+            statement.setBytes(1, hash);
+            try (ResultSet row = statement.executeQuery()) {
+              return row.next() ? Optional.of(live(row)) : Optional.empty();
+            }
+          }
+        });
+  }
+
+  Optional<KeyRow> find(String id) {
+    return one(READ, id);
+  }
+
+  Optional<KeyRow> revoke(String id, String by) {
+    return one(REVOKE, by, id);
+  }
+
+  List<KeyRow> page(@Nullable String after, int limit) {
+    return transactor.call(
+        connection -> {
+          try (PreparedStatement statement = connection.prepareStatement(PAGE)) {
+            statement.setString(1, after);
+            statement.setString(2, after);
+            statement.setInt(3, limit);
+            List<KeyRow> keys = new ArrayList<>();
+            try (ResultSet row = statement.executeQuery()) {
+              while (row.next()) {
+                keys.add(read(row));
+              }
+            }
+            return keys;
+          }
+        });
+  }
+
+  private Optional<KeyRow> one(String sql, String... parameters) {
+    return transactor.call(
+        connection -> {
+          try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int i = 0; i < parameters.length; i++) {
+              statement.setString(i + 1, parameters[i]);
+            }
+            try (ResultSet row = statement.executeQuery()) {
+              return row.next() ? Optional.of(read(row)) : Optional.empty();
+            }
+          }
+        });
+  }
+
+  private static KeyRow insert(Connection connection, String id, Secret secret, NewKey key)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
+      statement.setString(1, id);
+      statement.setBytes(2, secret.hash());
+      statement.setString(3, secret.prefix());
+      statement.setString(4, key.role().label());
+      statement.setString(5, key.name());
+      statement.setString(6, key.buyer().orElse(null));
+      statement.setObject(7, key.expiresAt().map(at -> at.atOffset(ZoneOffset.UTC)).orElse(null));
+      statement.setString(8, key.by());
+      try (ResultSet row = statement.executeQuery()) {
+        row.next();
+        return read(row);
+      }
+    }
+  }
+
+  private static Live live(ResultSet row) throws SQLException {
+    Optional<String> buyer = Optional.ofNullable(row.getString(3));
+    Principal principal = new Principal(Role.of(row.getString(2)), row.getString(1), buyer);
+    long millis = row.getLong(4);
+    return new Live(
+        principal, row.wasNull() ? Optional.empty() : Optional.of(Duration.ofMillis(millis)));
+  }
+
+  private static KeyRow read(ResultSet row) throws SQLException {
+    return new KeyRow(
+        row.getString(1),
+        row.getString(2),
+        Role.of(row.getString(3)),
+        row.getString(4),
+        Optional.ofNullable(row.getString(5)),
+        row.getObject(6, OffsetDateTime.class).toInstant(),
+        instant(row, 7),
+        instant(row, 8));
+  }
+
+  private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+    return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
+        .map(OffsetDateTime::toInstant);
+  }
+}

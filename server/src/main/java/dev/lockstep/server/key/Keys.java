@@ -1,0 +1,219 @@
+package dev.lockstep.server.key;
+
+import static io.vertx.core.http.HttpMethod.DELETE;
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Authenticator;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Principal;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.key.KeyTable.Live;
+import dev.lockstep.server.key.KeyTable.NewKey;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.LongSupplier;
+
+/**
+ * Keys of operators, services and buyers: made, shown, revoked, and told apart when they come back
+ * with a request. Thread-safe.
+ */
+public final class Keys implements Authenticator {
+  public static final int BUYER_REQUESTS_PER_SECOND = 10;
+  public static final int BUYER_BURST = 20;
+
+  /** Leaves room for a role in front, within what holds and idempotency keys allow for a name. */
+  public static final int MAX_BUYER_LENGTH = 128;
+
+  private static final int MAX_KEY_LENGTH = 512;
+
+  /** The operator key from the configuration. It is compared, never stored. */
+  private static final Principal CONFIGURED =
+      new Principal(Role.OPERATOR, "configured", Optional.empty());
+
+  private static final ObjectShape NEW_KEY =
+      Shape.object()
+          .required("role", Shape.choice("operator", "service", "buyer"))
+          .required("name", Shape.text(1, 200))
+          .optional("buyer", Shape.nullable(Shape.text(1, MAX_BUYER_LENGTH)))
+          .optional("expiresAt", Shape.nullable(Shape.time()));
+
+  private static final ObjectShape KEY =
+      Shape.object()
+          .required("id", Shape.text(1, 64))
+          .required("prefix", Shape.text(1, 16))
+          .required("role", Shape.choice("operator", "service", "buyer"))
+          .required("name", Shape.text(1, 200))
+          .required("buyer", Shape.nullable(Shape.text(1, MAX_BUYER_LENGTH)))
+          .required("createdAt", Shape.time())
+          .required("expiresAt", Shape.nullable(Shape.time()))
+          .required("revokedAt", Shape.nullable(Shape.time()));
+
+  private final KeyTable table;
+  private final KeyCache cache;
+  private final TokenBuckets buyerRates;
+  private final Workers workers;
+  private final Optional<byte[]> configuredHash;
+
+  /**
+   * @param configured the operator key that the configuration names
+   * @param nanoTime the clock of rates and of the cache
+   */
+  public Keys(
+      Transactor transactor, Workers workers, Optional<Secret> configured, LongSupplier nanoTime) {
+    this.table = new KeyTable(transactor);
+    this.workers = workers;
+    this.configuredHash = configured.map(Secret::hash);
+    this.cache = new KeyCache(nanoTime);
+    this.buyerRates = new TokenBuckets(BUYER_REQUESTS_PER_SECOND, BUYER_BURST, nanoTime);
+  }
+
+  /**
+   * Makes sure that somebody can get in. Blocks.
+   *
+   * @return a key made just now, to be shown once; empty when one is configured, or was made before
+   */
+  public Optional<Secret> ensureOperator() {
+    if (configuredHash.isPresent()) {
+      return Optional.empty();
+    }
+    Secret secret = Secret.random();
+    NewKey first =
+        new NewKey(
+            Role.OPERATOR, "First operator key", Optional.empty(), Optional.empty(), "first start");
+    return table.insertFirst(newId(), secret, first) ? Optional.of(secret) : Optional.empty();
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(POST, "/v1/keys", "Makes a key, which is shown this once.")
+            .by(Role.OPERATOR)
+            .taking(NEW_KEY)
+            .answering(201, KEY.required("key", Shape.text(1, MAX_KEY_LENGTH)))
+            .handledBy(this::create),
+        Endpoint.of(GET, "/v1/keys", "Lists keys, oldest first.")
+            .by(Role.OPERATOR)
+            .paged(KEY)
+            .handledBy(this::list),
+        Endpoint.of(GET, "/v1/keys/{id}", "Shows a key's facts, not the key.")
+            .by(Role.OPERATOR)
+            .answering(200, KEY)
+            .handledBy(this::show),
+        Endpoint.of(DELETE, "/v1/keys/{id}", "Revokes a key, for good.")
+            .by(Role.OPERATOR)
+            .answering(200, KEY)
+            .handledBy(this::revoke));
+  }
+
+  @Override
+  public Future<Optional<Principal>> authenticate(String key) {
+    if (key.isEmpty() || key.length() > MAX_KEY_LENGTH) {
+      return Future.succeededFuture(Optional.empty());
+    }
+    byte[] hash = Secret.of(key).hash();
+    if (configuredHash.isPresent() && MessageDigest.isEqual(hash, configuredHash.get())) {
+      return Future.succeededFuture(Optional.of(CONFIGURED));
+    }
+    Optional<Principal> known = cache.find(hash);
+    return known.isPresent()
+        ? Future.succeededFuture(known)
+        : workers
+            .run(() -> table.findLive(hash))
+            .map(
+                live -> {
+                  live.ifPresent(found -> cache.keep(hash, found));
+                  return live.map(Live::principal);
+                });
+  }
+
+  @Override
+  public Optional<Duration> admit(Principal principal) {
+    return principal.role() == Role.BUYER ? buyerRates.take(principal.keyId()) : Optional.empty();
+  }
+
+  private Future<Answer> create(Request request) {
+    NewKey key = newKey(request);
+    Secret secret = Secret.random();
+    return workers
+        .run(() -> table.insert(newId(), secret, key))
+        .map(row -> Answer.created("/v1/keys/" + row.id(), json(row).put("key", secret.reveal())));
+  }
+
+  private static NewKey newKey(Request request) {
+    JsonObject body = request.body();
+    Role role = Role.of(body.getString("role"));
+    Optional<String> buyer = Optional.ofNullable(body.getString("buyer"));
+    if (role == Role.BUYER && buyer.isEmpty()) {
+      throw Problem.invalid("buyer", "is missing: a buyer's key stands for a buyer").asException();
+    }
+    if (role != Role.BUYER && buyer.isPresent()) {
+      throw Problem.invalid("buyer", "belongs to keys of role buyer only").asException();
+    }
+    Optional<Instant> expiresAt =
+        Optional.ofNullable(body.getString("expiresAt"))
+            .map(text -> OffsetDateTime.parse(text).toInstant());
+    if (expiresAt.isPresent() && expiresAt.get().isBefore(Instant.now())) {
+      throw Problem.invalid("expiresAt", "must lie in the future").asException();
+    }
+    return new NewKey(role, body.getString("name"), buyer, expiresAt, request.principal().name());
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    return workers
+        .run(() -> table.page(page.after().orElse(null), page.limit() + 1))
+        .map(found -> Answer.ok(page.of(found, Keys::json, KeyRow::id)));
+  }
+
+  private Future<Answer> show(Request request) {
+    String id = request.path("id");
+    return workers.run(() -> table.find(id)).map(Keys::answer);
+  }
+
+  private Future<Answer> revoke(Request request) {
+    String id = request.path("id");
+    String by = request.principal().name();
+    return workers
+        .run(() -> table.revoke(id, by))
+        .map(
+            row -> {
+              cache.forget(id);
+              return answer(row);
+            });
+  }
+
+  private static Answer answer(Optional<KeyRow> row) {
+    return Answer.ok(json(row.orElseThrow(() -> Problem.notFound("such key").asException())));
+  }
+
+  private static JsonObject json(KeyRow row) {
+    return new JsonObject()
+        .put("id", row.id())
+        .put("prefix", row.prefix())
+        .put("role", row.role().label())
+        .put("name", row.name())
+        .put("buyer", row.buyer().orElse(null))
+        .put("createdAt", row.createdAt().toString())
+        .put("expiresAt", row.expiresAt().map(Instant::toString).orElse(null))
+        .put("revokedAt", row.revokedAt().map(Instant::toString).orElse(null));
+  }
+
+  private static String newId() {
+    return "key_" + UUID.randomUUID().toString().replace("-", "");
+  }
+}

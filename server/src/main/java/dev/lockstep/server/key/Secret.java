@@ -1,0 +1,58 @@
+package dev.lockstep.server.key;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.Base64;
+
+/** A key in clear. It is never logged: {@link #toString()} shows only how it begins. */
+public final class Secret {
+  private static final SecureRandom RANDOM = new SecureRandom();
+  private static final int RANDOM_BYTES = 32;
+  private static final String MARK = "lsk_";
+  private static final int SHOWN = 10;
+
+  private final String value;
+
+  private Secret(String value) {
+    this.value = value;
+  }
+
+  public static Secret of(String value) {
+    return new Secret(value);
+  }
+
+  /** Recognisable by its first letters, so that scanners find one that was committed by mistake. */
+  static Secret random() {
+    byte[] bytes = new byte[RANDOM_BYTES];
+    RANDOM.nextBytes(bytes);
+    return new Secret(MARK + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes));
+  }
+
+  /** The key itself: for its owner, once. */
+  public String reveal() {
+    return value;
+  }
+
+  /**
+   * Enough to tell keys apart, too little to guess the rest: a generated key has 43 characters
+   * more.
+   */
+  String prefix() {
+    return value.substring(0, Math.min(SHOWN, value.length() / 2));
+  }
+
+  byte[] hash() {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(value.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every Java platform has SHA-256", e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return prefix() + "…";
+  }
+}

@@ -1,0 +1,115 @@
+package dev.lockstep.server;
+
+import static dev.lockstep.server.Client.cart;
+import static dev.lockstep.server.Client.layer;
+import static dev.lockstep.server.Client.sku;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.server.Client.Reply;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The OpenAPI document says what is served: every path answers, and answers as described. */
+@Timeout(120)
+class ApiDocumentTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  @Test
+  void everyDocumentedOperationIsServed() throws Exception {
+    JsonObject paths = document().getJsonObject("paths");
+    assertThat(paths.fieldNames()).isNotEmpty();
+    for (String path : paths.fieldNames()) {
+      for (String method : paths.getJsonObject(path).fieldNames()) {
+        Reply reply =
+            server
+                .anyone()
+                .send(
+                    method.toUpperCase(Locale.ROOT),
+                    path.replace("{id}", "999999"),
+                    null,
+                    Map.of());
+        // Served: it asks for a key, or knows that there is no such campaign; not "nothing here".
+        assertThat(reply.status()).as("%s %s", method, path).isIn(200, 401, 404);
+        if (reply.status() == 404) {
+          assertThat(reply.json().getString("detail")).doesNotContain("nothing at");
+        }
+      }
+    }
+  }
+
+  @Test
+  void answersAreOfTheShapeThatIsDocumented() throws Exception {
+    Client operator = server.operator();
+    Client shop = server.service();
+    JsonObject key = new JsonObject().put("role", "service").put("name", "n");
+    Reply made = operator.post("/v1/keys", key);
+    assertDocumented("post", "/v1/keys", made);
+    String keyPath = "/v1/keys/" + made.json().getString("id");
+    assertDocumented("get", "/v1/keys", operator.get("/v1/keys"));
+    assertDocumented("get", "/v1/keys/{id}", operator.get(keyPath));
+    assertDocumented("delete", "/v1/keys/{id}", operator.delete(keyPath));
+
+    assertDocumented(
+        "post", "/v1/campaigns", operator.post("/v1/campaigns", RunningServer.dropOf(3)));
+    String id = server.triangle(4, 3);
+    String path = "/v1/campaigns/" + id;
+    assertDocumented("get", "/v1/campaigns", operator.get("/v1/campaigns"));
+    assertDocumented("get", "/v1/campaigns/{id}", operator.get(path));
+    assertDocumented(
+        "post",
+        "/v1/campaigns/{id}/holds",
+        shop.post(path + "/holds", "s", cart("b", layer(2, 1))));
+    Reply hold =
+        shop.post("/v1/campaigns/" + server.drop(3, null) + "/holds", "s", cart("b", sku("A", 1)));
+    assertDocumented("post", "/v1/campaigns/{id}/holds", hold);
+    String holdPath = "/v1/holds/" + hold.json().getString("id");
+    assertDocumented("get", "/v1/holds/{id}", shop.get(holdPath));
+    JsonObject items = new JsonObject().put("items", new JsonArray().add(sku("A", 2)));
+    assertDocumented("put", "/v1/holds/{id}", shop.put(holdPath, items));
+    assertDocumented("post", "/v1/holds/{id}/extend", shop.post(holdPath + "/extend", null));
+    assertDocumented("delete", "/v1/holds/{id}", shop.delete(holdPath));
+    assertDocumented("get", "/v1/campaigns/{id}/positions", operator.get(path + "/positions"));
+    assertDocumented("get", "/v1/campaigns/{id}/audit", operator.get(path + "/audit"));
+    for (String action : new String[] {"pause", "resume", "close"}) {
+      assertDocumented(
+          "post", "/v1/campaigns/{id}/" + action, operator.post(path + "/" + action, null));
+    }
+    assertDocumented("get", "/v1/invariants", operator.get("/v1/invariants"));
+    assertDocumented("post", "/v1/invariants/check", operator.post("/v1/invariants/check", null));
+  }
+
+  @Test
+  void thePageForReadersNamesEveryPath() throws Exception {
+    Reply page = server.anyone().get("/docs");
+    assertThat(page.header("Content-Type")).hasValue("text/html; charset=utf-8");
+    for (String path : document().getJsonObject("paths").fieldNames()) {
+      assertThat(page.response().body()).contains(path);
+    }
+  }
+
+  private static JsonObject document() throws Exception {
+    JsonObject document = server.anyone().get("/openapi.json").expect(200);
+    assertThat(document.getString("openapi")).isEqualTo("3.1.0");
+    return document;
+  }
+
+  private static void assertDocumented(String method, String path, Reply reply) throws Exception {
+    assertThat(reply.status()).as(reply.response().body()).isBetween(200, 299);
+    JsonObject schema =
+        document()
+            .getJsonObject("paths")
+            .getJsonObject(path)
+            .getJsonObject(method)
+            .getJsonObject("responses")
+            .getJsonObject(String.valueOf(reply.status()))
+            .getJsonObject("content")
+            .getJsonObject("application/json")
+            .getJsonObject("schema");
+    assertThat(SchemaCheck.errors(path, schema, reply.json())).isEmpty();
+  }
+}

@@ -1,0 +1,115 @@
+package dev.lockstep.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Somebody with a key, or without one. */
+record Client(String url, Optional<String> key) {
+  /** HTTP/1.1, as most clients speak it; one connection a request that is under way. */
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  /** An answer, with the assertions that most tests make of it. */
+  record Reply(HttpResponse<String> response) {
+    int status() {
+      return response.statusCode();
+    }
+
+    JsonObject json() {
+      return new JsonObject(response.body());
+    }
+
+    Optional<String> header(String name) {
+      return response.headers().firstValue(name);
+    }
+
+    boolean replayed() {
+      return header("Idempotency-Replayed").equals(Optional.of("true"));
+    }
+
+    JsonObject expect(int status) {
+      assertThat(status()).as("%s: %s", response.uri(), response.body()).isEqualTo(status);
+      return json();
+    }
+
+    /** A problem of this status and slug, complete as the contract says. */
+    JsonObject expectProblem(int status, String slug) {
+      JsonObject problem = expect(status);
+      assertThat(header("Content-Type")).hasValue("application/problem+json");
+      assertThat(problem.getString("type")).isEqualTo("https://lockstep.dev/problems/" + slug);
+      assertThat(problem.getInteger("status")).isEqualTo(status);
+      assertThat(problem.getString("title")).isNotBlank();
+      assertThat(problem.getString("detail")).isNotBlank().doesNotContain("Exception");
+      assertThat(header("X-Request-Id")).hasValue(problem.getString("requestId"));
+      return problem;
+    }
+  }
+
+  Reply get(String path) throws Exception {
+    return send("GET", path, null, Map.of());
+  }
+
+  Reply post(String path, @Nullable JsonObject body) throws Exception {
+    return send("POST", path, body == null ? null : body.encode(), Map.of());
+  }
+
+  /** With an Idempotency-Key. */
+  Reply post(String path, String idempotencyKey, @Nullable JsonObject body) throws Exception {
+    return send(
+        "POST",
+        path,
+        body == null ? null : body.encode(),
+        Map.of("Idempotency-Key", idempotencyKey));
+  }
+
+  Reply put(String path, JsonObject body) throws Exception {
+    return send("PUT", path, body.encode(), Map.of());
+  }
+
+  Reply delete(String path) throws Exception {
+    return send("DELETE", path, null, Map.of());
+  }
+
+  Reply send(String method, String path, @Nullable String body, Map<String, String> headers)
+      throws Exception {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url + path))
+            .method(
+                method,
+                body == null
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofString(body));
+    if (body != null) {
+      request.setHeader("Content-Type", "application/json");
+    }
+    key.ifPresent(secret -> request.setHeader("Authorization", "Bearer " + secret));
+    headers.forEach(request::setHeader);
+    return new Reply(HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString()));
+  }
+
+  /** A cart for a buyer. */
+  static JsonObject cart(String buyer, JsonObject... items) {
+    JsonArray list = new JsonArray();
+    for (JsonObject item : items) {
+      list.add(item);
+    }
+    return new JsonObject().put("buyer", buyer).put("items", list);
+  }
+
+  static JsonObject sku(String sku, int quantity) {
+    return new JsonObject().put("sku", sku).put("quantity", quantity);
+  }
+
+  static JsonObject layer(int layer, int quantity) {
+    return new JsonObject().put("layer", layer).put("quantity", quantity);
+  }
+}

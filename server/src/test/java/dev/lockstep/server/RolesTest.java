@@ -1,0 +1,122 @@
+package dev.lockstep.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Every route with every role. The table is written out: what it says is the contract. */
+@Timeout(120)
+class RolesTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  private static final String ANYONE = "anyone operator service buyer";
+  private static final String OPERATOR = "operator";
+  private static final String WITH_KEY = "operator service buyer";
+
+  /** Route, and who gets past the door. */
+  private static final Map<String, String> TABLE =
+      Map.ofEntries(
+          Map.entry("POST /v1/keys", OPERATOR),
+          Map.entry("GET /v1/keys", OPERATOR),
+          Map.entry("GET /v1/keys/{id}", OPERATOR),
+          Map.entry("DELETE /v1/keys/{id}", OPERATOR),
+          Map.entry("POST /v1/campaigns", OPERATOR),
+          Map.entry("GET /v1/campaigns", ANYONE),
+          Map.entry("GET /v1/campaigns/{id}", ANYONE),
+          Map.entry("POST /v1/campaigns/{id}/publish", OPERATOR),
+          Map.entry("POST /v1/campaigns/{id}/pause", OPERATOR),
+          Map.entry("POST /v1/campaigns/{id}/resume", OPERATOR),
+          Map.entry("POST /v1/campaigns/{id}/close", OPERATOR),
+          Map.entry("GET /v1/campaigns/{id}/positions", ANYONE),
+          Map.entry("GET /v1/campaigns/{id}/live", ANYONE),
+          Map.entry("GET /v1/campaigns/{id}/audit", OPERATOR),
+          Map.entry("POST /v1/campaigns/{id}/holds", WITH_KEY),
+          Map.entry("GET /v1/holds/{id}", WITH_KEY),
+          Map.entry("PUT /v1/holds/{id}", WITH_KEY),
+          Map.entry("POST /v1/holds/{id}/extend", WITH_KEY),
+          Map.entry("DELETE /v1/holds/{id}", WITH_KEY),
+          Map.entry("GET /v1/invariants", OPERATOR),
+          Map.entry("POST /v1/invariants/check", OPERATOR));
+
+  @TestFactory
+  Stream<DynamicTest> everyRouteLetsInWhoItShould() {
+    return TABLE.keySet().stream()
+        .sorted()
+        .map(route -> DynamicTest.dynamicTest(route, () -> check(route)));
+  }
+
+  /** A new route fails here until somebody has decided who may use it. */
+  @Test
+  void theTableNamesEveryRoute() throws Exception {
+    JsonObject paths = server.anyone().get("/openapi.json").expect(200).getJsonObject("paths");
+    Set<String> served = new TreeSet<>();
+    for (String path : paths.fieldNames()) {
+      paths
+          .getJsonObject(path)
+          .fieldNames()
+          .forEach(method -> served.add(method.toUpperCase(Locale.ROOT) + " " + path));
+    }
+    assertThat(served).isEqualTo(new TreeSet<>(TABLE.keySet()));
+  }
+
+  private static void check(String route) throws Exception {
+    server.passSeconds(10);
+    List<String> allowed = List.of(TABLE.getOrDefault(route, "").split(" "));
+    List<String> let = new ArrayList<>();
+    for (Map.Entry<String, Client> caller : callers().entrySet()) {
+      int status = call(caller.getValue(), route);
+      if (caller.getKey().equals("anyone") && !allowed.contains("anyone")) {
+        assertThat(status).as(caller.getKey()).isEqualTo(401);
+      } else if (!allowed.contains(caller.getKey())) {
+        assertThat(status).as(caller.getKey()).isEqualTo(403);
+      }
+      if (status != 401 && status != 403) {
+        let.add(caller.getKey());
+      }
+      // A key that nobody issued opens nothing, not even what needs none.
+      Client stranger = new Client(server.url(), Optional.of("lsk_nobody"));
+      assertThat(call(stranger, route)).isEqualTo(401);
+    }
+    assertThat(let).containsExactlyInAnyOrderElementsOf(allowed);
+  }
+
+  private static Map<String, Client> callers() throws Exception {
+    return Map.of(
+        "anyone", server.anyone(),
+        "operator", server.operator(),
+        "service", server.service(),
+        "buyer", server.buyer("somebody"));
+  }
+
+  /** Well formed where a door is passed, and about things that do not exist: nothing is changed. */
+  private static int call(Client client, String route) throws Exception {
+    String method = route.substring(0, route.indexOf(' '));
+    String path = route.substring(route.indexOf(' ') + 1).replace("{id}", "999999");
+    String body =
+        switch (route) {
+          case "POST /v1/keys", "POST /v1/campaigns" -> "{}";
+          case "POST /v1/campaigns/{id}/holds" -> new JsonObject().put("items", items()).encode();
+          case "PUT /v1/holds/{id}" -> new JsonObject().put("items", items()).encode();
+          default -> null;
+        };
+    return client.send(method, path, body, Map.of("Idempotency-Key", "roles")).status();
+  }
+
+  private static JsonArray items() {
+    return new JsonArray().add(Client.sku("A", 1));
+  }
+}
