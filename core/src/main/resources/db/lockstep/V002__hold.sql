@@ -38,7 +38,10 @@ CREATE TABLE lockstep.unit (
   PRIMARY KEY (scope, pool, unit),
   CONSTRAINT returned_is_free CHECK (NOT returned OR hold IS NULL)
 ) WITH (fillfactor = 45); -- a unit is updated in place (HOT) when it is taken
-CREATE UNIQUE INDEX unit_by_rank ON lockstep.unit (scope, pool, rank);
+-- Over expressions, so that only the statement that asks by rank can use it. To a planner without
+-- fresh statistics, a unit looked up by its number and one searched for through (scope, pool) cost
+-- the same, and it would take the search.
+CREATE INDEX unit_by_rank ON lockstep.unit ((scope + 0), (pool + 0), rank);
 CREATE INDEX unit_returned ON lockstep.unit (scope, pool, rank) WHERE returned;
 
 CREATE TABLE lockstep.hold (

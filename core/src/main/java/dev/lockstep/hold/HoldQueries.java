@@ -30,8 +30,10 @@ final class HoldQueries {
   private static final String SCOPES_WITH_EXPIRED =
       """
       SELECT s.scope FROM lockstep.scope s
-      WHERE EXISTS (SELECT 1 FROM lockstep.hold h
-                    WHERE h.scope = s.scope AND h.state = 0 AND h.expires_at <= now())
+      CROSS JOIN LATERAL (
+        SELECT FROM lockstep.hold h
+        WHERE h.scope = s.scope AND h.state = 0 AND h.expires_at <= now()
+        ORDER BY h.expires_at LIMIT 1) due
       ORDER BY s.scope""";
 
   private HoldQueries() {}

@@ -17,6 +17,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * that falls short means that something changed a row behind the lock's back or, for a new hold or
  * a new buyer, that another node was faster; the transaction is then run again on what is there
  * now.
+ *
+ * <p>A statement that joins a table names the keys a second time ({@code = ANY}). Then every plan
+ * reads just those rows, also one that was made from no statistics or for a table still small.
  */
 final class PlanWriter {
   // Joining the scope's row keeps the statement on one shard (and refuses an unknown scope).
@@ -44,7 +48,8 @@ final class PlanWriter {
       WHERE s.scope = ?
       ON CONFLICT (scope, hold) DO NOTHING""";
 
-  // state = 0 is the compare-and-set that lets a hold end only once.
+  // state < 1, which is 0, is the compare-and-set that lets a hold end only once. Not "= 0": the
+  // index of what expires would seem a way to find a hold, and is a walk over all that are live.
   private static final String UPDATE_HOLDS =
       """
       UPDATE lockstep.hold h
@@ -53,7 +58,7 @@ final class PlanWriter {
         unit_pools = x.unit_pools::bigint[], units = x.units::integer[]
       FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
         AS x (hold, state, expires_at, ended_at, ended_by, pools, quantities, unit_pools, units)
-      WHERE h.scope = ? AND h.hold = x.hold AND h.state = 0""";
+      WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?) AND h.state < 1""";
 
   // A unit changes hands only from the owner it was seen with.
   private static final String UPDATE_UNITS =
@@ -61,7 +66,7 @@ final class PlanWriter {
       UPDATE lockstep.unit u SET hold = x.after, returned = (x.after IS NULL)
       FROM unnest(?, ?, ?, ?) AS x (pool, unit, before, after)
       WHERE u.scope = ? AND u.pool = x.pool AND u.unit = x.unit
-        AND u.hold IS NOT DISTINCT FROM x.before""";
+        AND u.pool = ANY (?) AND u.unit = ANY (?) AND u.hold IS NOT DISTINCT FROM x.before""";
 
   // The guard of a buyer's limit: it holds even against a node that saw no row to lock.
   private static final String RAISE_QUOTAS =
@@ -77,7 +82,7 @@ final class PlanWriter {
       """
       UPDATE lockstep.quota q SET used = q.used - x.delta
       FROM unnest(?, ?) AS x (buyer, delta)
-      WHERE q.scope = ? AND q.buyer = x.buyer""";
+      WHERE q.scope = ? AND q.buyer = x.buyer AND q.buyer = ANY (?)""";
 
   private static final String INSERT_AUDIT =
       """
@@ -118,6 +123,10 @@ final class PlanWriter {
 
   void write(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
+    if (!plan.units().isEmpty() || !plan.changedHolds().isEmpty()) {
+      // The rows are few and known; pairing them with their new values is best done by hash.
+      trip.update("SET LOCAL enable_hashjoin = on");
+    }
     addQuotas(trip);
     addHolds(trip);
     addUnits(trip);
@@ -172,7 +181,8 @@ final class PlanWriter {
                   LOWER_QUOTAS,
                   SqlArray.texts(lowered.keySet()),
                   SqlArray.integers(lowered.values()),
-                  scope)));
+                  scope,
+                  SqlArray.texts(lowered.keySet()))));
     }
   }
 
@@ -217,7 +227,8 @@ final class PlanWriter {
                   columns.quantities(),
                   columns.unitPools(),
                   columns.units(),
-                  scope)));
+                  scope,
+                  columns.ids())));
     }
   }
 
@@ -234,7 +245,9 @@ final class PlanWriter {
                   SqlArray.integers(map(units, UnitChange::unit)),
                   SqlArray.uuids(map(units, unit -> uuid(unit.before()))),
                   SqlArray.uuids(map(units, unit -> uuid(unit.after()))),
-                  scope)));
+                  scope,
+                  SqlArray.bigints(new TreeSet<>(map(units, unit -> unit.pool().value()))),
+                  SqlArray.integers(map(units, UnitChange::unit)))));
     }
   }
 

@@ -57,7 +57,8 @@ final class StateReader {
       """
       SELECT now(), s.buyer_limit, (
         SELECT count(*) FROM (
-          SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now() LIMIT ?) due)
+          SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
+          ORDER BY expires_at LIMIT ?) due)
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
 
   // Buyers who ask, and buyers of holds that may end. As an array and not as a join, so that the
@@ -95,7 +96,8 @@ final class StateReader {
       JOIN lockstep.pool p ON p.scope = ? AND p.pool = w.pool AND p.has_units
       CROSS JOIN LATERAL (
         (SELECT unit, rank, returned FROM lockstep.unit
-         WHERE scope = ? AND pool = w.pool AND rank >= p.next_rank AND hold IS NULL AND NOT returned
+         WHERE scope = ? AND scope + 0 = p.scope AND pool + 0 = w.pool AND rank >= p.next_rank
+           AND hold IS NULL AND NOT returned
          ORDER BY rank LIMIT w.quantity)
         UNION ALL
         (SELECT unit, rank, returned FROM lockstep.unit
@@ -103,11 +105,12 @@ final class StateReader {
          ORDER BY rank LIMIT w.quantity)
         LIMIT w.quantity) u""";
 
+  // Finds a unit in every pool in which units are named, which is more than was asked and does no
+  // harm; a join would be a choice of plans.
   private static final String READ_NAMED_UNITS =
       """
-      SELECT u.pool, u.unit, u.rank, u.returned, u.hold
-      FROM unnest(?, ?) AS w (pool, unit)
-      JOIN lockstep.unit u ON u.scope = ? AND u.pool = w.pool AND u.unit = w.unit""";
+      SELECT pool, unit, rank, returned, hold FROM lockstep.unit
+      WHERE scope = ? AND pool = ANY (?) AND unit = ANY (?)""";
 
   private final ScopeId scope;
   private final int sweepBatch;
@@ -117,8 +120,8 @@ final class StateReader {
   private final Set<UUID> touched = new TreeSet<>();
   private final Set<String> buyers = new TreeSet<>();
   private final Map<Long, Integer> wanted = new TreeMap<>();
-  private final List<Long> namedPools = new ArrayList<>();
-  private final List<Integer> namedUnits = new ArrayList<>();
+  private final Set<Long> namedPools = new TreeSet<>();
+  private final Set<Integer> namedUnits = new TreeSet<>();
 
   StateReader(
       ScopeId scope, List<HoldCommand<?>> commands, int sweepBatch, Predicate<PoolId> isCounted) {
@@ -185,9 +188,9 @@ final class StateReader {
           trip.query(
               READ_NAMED_UNITS,
               StateReader::unit,
+              s,
               SqlArray.bigints(namedPools),
-              SqlArray.integers(namedUnits),
-              s));
+              SqlArray.integers(namedUnits)));
     }
     trip.send();
     return assemble(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
 import java.util.List;
 import java.util.Timer;
@@ -18,6 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** One caller is not delayed: its request is a batch of one, begun at once, on no timer. */
 class LoneCallerTest {
@@ -79,6 +82,29 @@ class LoneCallerTest {
     assertThat(ranOn).hasSize(2);
     assertThat(ranOn.get(0)).isEqualTo(Background.THREAD);
     assertThat(ranOn.get(1)).startsWith("lone-writer-");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"k, 4", "other, 1"})
+  void aSecondCallerOfTheKeyOrBeyondTheLastWriterQueues(String key, int maxWriters)
+      throws Exception {
+    RecordingRunner runner = RecordingRunner.gated(requests -> {});
+
+    try (Combiner<String, Integer, String> combiner =
+        new Combiner<>(
+            runner,
+            CombinerConfig.named("lone").withMaxWriters(maxWriters),
+            ForkJoinPool.commonPool())) {
+      Background<String> first = Background.start(() -> combiner.call("k", 0));
+      runner.awaitEntered();
+      Background<String> second = Background.start(() -> combiner.call(key, 1));
+      Await.until("the second waits", () -> combiner.waiting() == 1);
+      runner.release();
+
+      assertThat(first.result()).isEqualTo("k:0");
+      assertThat(second.result()).isEqualTo(key + ":1");
+    }
+    assertThat(runner.mostWriters()).isEqualTo(1);
   }
 
   @Test
