@@ -100,7 +100,7 @@ final class PlanWriter {
       UPDATE lockstep.pool p
       SET held = x.held, sold = x.sold, next_rank = x.next_rank, audit_seq = x.seq_after
       FROM unnest(?, ?, ?, ?, ?, ?) AS x (pool, held, sold, next_rank, seq_before, seq_after)
-      WHERE p.scope = ? AND p.pool = x.pool AND p.audit_seq = x.seq_before""";
+      WHERE p.scope = ? AND p.pool = x.pool AND p.pool = ANY (?) AND p.audit_seq = x.seq_before""";
 
   private static final String REFUSE =
       """
@@ -123,7 +123,7 @@ final class PlanWriter {
 
   void write(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    if (!plan.units().isEmpty() || !plan.changedHolds().isEmpty()) {
+    if (!plan.units().isEmpty() || !plan.changedHolds().isEmpty() || plan.pools().size() > 1) {
       // The rows are few and known; pairing them with their new values is best done by hash.
       trip.update("SET LOCAL enable_hashjoin = on");
     }
@@ -289,7 +289,8 @@ final class PlanWriter {
                   SqlArray.integers(map(pools, PoolChange::nextRank)),
                   SqlArray.bigints(map(pools, PoolChange::seqBefore)),
                   SqlArray.bigints(map(pools, PoolChange::seqAfter)),
-                  scope)));
+                  scope,
+                  SqlArray.bigints(map(pools, pool -> pool.counts().pool().value())))));
     }
   }
 

@@ -88,15 +88,21 @@ final class StateReader {
       ORDER BY pool FOR UPDATE""";
 
   // The next units of the shuffle, and after them those that were given back. The pool's lock keeps
-  // them ours. A counted pool has none.
+  // them ours. A counted pool has none. The first part asks by the expressions of unit_by_rank
+  // alone:
+  // given the bare columns, a planner that knows nothing yet of a new scope takes it for one row,
+  // and
+  // reads and sorts the whole pool by its primary key.
   private static final String OFFER_UNITS =
       """
       SELECT w.pool, u.unit, u.rank, u.returned, NULL::uuid
       FROM unnest(?, ?) AS w (pool, quantity)
-      JOIN lockstep.pool p ON p.scope = ? AND p.pool = w.pool AND p.has_units
+      CROSS JOIN LATERAL (
+        SELECT scope, next_rank FROM lockstep.pool
+        WHERE scope = ? AND pool = w.pool AND has_units OFFSET 0) p -- one look-up a pool
       CROSS JOIN LATERAL (
         (SELECT unit, rank, returned FROM lockstep.unit
-         WHERE scope = ? AND scope + 0 = p.scope AND pool + 0 = w.pool AND rank >= p.next_rank
+         WHERE scope + 0 = p.scope AND pool + 0 = w.pool AND rank >= p.next_rank
            AND hold IS NULL AND NOT returned
          ORDER BY rank LIMIT w.quantity)
         UNION ALL
@@ -111,6 +117,8 @@ final class StateReader {
       """
       SELECT pool, unit, rank, returned, hold FROM lockstep.unit
       WHERE scope = ? AND pool = ANY (?) AND unit = ANY (?)""";
+
+  private static final UUID NO_HOLD = new UUID(0, 0);
 
   private final ScopeId scope;
   private final int sweepBatch;
@@ -151,6 +159,10 @@ final class StateReader {
   }
 
   ScopeState read(Connection connection) throws SQLException {
+    // To the planner an empty array in place of an id proves anything, also that only the holds of
+    // the index of what expires can match; it would walk over all that are live.
+    touched.add(NO_HOLD);
+    holds.add(NO_HOLD);
     SqlArray touchedIds = SqlArray.uuids(touched);
     SqlArray poolIds = SqlArray.bigints(wanted.keySet());
     long s = scope.value();
@@ -174,13 +186,7 @@ final class StateReader {
     if (!wanted.keySet().stream().map(PoolId::new).allMatch(isCounted)) {
       offered.add(
           trip.query(
-              OFFER_UNITS,
-              StateReader::unit,
-              poolIds,
-              SqlArray.integers(wanted.values()),
-              s,
-              s,
-              s));
+              OFFER_UNITS, StateReader::unit, poolIds, SqlArray.integers(wanted.values()), s, s));
     }
     List<Rows<PoolUnit>> asked = new ArrayList<>();
     if (!namedUnits.isEmpty()) {

@@ -39,7 +39,9 @@ public final class Once {
       """
       SELECT %s
       FROM unnest(?, ?) AS x (owner, key)
-      JOIN lockstep.once o ON o.scope = ? AND o.owner = x.owner AND o.key = x.key
+      CROSS JOIN LATERAL (
+        SELECT * FROM lockstep.once
+        WHERE scope = ? AND owner = x.owner AND key = x.key OFFSET 0) o -- one look-up a key
       WHERE o.expires_at > now()"""
           .formatted(StoredKey.COLUMNS);
 
