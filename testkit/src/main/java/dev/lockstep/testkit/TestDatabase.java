@@ -36,6 +36,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
 
   private static final int POOL_SIZE_DEFAULT = 20;
   private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
+  private static final String UNTESTED_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
 
   /** Which server the database lives on. */
   private enum Home {
@@ -210,6 +211,24 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     config.setMaximumPoolSize(poolSize);
     config.setMinimumIdle(0);
     config.setConnectionTimeout(CONNECTION_TIMEOUT.toMillis());
-    return new HikariDataSource(config);
+    return alwaysTested(config);
+  }
+
+  /**
+   * Hikari hands out a connection untested when it was used within the last half second, and a
+   * server that crashes and restarts can be faster than that. The window is a system property that
+   * a pool reads as it is built; other pools of this JVM keep theirs.
+   */
+  private static synchronized HikariDataSource alwaysTested(HikariConfig config) {
+    String before = System.setProperty(UNTESTED_WINDOW, "0");
+    try {
+      return new HikariDataSource(config);
+    } finally {
+      if (before == null) {
+        System.clearProperty(UNTESTED_WINDOW);
+      } else {
+        System.setProperty(UNTESTED_WINDOW, before);
+      }
+    }
   }
 }
