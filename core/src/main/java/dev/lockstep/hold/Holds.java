@@ -200,6 +200,16 @@ public final class Holds implements AutoCloseable {
     return transactor.call(connection -> Pools.read(connection, scope));
   }
 
+  /** As {@link #pools(ScopeId)}, on the caller's connection: with what its transaction wrote. */
+  public List<Pool> pools(Connection connection, ScopeId scope) {
+    return transactor.on(connection, c -> Pools.read(c, scope));
+  }
+
+  /** The sold units of a scope by pool and unit, on the caller's connection. Locks nothing. */
+  public List<SoldUnit> soldUnits(Connection connection, ScopeId scope) {
+    return transactor.on(connection, c -> HoldQueries.soldUnits(c, scope));
+  }
+
   /** A hold as it was last written: one that expired a moment ago may still say held. */
   public Optional<Hold> find(ScopeId scope, HoldId hold) {
     return transactor.call(connection -> HoldQueries.find(connection, scope, hold));

@@ -7,11 +7,11 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
-/** The command line. Exit codes: 0 fine, 1 could not start, 2 wrong use. */
+/** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
 @Command(
     name = "lockstep",
-    synopsisSubcommandLabel = "up | version",
-    subcommands = {UpCommand.class, VersionCommand.class})
+    synopsisSubcommandLabel = "up | verify-draw | version",
+    subcommands = {UpCommand.class, VerifyDrawCommand.class, VersionCommand.class})
 public final class Main {
   /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
   private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");

@@ -8,6 +8,7 @@ import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
+import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
@@ -18,6 +19,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -31,6 +33,9 @@ final class Services implements AutoCloseable {
 
   /** How long a hold that has expired may still be shown as held. */
   private static final Duration SWEEP_INTERVAL = Duration.ofMillis(500);
+
+  /** How soon after its beacon a draw is completed. */
+  private static final Duration BEACON_INTERVAL = Duration.ofSeconds(5);
 
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -53,10 +58,20 @@ final class Services implements AutoCloseable {
       keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
       Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight);
       Carts carts = new Carts(vertx, workers, campaigns, holds, once);
+      // Nothing is sold before there are purchases, so no hold belongs to one yet.
+      Draws draws =
+          new Draws(
+              transactor,
+              holds,
+              workers,
+              campaigns,
+              (connection, campaign) -> Map.of(),
+              Optional.empty());
       Invariants invariants = opened(new Invariants(transactor, holds, workers));
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(campaigns.endpoints());
       endpoints.addAll(carts.endpoints());
+      endpoints.addAll(draws.endpoints());
       endpoints.addAll(invariants.endpoints());
 
       firstOperatorKey = keys.ensureOperator();
@@ -65,6 +80,7 @@ final class Services implements AutoCloseable {
       }
       opened(holds.startSweeper(SWEEP_INTERVAL));
       opened(new Housekeeping(once));
+      opened(draws.start(BEACON_INTERVAL));
       invariants.start();
     } catch (RuntimeException | Error e) {
       close();

@@ -43,6 +43,7 @@ class RolesTest {
           Map.entry("POST /v1/campaigns/{id}/close", OPERATOR),
           Map.entry("GET /v1/campaigns/{id}/positions", ANYONE),
           Map.entry("GET /v1/campaigns/{id}/live", ANYONE),
+          Map.entry("GET /v1/campaigns/{id}/draw", ANYONE),
           Map.entry("GET /v1/campaigns/{id}/audit", OPERATOR),
           Map.entry("POST /v1/campaigns/{id}/holds", WITH_KEY),
           Map.entry("GET /v1/holds/{id}", WITH_KEY),

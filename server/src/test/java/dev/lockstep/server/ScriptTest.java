@@ -33,7 +33,7 @@ class ScriptTest {
     assertThat(ended.code()).isZero();
     assertThat(ended.out())
         .startsWith("Usage: ")
-        .contains("  up ", "  test ", "  bench ", "  version ", "  help ");
+        .contains("  up ", "  test ", "  bench ", "  verify-draw ", "  version ", "  help ");
   }
 
   @Test

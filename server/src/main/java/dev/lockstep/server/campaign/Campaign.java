@@ -11,6 +11,7 @@ import java.util.OptionalInt;
  * A campaign as it was asked for, and where it is in its life.
  *
  * @param seedCommitment hexadecimal SHA-256 of the secret seed; empty while it is a draft
+ * @param drawn whether its winners are known
  */
 public record Campaign(
     long id,
@@ -22,7 +23,8 @@ public record Campaign(
     List<Item> items,
     List<Prize> prizes,
     Status status,
-    Optional<String> seedCommitment) {
+    Optional<String> seedCommitment,
+    boolean drawn) {
 
   /** Something that can be won. */
   public record Prize(String name, int quantity) {}

@@ -21,8 +21,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The tables of campaigns and of what was done to them. On the caller's connection. */
 final class CampaignTable {
+  // Whether it is drawn is read where draws are kept. Were it written here as well, the last sale
+  // would lock the campaign after its pools, and an operator who pauses locks them the other way.
   private static final String COLUMNS =
-      "id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed";
+      """
+      id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed,
+      EXISTS (SELECT 1 FROM lockstep_server.draw d
+              WHERE d.campaign = campaign.id AND d.drawn_at IS NOT NULL)""";
 
   private static final String INSERT =
       """
@@ -36,6 +41,8 @@ final class CampaignTable {
 
   // Taken before any pool: two operators' actions on one campaign come one after the other.
   private static final String LOCK = READ + " FOR UPDATE";
+
+  private static final String SEED = "SELECT seed FROM lockstep_server.campaign WHERE id = ?";
 
   private static final String PAGE =
       "SELECT " + COLUMNS + " FROM lockstep_server.campaign WHERE id > ? ORDER BY id LIMIT ?";
@@ -84,6 +91,16 @@ final class CampaignTable {
 
   static Optional<Campaign> lock(Connection connection, long id) throws SQLException {
     return one(connection, LOCK, id);
+  }
+
+  /** Secret until the draw. */
+  static Optional<byte[]> seed(Connection connection, long id) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(SEED)) {
+      statement.setLong(1, id);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next() ? Optional.ofNullable(row.getBytes(1)) : Optional.empty();
+      }
+    }
   }
 
   static List<Campaign> page(Connection connection, long after, int limit) throws SQLException {
@@ -160,7 +177,8 @@ final class CampaignTable {
             : products(new JsonArray(row.getString(8))),
         prizes(new JsonArray(row.getString(9))),
         Status.of(row.getString(10)),
-        Optional.ofNullable(row.getBytes(11)).map(CampaignTable::commitment));
+        Optional.ofNullable(row.getBytes(11)).map(CampaignTable::commitment),
+        row.getBoolean(12));
   }
 
   private static List<Item> layers(Long[] prices) {

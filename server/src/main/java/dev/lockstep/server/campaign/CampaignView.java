@@ -102,7 +102,11 @@ final class CampaignView {
     return json.put(campaign.kind() == Kind.TRIANGLE ? "layers" : "products", items);
   }
 
+  /** Drawn is the end, whatever was closed before or after. */
   private static String status(Campaign campaign, int sold) {
+    if (campaign.drawn()) {
+      return "drawn";
+    }
     boolean soldOut = campaign.status() == Status.PUBLISHED && sold > 0 && sold == campaign.total();
     return soldOut ? "soldOut" : campaign.status().label();
   }

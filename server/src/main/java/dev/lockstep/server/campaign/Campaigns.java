@@ -19,6 +19,8 @@ import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -69,6 +71,16 @@ public final class Campaigns {
     return remembered.isPresent()
         ? Future.succeededFuture(remembered.get())
         : workers.run(() -> store.find(id));
+  }
+
+  /** As the connection's transaction sees it. Blocks; locks nothing. */
+  public Optional<Campaign> find(Connection connection, long id) throws SQLException {
+    return CampaignTable.find(connection, id);
+  }
+
+  /** The seed, which is a secret until the campaign is drawn. Empty for a draft. Blocks. */
+  public Optional<byte[]> seed(Connection connection, long id) throws SQLException {
+    return CampaignTable.seed(connection, id);
   }
 
   /** What to say when a pool is paused with this reason. */

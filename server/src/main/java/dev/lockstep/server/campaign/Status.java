@@ -2,7 +2,7 @@ package dev.lockstep.server.campaign;
 
 import java.util.Locale;
 
-/** Where a campaign is in its life, as stored; that it is sold out is seen from its stock. */
+/** Where a campaign is in its life, as stored. Sold out and drawn are seen elsewhere. */
 public enum Status {
   DRAFT,
   PUBLISHED,

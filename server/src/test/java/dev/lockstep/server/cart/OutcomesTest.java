@@ -41,7 +41,8 @@ class OutcomesTest {
           List.of(new Item(POOL, Kind.DROP, "A", "Thing", 250, 10)),
           List.of(),
           Status.PUBLISHED,
-          Optional.empty());
+          Optional.empty(),
+          false);
 
   static Stream<Arguments> table() {
     return Stream.of(

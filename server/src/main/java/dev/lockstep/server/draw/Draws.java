@@ -1,0 +1,202 @@
+package dev.lockstep.server.draw;
+
+import static io.vertx.core.http.HttpMethod.GET;
+
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldState;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.PoolCounts;
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.SoldUnit;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.campaign.Kind;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Draws the winners of a triangle when its last position is sold: once, whatever nodes and crashes
+ * do, and verifiable by anyone who has the document that {@code GET /v1/campaigns/{id}/draw} gives.
+ *
+ * <p>{@link #afterSales} runs in the caller's transaction, and the caller commits. Thread-safe.
+ */
+public final class Draws {
+  private final Transactor transactor;
+  private final Holds holds;
+  private final Workers workers;
+  private final Campaigns campaigns;
+  private final SoldTo soldTo;
+  private final Optional<Beacon> beacon;
+
+  /**
+   * Draws on these.
+   *
+   * @param beacon empty: the winners are ranked in the transaction of the last sale
+   */
+  public Draws(
+      Transactor transactor,
+      Holds holds,
+      Workers workers,
+      Campaigns campaigns,
+      SoldTo soldTo,
+      Optional<Beacon> beacon) {
+    this.transactor = transactor;
+    this.holds = holds;
+    this.workers = workers;
+    this.campaigns = campaigns;
+    this.soldTo = soldTo;
+    this.beacon = beacon;
+  }
+
+  /** What a transaction has sold of one campaign. */
+  private static final class Sales {
+    final Map<PoolId, PoolCounts> after = new HashMap<>();
+    Instant at = Instant.EPOCH;
+
+    void add(Ended sale) {
+      sale.pools().forEach(counts -> after.put(counts.pool(), counts));
+      at = sale.hold().end().orElseThrow().at();
+    }
+
+    /** Whoever sells the last unit of another layer will look again. */
+    boolean mayBeTheLast() {
+      return after.values().stream().allMatch(pool -> pool.sold() == pool.total());
+    }
+  }
+
+  /**
+   * To be called at the end of a transaction that confirms holds, with the outcomes of all its
+   * confirmations in their order, after the purchases' own rows were written. Freezes the entrants
+   * of a campaign that is sold out now. Sends no statement unless the transaction has sold the last
+   * unit of every layer it touched, which happens at most once a layer.
+   *
+   * <p>Locks, after everything else: the campaign's gate, then its new draw.
+   */
+  public void afterSales(Connection connection, Collection<? extends HoldOutcome> confirmations)
+      throws SQLException {
+    Map<Long, Sales> byCampaign = new TreeMap<>();
+    for (HoldOutcome outcome : confirmations) {
+      if (outcome instanceof Ended sale && isNewSaleOfUnits(sale)) {
+        byCampaign.computeIfAbsent(sale.hold().scope().value(), campaign -> new Sales()).add(sale);
+      }
+    }
+    for (Map.Entry<Long, Sales> campaign : byCampaign.entrySet()) {
+      if (campaign.getValue().mayBeTheLast()) {
+        freezeIfSoldOut(connection, campaign.getKey(), campaign.getValue().at);
+      }
+    }
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(
+                GET,
+                "/v1/campaigns/{id}/draw",
+                "Shows a triangle's draw: all it takes to verify it, once it is drawn.")
+            .answering(200, DrawView.SHAPE)
+            .handledBy(this::show));
+  }
+
+  /** With a beacon: begins to look for lists that wait for its value. Close it to stop. */
+  public AutoCloseable start(Duration interval) {
+    return beacon.isPresent() ? new DrawLoop(this, interval) : () -> {};
+  }
+
+  /** Ranks the winners of every list whose beacon has spoken. Blocks, and commits. */
+  void completeWaiting() {
+    for (DrawTable.Waiting waiting : transactor.call(DrawTable::waiting)) {
+      // Asked for outside any transaction: no lock is held over a network call.
+      Optional<byte[]> value = beacon.orElseThrow().valueFor(waiting.frozenAt());
+      if (value.isPresent()) {
+        transactor.run(
+            connection ->
+                complete(
+                    connection,
+                    campaigns.find(connection, waiting.campaign()).orElseThrow(),
+                    value,
+                    DrawTable.now(connection)));
+      }
+    }
+  }
+
+  /** A drop has counted pools, and no draw. */
+  private static boolean isNewSaleOfUnits(Ended sale) {
+    return sale.hold().state() == HoldState.SOLD
+        && !sale.replayed()
+        && sale.hold().lines().stream().noneMatch(line -> line.units().isEmpty());
+  }
+
+  private void freezeIfSoldOut(Connection connection, long id, Instant at) throws SQLException {
+    DrawTable.enterGate(connection, id);
+    // A statement of its own, so that it sees what was committed while the gate was waited for.
+    Campaign campaign = campaigns.find(connection, id).orElseThrow();
+    boolean soldOut =
+        holds.pools(connection, campaign.scope()).stream()
+            .allMatch(pool -> pool.counts().sold() == pool.counts().total());
+    if (soldOut
+        && DrawTable.freeze(connection, id, entrants(connection, campaign), at)
+        && beacon.isEmpty()) {
+      complete(connection, campaign, Optional.empty(), at);
+    }
+  }
+
+  private EntrantList entrants(Connection connection, Campaign campaign) throws SQLException {
+    Map<HoldId, String> purchases = soldTo.purchases(connection, campaign.id());
+    List<Entrant> entrants = new ArrayList<>();
+    for (SoldUnit sold : holds.soldUnits(connection, campaign.scope())) {
+      String purchase = purchases.get(sold.hold());
+      if (purchase != null) {
+        JsonObject position = campaign.item(sold.pool()).position(sold.unit());
+        entrants.add(
+            new Entrant(position.getInteger("layer"), position.getInteger("column"), purchase));
+      }
+    }
+    return new EntrantList(entrants);
+  }
+
+  private void complete(
+      Connection connection, Campaign campaign, Optional<byte[]> value, Instant at)
+      throws SQLException {
+    EntrantList list = DrawTable.find(connection, campaign.id()).orElseThrow().entrants();
+    byte[] seed = campaigns.seed(connection, campaign.id()).orElseThrow();
+    var winners = Ranking.winners(seed, list, value, campaign.prizes());
+    DrawTable.complete(connection, campaign.id(), value, winners, at);
+  }
+
+  private Future<Answer> show(Request request) {
+    long id = Campaigns.id(request);
+    return workers.run(() -> Answer.ok(transactor.call(connection -> document(connection, id))));
+  }
+
+  private JsonObject document(Connection connection, long id) throws SQLException {
+    Campaign campaign =
+        campaigns
+            .find(connection, id)
+            .filter(found -> found.kind() == Kind.TRIANGLE)
+            .orElseThrow(() -> Problem.notFound("such triangle").asException());
+    Optional<DrawTable.Row> draw = DrawTable.find(connection, id);
+    boolean drawn = draw.flatMap(DrawTable.Row::drawnAt).isPresent();
+    // The secret leaves the database only when it is one no more.
+    Optional<byte[]> seed = drawn ? campaigns.seed(connection, id) : Optional.empty();
+    return DrawView.json(campaign, draw, seed);
+  }
+}

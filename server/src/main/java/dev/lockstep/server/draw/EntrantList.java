@@ -1,0 +1,43 @@
+package dev.lockstep.server.draw;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The entrants in their one order, with the one text that stands for them. Immutable. */
+record EntrantList(List<Entrant> entrants) {
+  EntrantList {
+    entrants =
+        entrants.stream()
+            .sorted(Comparator.comparingInt(Entrant::layer).thenComparingInt(Entrant::column))
+            .toList();
+  }
+
+  static EntrantList parse(String canonical) {
+    return new EntrantList(canonical.lines().map(EntrantList::parseLine).toList());
+  }
+
+  /** A line an entrant: layer, row, column, purchase. */
+  String canonical() {
+    return entrants.stream()
+        .map(entrant -> entrant.position() + "," + entrant.purchase() + "\n")
+        .collect(Collectors.joining());
+  }
+
+  byte[] hash() {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(canonical().getBytes(US_ASCII));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every Java platform has SHA-256", e);
+    }
+  }
+
+  private static Entrant parseLine(String line) {
+    String[] parts = line.split(",", -1);
+    return new Entrant(Integer.parseInt(parts[0]), Integer.parseInt(parts[2]), parts[3]);
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Recomputes a draw from its published document, as docs/draw.md describes it, for people who do
+ * not trust the server. Needs neither server nor database, and shares no code with the package that
+ * draws: a mistake there is a difference here. Owns no table.
+ */
+@NullMarked
+package dev.lockstep.server.verify;
+
+import org.jspecify.annotations.NullMarked;
