@@ -12,6 +12,7 @@ import dev.lockstep.audit.Audit;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.once.Once;
+import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.PointLookups;
@@ -43,7 +44,8 @@ class LayeringTest {
           Combiner.class,
           Holds.class,
           Once.class,
-          Audit.class);
+          Audit.class,
+          Shards.class);
 
   private static final String CORE = "dev.lockstep";
   private static final String FIXTURE = "dev.lockstep.architecture.fixture";

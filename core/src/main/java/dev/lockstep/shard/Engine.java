@@ -1,0 +1,303 @@
+package dev.lockstep.shard;
+
+import dev.lockstep.shard.GroupView.ShardRow;
+import dev.lockstep.shard.ShardTable.Taken;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Sends heartbeats and keeps the node's share. One thread does all of that, so its fields need no
+ * lock; another tells the listener, so that a slow listener cannot stop the heart.
+ */
+final class Engine implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+  private static final long END_SECONDS = 10;
+
+  private final ShardTable table;
+  private final ShardsConfig config;
+  private final ShardListener listener;
+  private final ScheduledExecutorService heart;
+  private final ScheduledExecutorService teller;
+  private final SortedMap<Integer, Held> held = new ConcurrentSkipListMap<>();
+  private final CountDownLatch empty = new CountDownLatch(1);
+  private @Nullable Term term;
+  private volatile boolean leaving;
+  private boolean started;
+  private boolean closed;
+
+  /** A lease and how far its hand-over has come. */
+  private static final class Held {
+    final Lease lease;
+    boolean asked;
+    boolean finished;
+
+    Held(Lease lease) {
+      this.lease = lease;
+    }
+  }
+
+  Engine(ShardTable table, ShardsConfig config, ShardListener listener) {
+    this.table = table;
+    this.config = config;
+    this.listener = listener;
+    this.heart = thread("shard-" + config.group());
+    this.teller = thread("shard-" + config.group() + "-events");
+  }
+
+  private static ScheduledExecutorService thread(String name) {
+    return Executors.newSingleThreadScheduledExecutor(
+        task -> {
+          Thread thread = new Thread(task, name);
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  synchronized void start() {
+    if (started || closed) {
+      throw new IllegalStateException("Started or closed before");
+    }
+    started = true;
+    var unused =
+        heart.scheduleWithFixedDelay(
+            this::beatSafely, 0, config.heartbeatInterval().toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  List<Lease> owned() {
+    return held.values().stream().map(h -> h.lease).toList();
+  }
+
+  private void beatSafely() {
+    try {
+      beat();
+    } catch (RuntimeException e) {
+      // The leases go on until their time is up; a heartbeat that gets through by then saves them.
+      log.warn("No heartbeat for the shards of {}: {}", config.group(), e.toString());
+    }
+  }
+
+  private void beat() {
+    if (term == null && leaving) {
+      empty.countDown();
+      return;
+    }
+    long askedNanos = System.nanoTime();
+    Term now = term == null ? joined(askedNanos) : term;
+    var view = table.beat(now.member(), leaving);
+    if (view.isEmpty()) {
+      log.warn("Taken for dead in {}: all its shards are lost; joining again", config.group());
+      loseAll();
+      return;
+    }
+    now.confirm(askedNanos);
+    compare(now, view.get());
+    balance(now, view.get());
+    if (leaving && held.isEmpty()) {
+      empty.countDown();
+    }
+  }
+
+  private Term joined(long askedNanos) {
+    Term fresh = new Term(config.lease());
+    table.join(fresh.member(), config.node());
+    fresh.confirm(askedNanos);
+    term = fresh;
+    return fresh;
+  }
+
+  /**
+   * What this node believes against what the database says. They differ after a COMMIT whose answer
+   * was lost, or when somebody has changed the table by hand.
+   */
+  private void compare(Term now, GroupView view) {
+    Map<Integer, ShardRow> mine = new HashMap<>();
+    for (ShardRow row : view.shards()) {
+      if (now.member().equals(row.owner())) {
+        mine.put(row.shard(), row);
+      }
+    }
+    for (Held one : List.copyOf(held.values())) {
+      ShardRow row = mine.remove(one.lease.shard());
+      if (row == null || row.epoch() != one.lease.epoch()) {
+        drop(one, !one.finished);
+      }
+    }
+    // Not known whether its last owner, perhaps this node, had finished: the careful answer.
+    mine.values().forEach(row -> own(now, new Taken(row.shard(), row.epoch(), false)));
+  }
+
+  private void balance(Term now, GroupView view) {
+    List.copyOf(held.values()).stream().filter(one -> one.finished).forEach(this::release);
+    Map<UUID, Integer> owned = view.ownedByStaying();
+    int share = FairShare.of(now.member(), owned, view.shards().size());
+    int missing = share - held.size();
+    List<ShardRow> free = view.free();
+    if (missing > 0 && !free.isEmpty()) {
+      table
+          .take(now.member(), free.subList(0, Math.min(missing, free.size())))
+          .forEach(taken -> own(now, taken));
+    }
+    long asked = held.values().stream().filter(one -> one.asked).count();
+    held.values().stream()
+        .filter(one -> !one.asked)
+        .sorted(Comparator.comparingInt(one -> -one.lease.shard()))
+        .limit(Math.max(0, held.size() - asked - share))
+        .forEach(this::askFor);
+  }
+
+  private void own(Term now, Taken taken) {
+    Lease lease = new Lease(now, config.group(), taken.shard(), taken.epoch(), taken.handedOver());
+    held.put(lease.shard(), new Held(lease));
+    log.debug("Took {}", lease);
+    tell(() -> listener.taken(lease));
+  }
+
+  private void askFor(Held one) {
+    one.asked = true;
+    tell(
+        () -> {
+          var unused =
+              handOver(one.lease)
+                  .whenComplete((nothing, failure) -> inHeart(() -> handedOver(one, failure)));
+        });
+  }
+
+  private CompletionStage<?> handOver(Lease lease) {
+    try {
+      return listener.handOver(lease);
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedStage(e);
+    }
+  }
+
+  private void handedOver(Held one, @Nullable Throwable failure) {
+    if (held.get(one.lease.shard()) != one) {
+      return;
+    }
+    if (failure != null) {
+      log.warn("{} was not handed over, and is asked for again", one.lease, failure);
+      one.asked = false;
+      return;
+    }
+    one.finished = true;
+    try {
+      release(one);
+    } catch (RuntimeException e) {
+      log.warn("{} is given up with the next heartbeat: {}", one.lease, e.toString());
+    }
+    if (leaving && held.isEmpty()) {
+      empty.countDown();
+    }
+  }
+
+  private void release(Held one) {
+    table.release(one.lease);
+    log.debug("Gave up {}", one.lease);
+    drop(one, false);
+  }
+
+  private void drop(Held one, boolean tell) {
+    held.remove(one.lease.shard());
+    one.lease.end();
+    if (tell) {
+      log.warn("Lost {}", one.lease);
+      tell(() -> listener.lost(one.lease));
+    }
+  }
+
+  private void loseAll() {
+    if (term != null) {
+      term.end();
+      term = null;
+    }
+    List.copyOf(held.values()).forEach(one -> drop(one, true));
+  }
+
+  private void tell(Runnable event) {
+    teller.execute(
+        () -> {
+          try {
+            event.run();
+          } catch (RuntimeException e) {
+            log.error("A listener of the shards of {} failed", config.group(), e);
+          }
+        });
+  }
+
+  private void inHeart(Runnable step) {
+    try {
+      heart.execute(step);
+    } catch (RejectedExecutionException e) {
+      log.debug("Closed meanwhile", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    leaving = true;
+    if (started) {
+      inHeart(this::beatSafely);
+      await(empty);
+      inHeart(this::leave);
+    }
+    end(heart);
+    end(teller);
+  }
+
+  /** What is left is taken over by others as from a node that died, only at once. */
+  private void leave() {
+    Term last = term;
+    loseAll();
+    if (last == null) {
+      return;
+    }
+    try {
+      table.leave(last.member());
+    } catch (RuntimeException e) {
+      log.warn("Left {} without saying so: {}", config.group(), e.toString());
+    }
+  }
+
+  private void await(CountDownLatch latch) {
+    try {
+      if (!latch.await(config.closeTimeout().toMillis(), TimeUnit.MILLISECONDS)) {
+        log.warn("Shards of {} were not handed over in time", config.group());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void end(ScheduledExecutorService thread) {
+    thread.shutdown();
+    try {
+      if (!thread.awaitTermination(END_SECONDS, TimeUnit.SECONDS)) {
+        thread.shutdownNow();
+      }
+    } catch (InterruptedException e) {
+      thread.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

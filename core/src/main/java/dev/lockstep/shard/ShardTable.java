@@ -1,0 +1,224 @@
+package dev.lockstep.shard;
+
+import dev.lockstep.shard.GroupView.MemberRow;
+import dev.lockstep.shard.GroupView.ShardRow;
+import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The statements on a group's rows, each method a transaction of its own. */
+final class ShardTable {
+  // Whoever comes first decides the number; the others wait for that and read it.
+  private static final String CREATE_GROUP =
+      """
+      INSERT INTO lockstep.shard_group (shard_group, shards) VALUES (?, ?)
+      ON CONFLICT (shard_group) DO NOTHING""";
+  private static final String READ_GROUP =
+      "SELECT shards FROM lockstep.shard_group WHERE shard_group = ?";
+  private static final String CREATE_SHARDS =
+      """
+      INSERT INTO lockstep.shard (shard, shard_group)
+      SELECT s, ? FROM generate_series(0, ? - 1) s
+      ON CONFLICT (shard, shard_group) DO NOTHING""";
+
+  private static final String JOIN =
+      """
+      INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
+      VALUES (?, ?, ?, false, now() + ? * interval '1 millisecond')""";
+
+  // The one heartbeat of a node, for all it owns. No row: it was taken for dead. A lease that has
+  // passed is renewed as long as nobody has noticed, which is safe: its shards are still its own.
+  private static final String BEAT =
+      """
+      UPDATE lockstep.shard_member
+      SET expires_at = now() + ? * interval '1 millisecond', leaving = ?
+      WHERE shard_group = ? AND member = ?""";
+
+  // now() is when this transaction began, so a wait makes it more patient, never less. Past locked
+  // rows: a member that is sending its heartbeat at this moment is alive, and two that bury each
+  // other must not wait for each other.
+  private static final String BURY =
+      """
+      DELETE FROM lockstep.shard_member m
+      USING (SELECT shard_group, member FROM lockstep.shard_member
+             WHERE shard_group = ? AND expires_at <= now() FOR UPDATE SKIP LOCKED) dead
+      WHERE m.shard_group = dead.shard_group AND m.member = dead.member""";
+
+  // Shards before members, each with its own snapshot: a member joins before it owns, so an owner
+  // that is read here and missing there is gone. The other way round it might just have joined.
+  private static final String READ_SHARDS =
+      "SELECT shard, epoch, owner FROM lockstep.shard WHERE shard_group = ? ORDER BY shard";
+  private static final String READ_MEMBERS =
+      "SELECT member, node, leaving FROM lockstep.shard_member WHERE shard_group = ?";
+
+  // Compare-and-set on the epoch. Past a locked row, which another member is taking, or the former
+  // owner still has a fenced transaction open on; the next heartbeat tries again.
+  private static final String TAKE =
+      """
+      WITH free AS MATERIALIZED (
+        SELECT owner FROM lockstep.shard
+        WHERE shard = ? AND shard_group = ? AND epoch = ? FOR UPDATE SKIP LOCKED)
+      UPDATE lockstep.shard s SET owner = ?, epoch = s.epoch + 1
+      FROM free f WHERE s.shard = ? AND s.shard_group = ?
+      RETURNING s.shard, s.epoch, f.owner IS NULL""";
+
+  // The epoch grows here, too: whatever of this node's is still on its way is refused from now on.
+  private static final String RELEASE =
+      """
+      UPDATE lockstep.shard SET owner = NULL, epoch = epoch + 1
+      WHERE shard = ? AND shard_group = ? AND epoch = ?""";
+
+  private static final String LEAVE =
+      "DELETE FROM lockstep.shard_member WHERE shard_group = ? AND member = ?";
+
+  private final Transactor transactor;
+  private final TxOptions options;
+  private final String group;
+  private final long leaseMs;
+
+  ShardTable(Transactor transactor, ShardsConfig config) {
+    this.transactor = transactor;
+    this.group = config.group();
+    this.leaseMs = config.lease().toMillis();
+    // What is not done within a lease comes too late anyway.
+    TxOptions defaults = transactor.defaults();
+    this.options =
+        defaults
+            .withLabel("shard " + group)
+            .withRetry(Retry.DEFAULT)
+            .withDeadline(min(defaults.deadline(), config.lease()))
+            .withLockTimeout(min(defaults.lockTimeout(), config.lease()))
+            .withStatementTimeout(min(defaults.statementTimeout(), config.lease()));
+  }
+
+  /** A shard as it was taken. */
+  record Taken(int shard, long epoch, boolean handedOver) {}
+
+  /**
+   * Makes the group if it is not there.
+   *
+   * @return its number of shards, which may be another than the one asked for
+   */
+  int create(int shards) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          trip.update(CREATE_GROUP, group, (short) shards);
+          Rows<Integer> actual = trip.query(READ_GROUP, row -> row.getInt(1), group);
+          trip.send();
+          int count = actual.list().get(0);
+          RoundTrip rows = new RoundTrip(connection);
+          rows.update(CREATE_SHARDS, group, count);
+          rows.send();
+          return count;
+        });
+  }
+
+  void join(UUID member, String node) {
+    inOneTrip(trip -> trip.update(JOIN, group, member, node, leaseMs));
+  }
+
+  /** Renews a member's lease and looks around; empty if the member was taken for dead. */
+  Optional<GroupView> beat(UUID member, boolean leaving) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<Object> beat = trip.update(BEAT, leaseMs, leaving, group, member);
+          trip.update(BURY, group);
+          Rows<ShardRow> shards = readShards(trip);
+          Rows<MemberRow> members = readMembers(trip);
+          trip.send();
+          return beat.changed() == 1
+              ? Optional.of(new GroupView(shards.list(), members.list()))
+              : Optional.empty();
+        });
+  }
+
+  GroupView look() {
+    return transactor.call(
+        options.asReadOnly(),
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<ShardRow> shards = readShards(trip);
+          Rows<MemberRow> members = readMembers(trip);
+          trip.send();
+          return new GroupView(shards.list(), members.list());
+        });
+  }
+
+  /** Takes those of the shards that are still as they were seen. */
+  List<Taken> take(UUID member, List<ShardRow> seen) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          List<Rows<Taken>> each = new ArrayList<>();
+          for (ShardRow row : seen) {
+            short shard = (short) row.shard();
+            each.add(
+                trip.query(
+                    TAKE,
+                    r -> new Taken(r.getInt(1), r.getLong(2), r.getBoolean(3)),
+                    shard,
+                    group,
+                    row.epoch(),
+                    member,
+                    shard,
+                    group));
+          }
+          trip.send();
+          return each.stream().flatMap(rows -> rows.list().stream()).toList();
+        });
+  }
+
+  void release(Lease lease) {
+    inOneTrip(trip -> trip.update(RELEASE, lease.fenced()));
+  }
+
+  void leave(UUID member) {
+    inOneTrip(trip -> trip.update(LEAVE, group, member));
+  }
+
+  private Rows<ShardRow> readShards(RoundTrip trip) {
+    return trip.query(
+        READ_SHARDS,
+        row -> new ShardRow(row.getInt(1), row.getLong(2), row.getObject(3, UUID.class)),
+        group);
+  }
+
+  private Rows<MemberRow> readMembers(RoundTrip trip) {
+    return trip.query(
+        READ_MEMBERS,
+        row -> new MemberRow(row.getObject(1, UUID.class), row.getString(2), row.getBoolean(3)),
+        group);
+  }
+
+  @FunctionalInterface
+  private interface Statement {
+    void addTo(RoundTrip trip);
+  }
+
+  private void inOneTrip(Statement statement) {
+    transactor.run(
+        options,
+        (Connection connection) -> {
+          RoundTrip trip = new RoundTrip(connection);
+          statement.addTo(trip);
+          trip.send();
+        });
+  }
+
+  private static Duration min(Duration a, Duration b) {
+    return a.compareTo(b) < 0 ? a : b;
+  }
+}
