@@ -6,6 +6,7 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,10 @@ interface BatchRunner<K, Q, A> {
 
   /** Runs the operation in one transaction a batch; a doubtful COMMIT is looked up by its plan. */
   record InTransaction<K, Q, S, P, A>(
-      Transactor transactor, Combined<K, Q, S, P, A> operation, TxOptions options)
+      Transactor transactor,
+      Combined<K, Q, S, P, A> operation,
+      TxOptions options,
+      CombinerListener listener)
       implements BatchRunner<K, Q, A> {
 
     @Override
@@ -30,7 +34,7 @@ interface BatchRunner<K, Q, A> {
       Latest<P, A> latest = new Latest<>();
       return transactor.call(
           options,
-          connection -> latest.keep(decide(connection, operation, key, requests)),
+          connection -> latest.keep(decide(connection, operation, key, requests, listener)),
           connection -> latest.ifCommitted(connection, operation, key));
     }
 
@@ -46,9 +50,15 @@ interface BatchRunner<K, Q, A> {
    * must not have happened.
    */
   static <K, Q, S, P, A> Decided<P, A> decide(
-      Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
+      Connection connection,
+      Combined<K, Q, S, P, A> operation,
+      K key,
+      List<Q> requests,
+      CombinerListener listener)
       throws SQLException {
+    long askedNanos = System.nanoTime();
     S state = operation.lock(connection, key, requests);
+    listener.onLocked(Duration.ofNanos(System.nanoTime() - askedNanos));
     P plan = operation.decide(key, state, requests);
     operation.write(connection, key, plan);
     List<A> answers = operation.answers(plan);

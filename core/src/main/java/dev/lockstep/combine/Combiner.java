@@ -6,6 +6,7 @@ import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,7 +74,10 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
     return new Combiner<>(
         new BatchRunner.InTransaction<>(
-            transactor, operation, config.transaction().withLabel(config.name())),
+            transactor,
+            operation,
+            config.transaction().withLabel(config.name()),
+            config.listener()),
         config,
         ForkJoinPool.commonPool());
   }
@@ -125,7 +129,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public static <K, Q, S, P, A> List<A> apply(
       Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
-    return BatchRunner.decide(connection, operation, key, requests).answers();
+    return BatchRunner.decide(connection, operation, key, requests, CombinerListener.NONE)
+        .answers();
   }
 
   /** Requests waiting for a writer now, over all keys. */
@@ -312,7 +317,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       List<Answer> answers = new ArrayList<>(batch.pending().size());
       decide(key, batch.pending(), answers);
       if (!answers.isEmpty()) {
-        rate.served(answers.size(), System.nanoTime() - startedNanos);
+        Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
+        rate.served(answers.size(), took.toNanos());
+        config.listener().onBatch(answers.size(), took);
       }
       batch.decided(answers);
       delivery.deliver(answers, () -> answered(batch));

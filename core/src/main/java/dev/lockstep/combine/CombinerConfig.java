@@ -15,6 +15,7 @@ import java.time.Duration;
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
  * @param transaction how a batch's transaction runs, by default with point look-ups; its label is
  *     the name
+ * @param listener hears of every batch; nobody by default
  */
 public record CombinerConfig(
     String name,
@@ -23,7 +24,8 @@ public record CombinerConfig(
     int maxWaiting,
     int maxWaitingPerKey,
     Duration drainTimeout,
-    TxOptions transaction) {
+    TxOptions transaction,
+    CombinerListener listener) {
 
   public CombinerConfig {
     if (name.isBlank()) {
@@ -49,32 +51,74 @@ public record CombinerConfig(
         100_000,
         20_000,
         Duration.ofSeconds(10),
-        TxOptions.DEFAULT.withLabel(name).withPointLookups());
+        TxOptions.DEFAULT.withLabel(name).withPointLookups(),
+        CombinerListener.NONE);
   }
 
   public CombinerConfig withMaxWriters(int maxWriters) {
     return new CombinerConfig(
-        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+        name,
+        maxWriters,
+        maxBatch,
+        maxWaiting,
+        maxWaitingPerKey,
+        drainTimeout,
+        transaction,
+        listener);
   }
 
   public CombinerConfig withMaxBatch(int maxBatch) {
     return new CombinerConfig(
-        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+        name,
+        maxWriters,
+        maxBatch,
+        maxWaiting,
+        maxWaitingPerKey,
+        drainTimeout,
+        transaction,
+        listener);
   }
 
   /** Sets both bounds; {@code perKey} must not exceed {@code inAll}. */
   public CombinerConfig withMaxWaiting(int inAll, int perKey) {
-    return new CombinerConfig(name, maxWriters, maxBatch, inAll, perKey, drainTimeout, transaction);
+    return new CombinerConfig(
+        name, maxWriters, maxBatch, inAll, perKey, drainTimeout, transaction, listener);
   }
 
   public CombinerConfig withDrainTimeout(Duration drainTimeout) {
     return new CombinerConfig(
-        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+        name,
+        maxWriters,
+        maxBatch,
+        maxWaiting,
+        maxWaitingPerKey,
+        drainTimeout,
+        transaction,
+        listener);
   }
 
   public CombinerConfig withTransaction(TxOptions transaction) {
     return new CombinerConfig(
-        name, maxWriters, maxBatch, maxWaiting, maxWaitingPerKey, drainTimeout, transaction);
+        name,
+        maxWriters,
+        maxBatch,
+        maxWaiting,
+        maxWaitingPerKey,
+        drainTimeout,
+        transaction,
+        listener);
+  }
+
+  public CombinerConfig withListener(CombinerListener listener) {
+    return new CombinerConfig(
+        name,
+        maxWriters,
+        maxBatch,
+        maxWaiting,
+        maxWaitingPerKey,
+        drainTimeout,
+        transaction,
+        listener);
   }
 
   private static void requirePositive(String name, int value) {

@@ -195,6 +195,11 @@ public final class Holds implements AutoCloseable {
     return transactor.call(connection -> Pools.resume(connection, scope, pool));
   }
 
+  /** Commands waiting to be decided now, over all scopes. */
+  public int waiting() {
+    return combiner.waiting();
+  }
+
   /** The pools of a scope, ascending. */
   public List<Pool> pools(ScopeId scope) {
     return transactor.call(connection -> Pools.read(connection, scope));

@@ -22,7 +22,8 @@ class CombinerConfigTest {
                 100_000,
                 20_000,
                 Duration.ofSeconds(10),
-                TxOptions.DEFAULT.withLabel("limits").withPointLookups()));
+                TxOptions.DEFAULT.withLabel("limits").withPointLookups(),
+                CombinerListener.NONE));
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.lockstep.server.api.ApiRouter;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.document.ApiDocument;
+import dev.lockstep.server.metric.Metrics;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -98,6 +99,10 @@ final class HttpApi implements AutoCloseable {
     return inFlight;
   }
 
+  Metrics metrics() {
+    return metrics;
+  }
+
   int port() {
     return server.actualPort();
   }
@@ -136,7 +141,7 @@ final class HttpApi implements AutoCloseable {
   private Router routes() {
     Router routes = Router.router(vertx);
     routes.route().handler(Headers::add);
-    routes.route().handler(metrics::count);
+    routes.route().handler(metrics.http()::count);
     route(routes, "/healthz").handler(this::healthz);
     route(routes, "/metrics").handler(this::metrics);
     routes.route().handler(inFlight::enter);
@@ -167,11 +172,15 @@ final class HttpApi implements AutoCloseable {
 
   /** From memory: a scrape waits for nobody, not even for a database in trouble. */
   private void metrics(RoutingContext context) {
-    Database current = database;
-    context
-        .response()
-        .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-        .end(metrics.text(current == null ? null : current.poolFigures()));
+    vertx
+        .executeBlocking(metrics::scrape, false)
+        .onSuccess(
+            text ->
+                context
+                    .response()
+                    .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+                    .end(text))
+        .onFailure(context::fail);
   }
 
   private void readyz(RoutingContext context) {

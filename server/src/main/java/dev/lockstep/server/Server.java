@@ -37,7 +37,9 @@ final class Server implements AutoCloseable {
       DatabaseAddress address = config.externalDatabase().orElseGet(() -> startEmbedded(config));
       Database database = opened(Database.open(address));
       Services services =
-          opened(Services.open(database, config, http.vertx(), http.inFlight(), nanoTime));
+          opened(
+              Services.open(
+                  database, config, http.vertx(), http.inFlight(), http.metrics(), nanoTime));
       firstOperatorKey = services.firstOperatorKey();
       http.serve(database, services);
       // Closed first: what is in flight still needs everything above.

@@ -1,6 +1,9 @@
 package dev.lockstep.server;
 
+import com.zaxxer.hikari.HikariPoolMXBean;
+import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.HoldsConfig;
 import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
@@ -12,7 +15,9 @@ import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -49,11 +54,13 @@ final class Services implements AutoCloseable {
       ServerConfig config,
       Vertx vertx,
       InFlight inFlight,
+      Metrics metrics,
       LongSupplier nanoTime) {
     try {
-      Transactor transactor = new Transactor(database.dataSource());
+      Transactor transactor =
+          new Transactor(database.dataSource(), TxOptions.DEFAULT, metrics.transactions());
       Workers workers = opened(new Workers(vertx));
-      Holds holds = opened(new Holds(transactor));
+      Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Once once = new Once(transactor);
       keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
       Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight);
@@ -67,7 +74,7 @@ final class Services implements AutoCloseable {
               campaigns,
               (connection, campaign) -> Map.of(),
               Optional.empty());
-      Invariants invariants = opened(new Invariants(transactor, holds, workers));
+      Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(campaigns.endpoints());
       endpoints.addAll(carts.endpoints());
@@ -82,6 +89,7 @@ final class Services implements AutoCloseable {
       opened(new Housekeeping(once));
       opened(draws.start(BEACON_INTERVAL));
       invariants.start();
+      gauges(metrics, database, holds, campaigns);
     } catch (RuntimeException | Error e) {
       close();
       throw e;
@@ -98,8 +106,39 @@ final class Services implements AutoCloseable {
       ServerConfig config,
       Vertx vertx,
       InFlight inFlight,
+      Metrics metrics,
       LongSupplier nanoTime) {
-    return new Services(database, config, vertx, inFlight, nanoTime);
+    return new Services(database, config, vertx, inFlight, metrics, nanoTime);
+  }
+
+  private static HoldsConfig holdsConfig(Metrics metrics) {
+    HoldsConfig defaults = HoldsConfig.DEFAULT;
+    CombinerConfig combiner = defaults.combiner();
+    return defaults.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
+  }
+
+  private static void gauges(Metrics metrics, Database database, Holds holds, Campaigns campaigns) {
+    HikariPoolMXBean pool = database.poolFigures();
+    metrics.gauge(
+        "lockstep.database.connections.active",
+        "Pooled connections in use.",
+        pool::getActiveConnections);
+    metrics.gauge(
+        "lockstep.database.connections.idle",
+        "Pooled connections not in use.",
+        pool::getIdleConnections);
+    metrics.gauge(
+        "lockstep.database.connections.waiting",
+        "Threads that wait for a connection.",
+        pool::getThreadsAwaitingConnection);
+    metrics.gauge(
+        "lockstep.combiner.waiting",
+        "Requests waiting to be decided.",
+        holds::waiting,
+        "combiner",
+        HoldsConfig.DEFAULT.combiner().name());
+    metrics.gauge(
+        "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
   }
 
   List<Endpoint> endpoints() {

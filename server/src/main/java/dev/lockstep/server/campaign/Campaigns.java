@@ -91,6 +91,11 @@ public final class Campaigns {
             .with("reason", reason);
   }
 
+  /** How many streams of counts are open. */
+  public int watchers() {
+    return live.watchers();
+  }
+
   /** A campaign's id in a path. */
   public static long id(Request request) {
     String text = request.path("id");

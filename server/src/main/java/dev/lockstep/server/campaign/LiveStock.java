@@ -56,6 +56,10 @@ final class LiveStock {
     }
   }
 
+  int watchers() {
+    return watchers.get();
+  }
+
   Future<Answer> watch(Request request, long id) {
     if (watchers.get() >= MAX_WATCHERS) {
       throw Problem.overloaded(Duration.ofSeconds(5)).asException();

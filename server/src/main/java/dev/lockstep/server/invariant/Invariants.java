@@ -15,6 +15,7 @@ import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -70,9 +71,22 @@ public final class Invariants implements AutoCloseable {
           });
   private volatile @Nullable AuditReport latest;
 
-  public Invariants(Transactor transactor, Holds holds, Workers workers) {
-    this.audit = new Audit(transactor, violation -> pause(holds, violation));
+  public Invariants(Transactor transactor, Holds holds, Workers workers, Metrics metrics) {
+    Oversold oversold = new Oversold(transactor, metrics);
+    this.audit =
+        new Audit(
+            transactor,
+            violation -> {
+              pause(holds, violation);
+              oversold.look(violation);
+            });
     this.workers = workers;
+    metrics.gauge(
+        "lockstep.invariant.violations", "What the latest check found broken.", this::violations);
+    metrics.gauge(
+        "lockstep.invariant.check.timestamp.seconds",
+        "When invariants were last checked, in seconds since 1970; not a number before.",
+        this::checkedAt);
   }
 
   /** Begins to check what has changed, again and again. */
@@ -109,6 +123,16 @@ public final class Invariants implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private int violations() {
+    AuditReport known = latest;
+    return known == null ? 0 : known.violations().size();
+  }
+
+  private double checkedAt() {
+    AuditReport known = latest;
+    return known == null ? Double.NaN : known.checkedAt().toEpochMilli() / 1_000.0;
   }
 
   private Future<Answer> check() {

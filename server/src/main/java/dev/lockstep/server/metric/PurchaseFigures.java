@@ -1,0 +1,91 @@
+package dev.lockstep.server.metric;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Timer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpServerResponse;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+
+/** Purchases as buyers see them: from the request to its answer. */
+public final class PurchaseFigures {
+  private final LongAdder running = new LongAdder();
+  private final RecentRate completedLately;
+  private final Told completed;
+  private final Told requiresAction;
+  private final Told paymentFailed;
+  private final Told refused;
+  private final Told error;
+
+  PurchaseFigures(Metrics metrics, LongSupplier nanoTime) {
+    completedLately = new RecentRate(nanoTime);
+    completed = new Told(metrics, "completed");
+    requiresAction = new Told(metrics, "requires_action");
+    paymentFailed = new Told(metrics, "payment_failed");
+    refused = new Told(metrics, "refused");
+    error = new Told(metrics, "error");
+    metrics.gauge("lockstep.concurrent.purchases", "Purchases being answered.", running::sum);
+    metrics.gauge(
+        "lockstep.purchases.per.second",
+        "Purchases completed a second, over the last ten seconds.",
+        completedLately::perSecond);
+  }
+
+  /** What a buyer was told. */
+  private static final class Told {
+    private final Counter count;
+    private final Timer duration;
+
+    Told(Metrics metrics, String outcome) {
+      count =
+          metrics.counter(
+              "lockstep.purchases", "Purchases answered, without repetitions.", "outcome", outcome);
+      duration =
+          metrics.timer(
+              "lockstep.purchase.duration",
+              "Purchases from the request to its answer.",
+              "outcome",
+              outcome);
+    }
+
+    void add(long tookNanos) {
+      count.increment();
+      duration.record(tookNanos, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  static boolean isPurchase(HttpServerRequest request) {
+    if (!request.method().equals(HttpMethod.POST)) {
+      return false;
+    }
+    String path = request.path();
+    return path != null && (path.endsWith("/purchases") || path.endsWith("/checkout"));
+  }
+
+  void began() {
+    running.increment();
+  }
+
+  void ended(HttpServerResponse response, long tookNanos) {
+    running.decrement();
+    if (response.headers().contains("Idempotency-Replayed")) {
+      return;
+    }
+    Told told = told(response.getStatusCode());
+    told.add(tookNanos);
+    if (told == completed) {
+      completedLately.add(1);
+    }
+  }
+
+  private Told told(int status) {
+    return switch (status) {
+      case 200, 201 -> completed;
+      case 202 -> requiresAction;
+      case 402 -> paymentFailed;
+      default -> status >= 500 ? error : refused;
+    };
+  }
+}

@@ -1,0 +1,195 @@
+package dev.lockstep.server;
+
+import static dev.lockstep.server.Client.cart;
+import static dev.lockstep.server.Client.sku;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a real server gives after real traffic, against every file that relies on it. */
+@Timeout(120)
+class MetricsTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  private static final Path OPS = Repository.root().resolve("ops");
+  private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z_]+)(?:\\{([^}]*)})? (\\S+)$");
+  private static final Pattern LABEL = Pattern.compile("(\\w+)(=~|!~|!=|=)\"([^\"]*)\"");
+  private static final Pattern USED = Pattern.compile("(lockstep_[a-z_]+)(?:\\{([^}]*)})?");
+  private static final Pattern GROUPING = Pattern.compile("by \\(([^)]*)\\)");
+  private static final Pattern ALERT_EXPRESSION = Pattern.compile("(?m)^ +expr: (.+)$");
+
+  /** Each name with the label sets it was seen with. */
+  private static final Map<String, List<Map<String, String>>> served = new HashMap<>();
+
+  @BeforeAll
+  static void sellSomething() throws Exception {
+    String id = server.drop(2, null);
+    Client shop = server.service();
+    shop.post("/v1/campaigns/" + id + "/holds", "m", cart("a", sku("A", 1))).expect(201);
+    server.operator().post("/v1/invariants/check", null).expect(200);
+    served.putAll(scrape());
+  }
+
+  @Test
+  void whatWasDoneIsCounted() throws Exception {
+    assertThat(labels("lockstep_http_request_duration_seconds_count"))
+        .contains(Map.of("method", "POST", "route", "/v1/campaigns/:id/holds", "status", "2xx"));
+    assertThat(labels("lockstep_database_transaction_duration_seconds_count"))
+        .contains(Map.of("transaction", "holds", "outcome", "committed"));
+    assertThat(value("lockstep_combiner_batch_requests_sum")).isPositive();
+    assertThat(value("lockstep_lock_wait_time_seconds_count")).isPositive();
+    assertThat(value("lockstep_invariant_check_timestamp_seconds")).isPositive();
+    assertThat(value("lockstep_overselling_incidents_total")).isZero();
+  }
+
+  @Test
+  void moreGivenOutThanThereIsCountsOnce() throws Exception {
+    String id = server.drop(5, null);
+    Client shop = server.service();
+    shop.post("/v1/campaigns/" + id + "/holds", "o", cart("a", sku("A", 5))).expect(201);
+    double before = value("lockstep_overselling_incidents_total");
+    server.database().execute("UPDATE lockstep.hold SET quantities = '{6}' WHERE scope = " + id);
+    server.operator().post("/v1/invariants/check", null).expect(200);
+    server.operator().post("/v1/invariants/check", null).expect(200);
+    assertThat(value("lockstep_overselling_incidents_total")).isEqualTo(before + 1);
+    assertThat(value("lockstep_invariant_violations")).isPositive();
+    server.database().execute("UPDATE lockstep.hold SET quantities = '{5}' WHERE scope = " + id);
+    server.operator().post("/v1/invariants/check", null).expect(200);
+    assertThat(value("lockstep_invariant_violations")).isZero();
+  }
+
+  @TestFactory
+  List<DynamicTest> everyExpressionOfTheDashboardUsesWhatIsServed() throws Exception {
+    JsonObject dashboard = new JsonObject(Files.readString(OPS.resolve("grafana-dashboard.json")));
+    List<DynamicTest> tests = new ArrayList<>();
+    for (Object panel : dashboard.getJsonArray("panels")) {
+      for (Object target : ((JsonObject) panel).getJsonArray("targets")) {
+        tests.add(test(((JsonObject) target).getString("expr")));
+      }
+    }
+    assertThat(tests).hasSizeGreaterThan(20);
+    return tests;
+  }
+
+  @TestFactory
+  List<DynamicTest> everyExpressionOfTheAlertsUsesWhatIsServed() throws Exception {
+    Matcher expression =
+        ALERT_EXPRESSION.matcher(Files.readString(OPS.resolve("prometheus-alerts.yaml")));
+    List<DynamicTest> tests = new ArrayList<>();
+    while (expression.find()) {
+      tests.add(test(expression.group(1)));
+    }
+    assertThat(tests).hasSizeGreaterThan(8);
+    return tests;
+  }
+
+  @Test
+  void everyNameServedIsExplained() throws Exception {
+    String explained = Files.readString(Repository.root().resolve("docs/operations.md"));
+    Set<String> missing = new TreeSet<>();
+    for (String name : served.keySet()) {
+      String family = name.replaceAll("_(bucket|count|sum|max)$", "");
+      if (!explained.contains("`" + family + "`") && !explained.contains("`" + name + "`")) {
+        missing.add(name);
+      }
+    }
+    assertThat(missing).isEmpty();
+  }
+
+  @Test
+  void theTestSeesANameOrLabelThatIsNotServed() {
+    assertThat(faults("sum(rate(lockstep_frobnications_total[5m]))")).isNotEmpty();
+    assertThat(faults("lockstep_http_requests_total{colour=\"5xx\"}")).isNotEmpty();
+    assertThat(faults("lockstep_http_requests_total{status=\"6xx\"}")).isNotEmpty();
+    assertThat(faults("sum by (colour) (lockstep_http_requests_total)")).isNotEmpty();
+    assertThat(faults("sum by (status) (lockstep_http_requests_total)")).isEmpty();
+  }
+
+  private static DynamicTest test(String expression) {
+    return DynamicTest.dynamicTest(expression, () -> assertThat(faults(expression)).isEmpty());
+  }
+
+  /** What an expression uses that is not there: names, labels, or values that labels never have. */
+  private static List<String> faults(String expression) {
+    List<String> faults = new ArrayList<>();
+    Matcher used = USED.matcher(expression);
+    while (used.find()) {
+      String name = used.group(1);
+      if (labels(name).isEmpty()) {
+        faults.add(name + " is not served");
+      }
+      Matcher label = LABEL.matcher(used.group(2) == null ? "" : used.group(2));
+      while (label.find()) {
+        // Of a pattern each alternative by itself: one that matches nothing is a mistake, too.
+        for (String value : label.group(3).split("\\|", -1)) {
+          if (!isServed(name, label.group(1), value)) {
+            faults.add(name + " has no " + label.group(1) + " " + value);
+          }
+        }
+      }
+      Matcher grouping = GROUPING.matcher(expression);
+      while (grouping.find()) {
+        for (String key : grouping.group(1).split(", *", -1)) {
+          if (labels(name).stream().noneMatch(series -> series.containsKey(key))) {
+            faults.add(name + " has no label " + key);
+          }
+        }
+      }
+    }
+    if (!USED.matcher(expression).find()) {
+      faults.add("no name of ours in " + expression);
+    }
+    return faults;
+  }
+
+  private static boolean isServed(String name, String label, String value) {
+    return labels(name).stream().anyMatch(series -> value.equals(series.get(label)));
+  }
+
+  private static List<Map<String, String>> labels(String name) {
+    return served.getOrDefault(name, List.of());
+  }
+
+  private static double value(String name) throws Exception {
+    Matcher sample = SAMPLE.matcher(text());
+    double sum = 0;
+    while (sample.find()) {
+      sum += sample.group(1).equals(name) ? Double.parseDouble(sample.group(3)) : 0;
+    }
+    return sum;
+  }
+
+  private static Map<String, List<Map<String, String>>> scrape() throws Exception {
+    Map<String, List<Map<String, String>>> found = new HashMap<>();
+    Matcher sample = SAMPLE.matcher(text());
+    while (sample.find()) {
+      Map<String, String> labels = new HashMap<>();
+      Matcher label = LABEL.matcher(sample.group(2) == null ? "" : sample.group(2));
+      while (label.find()) {
+        labels.put(label.group(1), label.group(3));
+      }
+      found.computeIfAbsent(sample.group(1), name -> new ArrayList<>()).add(labels);
+    }
+    return found;
+  }
+
+  private static String text() throws Exception {
+    return server.anyone().get("/metrics").response().body();
+  }
+}
