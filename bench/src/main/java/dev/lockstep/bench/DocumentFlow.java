@@ -6,7 +6,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +18,16 @@ import org.jspecify.annotations.Nullable;
 final class DocumentFlow {
   private static final int POSITIONS = 1_275;
 
-  private final DataSource pool;
+  private final BenchDatabase database;
   private final String isolation;
   private final AtomicInteger campaign;
+  private final int firstCampaign;
   private final int lastCampaign;
 
-  private DocumentFlow(DataSource pool, String isolation, int firstCampaign, int campaigns) {
-    this.pool = pool;
+  private DocumentFlow(BenchDatabase database, String isolation, int firstCampaign, int campaigns) {
+    this.database = database;
     this.isolation = isolation;
+    this.firstCampaign = firstCampaign;
     this.campaign = new AtomicInteger(firstCampaign);
     this.lastCampaign = firstCampaign + campaigns - 1;
   }
@@ -66,18 +67,20 @@ final class DocumentFlow {
         ANALYZE document.positions
         """
             .formatted(POSITIONS, firstCampaign, firstCampaign + campaigns - 1));
-    return new DocumentFlow(database.pool(), isolation, firstCampaign, campaigns);
+    return new DocumentFlow(database, isolation, firstCampaign, campaigns);
   }
 
-  static long purchases(BenchDatabase database) throws SQLException {
-    return database.number("SELECT count(*) FROM document.purchases");
+  long purchases() throws SQLException {
+    return database.number(
+        "SELECT count(*) FROM document.purchases WHERE campaign_id BETWEEN %d AND %d"
+            .formatted(firstCampaign, lastCampaign));
   }
 
   /** Tries until it has bought a position, as a client has to. */
   void buy(String buyer, String key) throws SQLException {
     while (true) {
       int current = campaign.get();
-      try (Connection connection = pool.getConnection()) {
+      try (Connection connection = database.pool().getConnection()) {
         connection.setAutoCommit(false);
         if (tryBuy(connection, current, buyer, key)) {
           connection.commit();

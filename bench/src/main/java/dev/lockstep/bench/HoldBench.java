@@ -32,7 +32,8 @@ final class HoldBench implements AutoCloseable {
   private static final String MILLION_UNITS = "Lockstep, a million units a pool";
   private static final String THOUSAND_POOLS = "Lockstep, 1,000 pools";
   private static final String CEILING = "ceiling: bulk SQL, one writer";
-  private static final int[] CALLERS = {1, 50, 500, 4_000};
+  // The lone caller comes when everything is compiled.
+  private static final int[] CALLERS = {500, 4_000, 50, 1};
   private static final int BUYER_LIMIT = 5;
   private static final int DOCUMENT_CAMPAIGNS = 25;
 
@@ -58,26 +59,34 @@ final class HoldBench implements AutoCloseable {
     CounterFlow.createTables(database);
     try (HoldBench bench = new HoldBench(database, seconds, report)) {
       for (int callers : CALLERS) {
-        bench.documents(REPEATABLE_READ, "REPEATABLE READ", callers);
-        bench.documents(READ_COMMITTED, "READ COMMITTED", callers);
-        bench.counter(FOR_UPDATE, true, callers);
-        bench.counter(CONDITIONAL, false, callers);
-        bench.lockstep(
-            COUNTED, callers, pool -> NewPool.counted(pool(pool), 50_000_000), 1, n -> pool(1));
-        bench.lockstep(UNITS, callers, pool -> units(pool, 1_000_000), 1, n -> pool(1));
+        bench.measure(
+            callers,
+            List.of(
+                bench.documents(REPEATABLE_READ, "REPEATABLE READ"),
+                bench.documents(READ_COMMITTED, "READ COMMITTED"),
+                bench.counter(FOR_UPDATE, true),
+                bench.counter(CONDITIONAL, false),
+                bench.lockstep(
+                    COUNTED, pool -> NewPool.counted(pool(pool), 50_000_000), 1, n -> pool(1)),
+                bench.lockstep(UNITS, pool -> units(pool, 1_000_000), 1, n -> pool(1))));
       }
       bench.redis();
       bench.ceiling();
-      // Pools of a thousand are sold one after the other: each call has its place in one of them.
-      bench.lockstep(
-          THOUSAND_UNITS, 500, pool -> units(pool, 1_000), 1_000, n -> pool(1 + (int) (n / 1_000)));
-      bench.lockstep(MILLION_UNITS, 500, pool -> units(pool, 1_000_000), 1, n -> pool(1));
-      bench.lockstep(
-          THOUSAND_POOLS,
+      bench.measure(
           500,
-          pool -> NewPool.counted(pool(pool), 100_000),
-          1_000,
-          n -> pool(1 + (int) (n % 1_000)));
+          List.of(
+              // Pools of a thousand are sold one after the other: each call has its place in one.
+              bench.lockstep(
+                  THOUSAND_UNITS,
+                  pool -> units(pool, 1_000),
+                  1_000,
+                  n -> pool(1 + (int) (n / 1_000))),
+              bench.lockstep(MILLION_UNITS, pool -> units(pool, 1_000_000), 1, n -> pool(1)),
+              bench.lockstep(
+                  THOUSAND_POOLS,
+                  pool -> NewPool.counted(pool(pool), 100_000),
+                  1_000,
+                  n -> pool(1 + (int) (n % 1_000)))));
       bench.aims();
     }
   }
@@ -111,36 +120,55 @@ final class HoldBench implements AutoCloseable {
         "1,000 pools / one pool, 500 callers", report.find(THOUSAND_POOLS, 500), counted, 1);
   }
 
-  private void documents(String name, String isolation, int callers) throws Exception {
+  /** What is measured, and what its database shows afterwards. */
+  private record Contender(String name, Load.Call call, Stored stored) {
+    @FunctionalInterface
+    interface Stored {
+      long count() throws SQLException;
+    }
+  }
+
+  /** One after the other; alone, in turns, as a millisecond is easily disturbed. */
+  private void measure(int callers, List<Contender> contenders) throws Exception {
+    if (callers == 1) {
+      InTurns[] turns =
+          contenders.stream().map(c -> new InTurns(c.name(), c.call())).toArray(InTurns[]::new);
+      List<Measured> results = InTurns.run(seconds, turns);
+      for (int i = 0; i < results.size(); i++) {
+        book(contenders.get(i), results.get(i));
+      }
+      return;
+    }
+    for (Contender contender : contenders) {
+      book(contender, Load.run(contender.name(), callers, seconds, contender.call()));
+    }
+  }
+
+  private void book(Contender contender, Measured measured) throws SQLException {
+    Report.requireBalance(contender.name(), measured.acknowledged(), contender.stored().count());
+    report.add(measured);
+  }
+
+  private Contender documents(String name, String isolation) throws Exception {
     Progress.say("%s: creating positions", name);
     int first = lastCampaign + 1;
     lastCampaign += DOCUMENT_CAMPAIGNS;
     DocumentFlow flow = DocumentFlow.create(database, isolation, first, DOCUMENT_CAMPAIGNS);
-    long before = DocumentFlow.purchases(database);
-    Measured measured =
-        Load.run(
-            name, callers, seconds, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)));
-    Report.requireBalance(name, measured.acknowledged(), DocumentFlow.purchases(database) - before);
-    report.add(measured);
+    return new Contender(
+        name, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
   }
 
-  private void counter(String name, boolean lockFirst, int callers) throws Exception {
+  private Contender counter(String name, boolean lockFirst) throws Exception {
     int product = ++lastProduct;
     CounterFlow flow = CounterFlow.create(database, product, lockFirst);
-    Measured measured =
-        Load.run(
-            name,
-            callers,
-            seconds,
-            n -> flow.reserve(Names.buyer(n), "%d-%d".formatted(product, n)));
-    Report.requireBalance(
-        name, measured.acknowledged(), CounterFlow.reservations(database, product));
-    report.add(measured);
+    return new Contender(
+        name,
+        n -> flow.reserve(Names.buyer(n), "%d-%d".formatted(product, n)),
+        () -> CounterFlow.reservations(database, product));
   }
 
-  private void lockstep(
-      String name, int callers, IntFunction<NewPool> pool, int pools, LongFunction<PoolId> choice)
-      throws Exception {
+  private Contender lockstep(
+      String name, IntFunction<NewPool> pool, int pools, LongFunction<PoolId> choice) {
     Progress.say("%s: creating stock", name);
     ScopeId scope = new ScopeId(++lastScope);
     holds.createScope(scope, OptionalInt.of(BUYER_LIMIT));
@@ -149,24 +177,19 @@ final class HoldBench implements AutoCloseable {
       created.add(pool.apply(i));
     }
     holds.createPools(scope, created);
-    Measured measured = Load.run(name, callers, seconds, n -> acquire(scope, n, choice.apply(n)));
-    Report.requireBalance(name, measured.acknowledged(), granted(scope));
-    report.add(measured);
+    return new Contender(name, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
   }
 
   private void acquire(ScopeId scope, long number, PoolId pool) {
     BuyerId buyer = new BuyerId(Names.buyer(number));
     HoldOutcome outcome =
-        holds
-            .submit(
-                Acquire.of(
-                    scope,
-                    HoldId.forKey(buyer, Names.key(number)),
-                    buyer,
-                    List.of(Line.of(pool, 1)),
-                    Duration.ofMinutes(15)))
-            .toCompletableFuture()
-            .join();
+        holds.call(
+            Acquire.of(
+                scope,
+                HoldId.forKey(buyer, Names.key(number)),
+                buyer,
+                List.of(Line.of(pool, 1)),
+                Duration.ofMinutes(15)));
     if (!(outcome instanceof HoldOutcome.Granted)) {
       throw new IllegalStateException("Not granted: " + outcome);
     }

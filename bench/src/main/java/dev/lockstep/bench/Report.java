@@ -2,6 +2,7 @@ package dev.lockstep.bench;
 
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.StringJoiner;
@@ -81,16 +82,18 @@ final class Report {
         .orElseThrow();
   }
 
-  /** A ratio that should reach the target; left out when a side did not run here. */
+  /** A ratio that should reach the target. */
   void atLeast(String aim, Measured ours, Measured theirs, double target) {
-    if (ours.ran() && theirs.ran()) {
-      aims.add(new Aim(aim, ours.perSecond() / theirs.perSecond(), target, true));
-    }
+    aims.add(new Aim(aim, ratio(ours.perSecond(), theirs.perSecond()), target, true));
   }
 
   /** A ratio that should not pass the target. */
   void atMost(String aim, double ours, double theirs, double target) {
-    aims.add(new Aim(aim, ours / theirs, target, false));
+    aims.add(new Aim(aim, ratio(ours, theirs), target, false));
+  }
+
+  private static double ratio(double ours, double theirs) {
+    return theirs > 0 ? ours / theirs : 0;
   }
 
   private void print(PrintStream out, boolean json) {
@@ -107,7 +110,9 @@ final class Report {
     String head = "%-" + width + "s  %7s  %10s  %9s  %9s  %9s%n";
     out.printf(
         Locale.ROOT, head, "contender", "callers", "per second", "p50 ms", "p95 ms", "p99 ms");
-    for (Measured r : results) {
+    List<Measured> byCallers = new ArrayList<>(results);
+    byCallers.sort(Comparator.comparingInt(Measured::callers));
+    for (Measured r : byCallers) {
       if (r.ran()) {
         out.printf(
             Locale.ROOT,

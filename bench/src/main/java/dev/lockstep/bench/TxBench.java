@@ -3,10 +3,12 @@ package dev.lockstep.bench;
 import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.List;
@@ -27,24 +29,26 @@ final class TxBench {
     database.execute(
         "CREATE TABLE bench_counter (id int PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 20)");
     Transactor transactor = new Transactor(database.pool());
-    int id = 0;
-    for (int callers : CALLERS) {
-      int each = ++id;
-      create(database, each);
-      Measured plain =
-          Load.run(ONE_EACH, callers, seconds, n -> transactor.run(c -> increment(c, each, 1)));
-      verify(database, report.add(plain), each);
-      int hot = ++id;
-      create(database, hot);
-      try (Combiner<Integer, Integer, Long> combiner =
-          Combiner.on(transactor, new Increments(), CombinerConfig.named("bench"))) {
-        verify(
-            database,
-            report.add(Load.run(COMBINED, callers, seconds, n -> combiner.call(hot, 1))),
-            hot);
+    try (Combiner<Integer, Integer, Long> combiner =
+        Combiner.on(transactor, new Increments(), CombinerConfig.named("bench"))) {
+      int id = 0;
+      for (int callers : CALLERS) {
+        int each = create(database, ++id);
+        int hot = create(database, ++id);
+        Load.Call plain = n -> transactor.run(c -> increment(c, each, 1));
+        Load.Call combined = n -> combiner.call(hot, 1);
+        List<Measured> results =
+            callers == 1
+                ? InTurns.run(
+                    seconds, new InTurns(ONE_EACH, plain), new InTurns(COMBINED, combined))
+                : List.of(
+                    Load.run(ONE_EACH, callers, seconds, plain),
+                    Load.run(COMBINED, callers, seconds, combined));
+        verify(database, report.add(results.get(0)), each);
+        verify(database, report.add(results.get(1)), hot);
       }
+      ceiling(database, seconds, report, transactor, create(database, ++id));
     }
-    ceiling(database, seconds, report, transactor, ++id);
     report.atLeast(
         "combined / one transaction each, 500 callers",
         report.find(COMBINED, 500),
@@ -60,7 +64,6 @@ final class TxBench {
   private static void ceiling(
       BenchDatabase database, int seconds, Report report, Transactor transactor, int id)
       throws Exception {
-    create(database, id);
     Measured batches =
         Load.run(CEILING, 1, seconds, n -> transactor.run(c -> increment(c, id, CEILING_BATCH)));
     verify(
@@ -78,8 +81,9 @@ final class TxBench {
         id);
   }
 
-  private static void create(BenchDatabase database, int id) throws SQLException {
+  private static int create(BenchDatabase database, int id) throws SQLException {
     database.execute("INSERT INTO bench_counter VALUES (" + id + ", 0)");
+    return id;
   }
 
   private static void verify(BenchDatabase database, Measured measured, int id)
@@ -108,15 +112,11 @@ final class TxBench {
     private static final String WRITE = "UPDATE bench_counter SET n = ? WHERE id = ?";
 
     @Override
-    public Long lock(Connection connection, Integer id, List<Integer> requests)
-        throws SQLException {
-      try (PreparedStatement statement = connection.prepareStatement(LOCK)) {
-        statement.setInt(1, id);
-        try (ResultSet row = statement.executeQuery()) {
-          row.next();
-          return row.getLong(1);
-        }
-      }
+    public Long lock(Exchange exchange, Integer id, List<Integer> requests) throws SQLException {
+      RoundTrip trip = exchange.trip();
+      Rows<Long> counter = trip.query(LOCK, row -> row.getLong(1), id);
+      trip.send();
+      return counter.list().get(0);
     }
 
     @Override
@@ -131,12 +131,10 @@ final class TxBench {
     }
 
     @Override
-    public void write(Connection connection, Integer id, List<Long> values) throws SQLException {
-      try (PreparedStatement statement = connection.prepareStatement(WRITE)) {
-        statement.setLong(1, values.get(values.size() - 1));
-        statement.setInt(2, id);
-        statement.executeUpdate();
-      }
+    public void write(Exchange exchange, Integer id, List<Long> values) throws SQLException {
+      RoundTrip trip = exchange.trip();
+      trip.update(WRITE, values.get(values.size() - 1), id);
+      exchange.last(trip);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.lockstep.combine;
 
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.Transactor;
@@ -32,9 +33,9 @@ interface BatchRunner<K, Q, A> {
     @Override
     public List<A> run(K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
-      return transactor.call(
+      return transactor.exchange(
           options,
-          connection -> latest.keep(decide(connection, operation, key, requests, listener)),
+          exchange -> latest.keep(decide(exchange, operation, key, requests, listener)),
           connection -> latest.ifCommitted(connection, operation, key));
     }
 
@@ -50,17 +51,17 @@ interface BatchRunner<K, Q, A> {
    * must not have happened.
    */
   static <K, Q, S, P, A> Decided<P, A> decide(
-      Connection connection,
+      Exchange exchange,
       Combined<K, Q, S, P, A> operation,
       K key,
       List<Q> requests,
       CombinerListener listener)
       throws SQLException {
     long askedNanos = System.nanoTime();
-    S state = operation.lock(connection, key, requests);
+    S state = operation.lock(exchange, key, requests);
     listener.onLocked(Duration.ofNanos(System.nanoTime() - askedNanos));
     P plan = operation.decide(key, state, requests);
-    operation.write(connection, key, plan);
+    operation.write(exchange, key, plan);
     List<A> answers = operation.answers(plan);
     if (answers.size() != requests.size()) {
       throw new IllegalStateException(

@@ -1,5 +1,6 @@
 package dev.lockstep.combine;
 
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -7,6 +8,9 @@ import java.util.List;
 /**
  * A contended write, in the three steps that make it batchable: lock the rows in the global order,
  * decide every request in memory, write all results in bulk.
+ *
+ * <p>The {@link Exchange} is the transaction's connection for whoever wants just that; an operation
+ * that locks in its first trip and writes in its last crosses the network twice in all.
  *
  * <p>The same steps serve a batch of five hundred in the combiner's transaction and a batch of one
  * on a caller's connection.
@@ -20,13 +24,13 @@ import java.util.List;
 public interface Combined<K, Q, S, P, A> {
 
   /** Locks and reads what the requests need. May write nothing that a decision depends on. */
-  S lock(Connection connection, K key, List<Q> requests) throws SQLException;
+  S lock(Exchange exchange, K key, List<Q> requests) throws SQLException;
 
   /** Decides every request, in order. A pure function: no clock, no randomness, no database. */
   P decide(K key, S state, List<Q> requests);
 
   /** Writes the plan with a handful of statements, however many requests there were. */
-  void write(Connection connection, K key, P plan) throws SQLException;
+  void write(Exchange exchange, K key, P plan) throws SQLException;
 
   /** One answer a request, in the order of the requests. */
   List<A> answers(P plan);

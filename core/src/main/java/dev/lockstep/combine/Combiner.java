@@ -1,6 +1,7 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.Delivery.Answer;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Transactor;
@@ -129,7 +130,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public static <K, Q, S, P, A> List<A> apply(
       Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
-    return BatchRunner.decide(connection, operation, key, requests, CombinerListener.NONE)
+    return BatchRunner.decide(
+            Exchange.within(connection), operation, key, requests, CombinerListener.NONE)
         .answers();
   }
 

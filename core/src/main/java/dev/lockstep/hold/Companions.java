@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import dev.lockstep.hold.Ask.Attachment;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOperation.Decided;
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -26,9 +27,13 @@ final class Companions {
     }
   }
 
-  void write(Connection connection) throws SQLException {
+  boolean isEmpty() {
+    return inOrder.isEmpty();
+  }
+
+  void write(Exchange exchange) throws SQLException {
     for (Call<?> call : inOrder) {
-      call.write(connection);
+      call.write(exchange.connection());
     }
   }
 

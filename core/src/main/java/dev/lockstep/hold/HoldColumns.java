@@ -2,21 +2,46 @@ package dev.lockstep.hold;
 
 import dev.lockstep.tx.SqlArray;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.StringJoiner;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds turned into columns for {@code unnest}. Values that are arrays themselves travel as their
- * text, since unnest would flatten an array of arrays; times likewise.
+ * Holds turned into columns for {@code unnest}. Times travel as microseconds since 1970, which the
+ * server need not parse. Lines travel end to end, as unnest would flatten an array of arrays: each
+ * hold says how many come before its own, and how many are its own.
  */
 final class HoldColumns {
   private final List<Hold> holds;
+  private final List<Integer> linesBefore = new ArrayList<>();
+  private final List<Integer> lineCounts = new ArrayList<>();
+  private final List<Long> pools = new ArrayList<>();
+  private final List<Integer> quantities = new ArrayList<>();
+  private final List<Integer> unitsBefore = new ArrayList<>();
+  private final List<Integer> unitCounts = new ArrayList<>();
+  private final List<Long> unitPools = new ArrayList<>();
+  private final List<Integer> units = new ArrayList<>();
 
   HoldColumns(List<Hold> holds) {
     this.holds = holds;
+    for (Hold hold : holds) {
+      linesBefore.add(pools.size());
+      unitsBefore.add(units.size());
+      hold.lines().forEach(this::add);
+      lineCounts.add(hold.lines().size());
+      unitCounts.add(units.size() - unitsBefore.get(unitsBefore.size() - 1));
+    }
+  }
+
+  private void add(HeldLine line) {
+    pools.add(line.pool().value());
+    quantities.add(line.quantity());
+    for (int unit : line.units()) {
+      unitPools.add(line.pool().value());
+      units.add(unit);
+    }
   }
 
   SqlArray ids() {
@@ -28,41 +53,47 @@ final class HoldColumns {
   }
 
   SqlArray expiry() {
-    return SqlArray.texts(of(hold -> hold.expiresAt().toString()));
+    return SqlArray.bigints(of(hold -> micros(hold.expiresAt())));
   }
 
   SqlArray endedAt() {
-    return SqlArray.texts(
-        of(hold -> hold.end().map(Hold.End::at).map(Instant::toString).orElse(null)));
+    return SqlArray.bigints(of(hold -> hold.end().map(end -> micros(end.at())).orElse(null)));
   }
 
   SqlArray endedBy() {
     return SqlArray.texts(of(hold -> hold.end().map(Hold.End::by).orElse(null)));
   }
 
+  SqlArray linesBefore() {
+    return SqlArray.integers(linesBefore);
+  }
+
+  SqlArray lineCounts() {
+    return SqlArray.integers(lineCounts);
+  }
+
+  SqlArray unitsBefore() {
+    return SqlArray.integers(unitsBefore);
+  }
+
+  SqlArray unitCounts() {
+    return SqlArray.integers(unitCounts);
+  }
+
   SqlArray pools() {
-    return SqlArray.texts(of(hold -> braces(hold, HoldColumns::addPool)));
+    return SqlArray.bigints(pools);
   }
 
   SqlArray quantities() {
-    return SqlArray.texts(
-        of(hold -> braces(hold, (line, into) -> into.add(String.valueOf(line.quantity())))));
+    return SqlArray.integers(quantities);
   }
 
   SqlArray unitPools() {
-    return SqlArray.texts(
-        of(
-            hold ->
-                bracesOfUnits(
-                    hold, (line, into) -> line.units().forEach(u -> addPool(line, into)))));
+    return SqlArray.bigints(unitPools);
   }
 
   SqlArray units() {
-    return SqlArray.texts(
-        of(
-            hold ->
-                bracesOfUnits(
-                    hold, (line, into) -> line.units().forEach(u -> into.add(String.valueOf(u))))));
+    return SqlArray.integers(units);
   }
 
   <R extends @Nullable Object> List<R> of(Function<Hold, R> column) {
@@ -71,22 +102,7 @@ final class HoldColumns {
     return values;
   }
 
-  private interface LinePart {
-    void add(HeldLine line, StringJoiner into);
-  }
-
-  private static void addPool(HeldLine line, StringJoiner into) {
-    into.add(String.valueOf(line.pool().value()));
-  }
-
-  private static String braces(Hold hold, LinePart part) {
-    StringJoiner joined = new StringJoiner(",", "{", "}");
-    hold.lines().forEach(line -> part.add(line, joined));
-    return joined.toString();
-  }
-
-  private static @Nullable String bracesOfUnits(Hold hold, LinePart part) {
-    boolean none = hold.lines().stream().allMatch(line -> line.units().isEmpty());
-    return none ? null : braces(hold, part);
+  private static long micros(Instant time) {
+    return ChronoUnit.MICROS.between(Instant.EPOCH, time);
   }
 }

@@ -1,8 +1,10 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.combine.Combined;
+import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.Plan.Answer;
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -13,6 +15,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /**
  * Commands on a scope's stock as one combined write: {@link StateReader}, {@link Decision}, {@link
@@ -40,8 +43,8 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
   record Decided(Plan plan, List<Ask> asks, List<Reply> replies) {}
 
   @Override
-  public ScopeState lock(Connection connection, ScopeId scope, List<Ask> asks) throws SQLException {
-    ScopeState state = read(connection, scope, asks);
+  public ScopeState lock(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
+    ScopeState state = read(exchange, scope, asks);
     // Remembered from a transaction that created the pool otherwise and was then rolled back.
     boolean mistaken =
         state.pools().entrySet().stream()
@@ -49,7 +52,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
             .map(pool -> counted.remove(new CountedPool(scope, pool.getKey())))
             .reduce(false, Boolean::logicalOr);
     if (mistaken) {
-      state = read(connection, scope, asks);
+      state = read(exchange, scope, asks);
     }
     if (counted.size() > MAX_REMEMBERED_POOLS) {
       counted.clear();
@@ -65,14 +68,17 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
     return state;
   }
 
-  private ScopeState read(Connection connection, ScopeId scope, List<Ask> asks)
-      throws SQLException {
-    return new StateReader(
-            scope,
-            commandsOf(asks),
-            config.sweepBatch(),
-            pool -> counted.contains(new CountedPool(scope, pool)))
-        .read(connection);
+  private ScopeState read(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
+    Predicate<PoolId> isCounted = pool -> counted.contains(new CountedPool(scope, pool));
+    List<Acquire> acquires = new ArrayList<>(asks.size());
+    for (Ask ask : asks) {
+      if (!ask.thorough() && ask.command() instanceof Acquire acquire) {
+        acquires.add(acquire);
+      }
+    }
+    return acquires.size() == asks.size()
+        ? new AcquireReader(scope, acquires, isCounted).read(exchange)
+        : new StateReader(scope, commandsOf(asks), config.sweepBatch(), isCounted).read(exchange);
   }
 
   @Override
@@ -96,9 +102,10 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
   }
 
   @Override
-  public void write(Connection connection, ScopeId scope, Decided decided) throws SQLException {
-    new PlanWriter(scope, decided.plan()).write(connection);
-    new Companions(decided).write(connection);
+  public void write(Exchange exchange, ScopeId scope, Decided decided) throws SQLException {
+    Companions companions = new Companions(decided);
+    new PlanWriter(scope, decided.plan()).write(exchange, companions.isEmpty());
+    companions.write(exchange);
   }
 
   @Override

@@ -77,13 +77,33 @@ public final class Holds implements AutoCloseable {
    * @throws IllegalArgumentException for a time beyond the configured maximum
    */
   public <R extends HoldOutcome> CompletionStage<R> submit(HoldCommand<R> command) {
-    return submit(new Ask(requireWithinLimits(command), null));
+    return submit(Ask.of(requireWithinLimits(command), null));
+  }
+
+  /**
+   * As {@link #submit(HoldCommand)}, and waits for the answer. A caller that waits anyway and meets
+   * nobody runs the transaction itself, which spares it the wait for another thread to wake up.
+   *
+   * @throws dev.lockstep.tx.LockstepException for a fault
+   */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <R extends HoldOutcome> R call(HoldCommand<R> command) {
+    Ask ask = Ask.of(requireWithinLimits(command), null);
+    Reply reply;
+    try {
+      reply = combiner.call(command.scope(), ask);
+    } catch (Overloaded overloaded) {
+      return (R) new HoldOutcome.Overloaded(overloaded.retryAfter());
+    }
+    return reply.again()
+        ? await(submit(ask.thoroughly()))
+        : (R) Objects.requireNonNull(reply.outcome());
   }
 
   /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
   public <R extends HoldOutcome, P> CompletionStage<R> submit(
       HoldCommand<R> command, Companion<P> companion, P payload) {
-    return submit(new Ask(requireWithinLimits(command), new Attachment<>(companion, payload)));
+    return submit(Ask.of(requireWithinLimits(command), new Attachment<>(companion, payload)));
   }
 
   /**
@@ -258,6 +278,17 @@ public final class Holds implements AutoCloseable {
     combiner.close();
   }
 
+  private static <R> R await(CompletionStage<R> stage) {
+    try {
+      return stage.toCompletableFuture().join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw e;
+    }
+  }
+
   private static void requirePositive(int limit) {
     if (limit < 1) {
       throw new IllegalArgumentException("A buyer's limit is at least 1, not " + limit);
@@ -273,7 +304,7 @@ public final class Holds implements AutoCloseable {
       throws SQLException {
     List<Integer> open = indexes;
     for (int round = 1; !open.isEmpty(); round++) {
-      List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null)).toList();
+      List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null, true)).toList();
       List<Reply> replies = Combiner.apply(connection, operation, scope, asks);
       if (replies.stream().allMatch(reply -> reply.again() && reply.swept() == 0)) {
         // Whoever is deciding about the rest may be waiting for what this transaction has locked.
@@ -305,13 +336,18 @@ public final class Holds implements AutoCloseable {
             .whenComplete(
                 (reply, thrown) -> {
                   if (thrown == null && reply.again() && round < MAX_ROUNDS) {
-                    // Without progress another batch has what is expired, and may itself wait.
-                    Executor when = reply.swept() > 0 ? Runnable::run : SOON;
-                    when.execute(() -> submit(ask, round + 1, answer));
+                    next(ask, reply).execute(() -> submit(ask.thoroughly(), round + 1, answer));
                   } else {
                     complete(answer, reply, thrown);
                   }
                 });
+  }
+
+  /**
+   * Without progress, though it was looked for, another batch has what is expired, and may wait.
+   */
+  private static Executor next(Ask ask, Reply reply) {
+    return reply.swept() > 0 || !ask.thorough() ? Runnable::run : SOON;
   }
 
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.

@@ -3,13 +3,11 @@ package dev.lockstep.hold;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.Plan.UnitChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
-import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -19,64 +17,86 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a plan in one round trip: one statement a table, whatever the size of the batch.
+ * Writes a plan in one round trip, together with COMMIT if nothing is to follow: one statement a
+ * table, whatever the size of the batch.
  *
- * <p>The rows are locked, so every guard below should hold. Each is checked all the same: a count
- * that falls short means that something changed a row behind the lock's back or, for a new hold or
- * a new buyer, that another node was faster; the transaction is then run again on what is there
- * now.
+ * <p>The rows are locked, so what the plan was decided on should still be there; for a new hold or
+ * a buyer's quota another node may have been faster. Each statement therefore guards itself: where
+ * a row is not as it was seen, it sets a value that a constraint of the table refuses. That fails
+ * the transaction, also one of the caller's, and it is run again on what is there now.
  *
- * <p>A statement that joins a table names the keys a second time ({@code = ANY}). Then every plan
- * reads just those rows, also one that was made from no statistics or for a table still small.
+ * <p>A statement that joins a table names the keys a second time ({@code = ANY}), so that just
+ * those rows are read whatever a planner knows or believes of a scope, and pairs them by hash: in a
+ * nested loop it would look each of them up once for each of them.
  */
 final class PlanWriter {
-  // Joining the scope's row keeps the statement on one shard (and refuses an unknown scope).
+  // Times are sent as microseconds. Lines of all holds are sent end to end.
+  private static final String MICROS = "timestamptz 'epoch' + interval '1 microsecond' * ";
+  private static final String LINES =
+      """
+      l.pools[x.lines_before + 1 : x.lines_before + x.line_count],
+        l.quantities[x.lines_before + 1 : x.lines_before + x.line_count],
+        CASE WHEN x.unit_count > 0
+          THEN l.unit_pools[x.units_before + 1 : x.units_before + x.unit_count] END,
+        CASE WHEN x.unit_count > 0
+          THEN l.units[x.units_before + 1 : x.units_before + x.unit_count] END""";
+  private static final String ALL_LINES =
+      """
+      (SELECT ?::bigint[], ?::integer[], ?::bigint[], ?::integer[])
+          AS l (pools, quantities, unit_pools, units)""";
+
+  // Joining the scope's row keeps the statement on one shard (and refuses an unknown scope). A hold
+  // that is there already fails it.
   private static final String INSERT_HOLDS =
       """
       INSERT INTO lockstep.hold (scope, hold, buyer, fingerprint, state, created_at, expires_at,
         ended_at, ended_by, pools, quantities, unit_pools, units)
-      SELECT s.scope, x.hold, x.buyer, x.fingerprint, x.state, ?, x.expires_at::timestamptz,
-        x.ended_at::timestamptz, x.ended_by, x.pools::bigint[], x.quantities::integer[],
-        x.unit_pools::bigint[], x.units::integer[]
-      FROM lockstep.scope s,
+      SELECT s.scope, x.hold, x.buyer, x.fingerprint, x.state, ?, %1$s x.expires_at,
+        %1$s x.ended_at, x.ended_by, %2$s
+      FROM lockstep.scope s, %3$s,
         unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          AS x (hold, buyer, fingerprint, state, expires_at, ended_at, ended_by, pools, quantities,
-                unit_pools, units)
-      WHERE s.scope = ?
-      ON CONFLICT (scope, hold) DO NOTHING""";
+          AS x (hold, buyer, fingerprint, state, expires_at, ended_at, ended_by, lines_before,
+                line_count, units_before, unit_count)
+      WHERE s.scope = ?"""
+          .formatted(MICROS, LINES, ALL_LINES);
 
-  // state < 1, which is 0, is the compare-and-set that lets a hold end only once. Not "= 0": the
-  // index of what expires would seem a way to find a hold, and is a walk over all that are live.
+  // The compare-and-set that lets a hold end only once: there is no state of -1.
   private static final String UPDATE_HOLDS =
       """
       UPDATE lockstep.hold h
-      SET state = x.state, expires_at = x.expires_at::timestamptz, ended_at = x.ended_at::timestamptz,
-        ended_by = x.ended_by, pools = x.pools::bigint[], quantities = x.quantities::integer[],
-        unit_pools = x.unit_pools::bigint[], units = x.units::integer[]
-      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
-        AS x (hold, state, expires_at, ended_at, ended_by, pools, quantities, unit_pools, units)
-      WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?) AND h.state < 1""";
+      SET state = CASE WHEN h.state = 0 THEN x.state ELSE -1 END, expires_at = %1$s x.expires_at,
+        ended_at = %1$s x.ended_at, ended_by = x.ended_by,
+        (pools, quantities, unit_pools, units) = ROW (%2$s)
+      FROM %3$s,
+        unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
+          AS x (hold, state, expires_at, ended_at, ended_by, lines_before, line_count,
+                units_before, unit_count)
+      WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
+          .formatted(MICROS, LINES, ALL_LINES);
 
-  // A unit changes hands only from the owner it was seen with.
+  // A unit changes hands only from the owner it was seen with: no unit is without a rank.
   private static final String UPDATE_UNITS =
       """
-      UPDATE lockstep.unit u SET hold = x.after, returned = (x.after IS NULL)
+      UPDATE lockstep.unit u SET hold = x.after, returned = (x.after IS NULL),
+        rank = CASE WHEN u.hold IS NOT DISTINCT FROM x.before THEN u.rank END
       FROM unnest(?, ?, ?, ?) AS x (pool, unit, before, after)
       WHERE u.scope = ? AND u.pool = x.pool AND u.unit = x.unit
-        AND u.pool = ANY (?) AND u.unit = ANY (?) AND u.hold IS NOT DISTINCT FROM x.before""";
+        AND u.pool = ANY (?) AND u.unit = ANY (?)""";
 
-  // The guard of a buyer's limit: it holds even against a node that saw no row to lock.
+  // The guard of a buyer's limit: it holds even against a node that saw no row to lock. No use is
+  // below zero.
   private static final String RAISE_QUOTAS =
       """
       INSERT INTO lockstep.quota AS q (scope, buyer, used)
       SELECT s.scope, x.buyer, x.delta
       FROM lockstep.scope s, unnest(?, ?) AS x (buyer, delta)
       WHERE s.scope = ?
-      ON CONFLICT (scope, buyer) DO UPDATE SET used = q.used + excluded.used
-      WHERE q.used + excluded.used <= ?""";
+      ON CONFLICT (scope, buyer) DO UPDATE SET used =
+        CASE WHEN q.used + excluded.used <= ? THEN q.used + excluded.used ELSE -1 END""";
 
   private static final String LOWER_QUOTAS =
       """
@@ -95,25 +115,18 @@ final class PlanWriter {
           AS x (pool, seq, hold, cause, actor, held_before, held_after, sold_before, sold_after)
       WHERE s.scope = ?""";
 
+  // Nothing is held a negative number of times.
   private static final String UPDATE_POOLS =
       """
       UPDATE lockstep.pool p
-      SET held = x.held, sold = x.sold, next_rank = x.next_rank, audit_seq = x.seq_after
+      SET held = CASE WHEN p.audit_seq = x.seq_before THEN x.held ELSE -1 END,
+        sold = x.sold, next_rank = x.next_rank, audit_seq = x.seq_after
       FROM unnest(?, ?, ?, ?, ?, ?) AS x (pool, held, sold, next_rank, seq_before, seq_after)
-      WHERE p.scope = ? AND p.pool = x.pool AND p.pool = ANY (?) AND p.audit_seq = x.seq_before""";
-
-  private static final String REFUSE =
-      """
-      DO $$ BEGIN
-        RAISE EXCEPTION '%s' USING ERRCODE = 'serialization_failure';
-      END $$""";
+      WHERE p.scope = ? AND p.pool = x.pool AND p.pool = ANY (?)""";
 
   private final long scope;
   private final Plan plan;
   private final OffsetDateTime now;
-  private final List<Guard> guards = new ArrayList<>();
-
-  private record Guard(String what, int expected, Rows<?> actual) {}
 
   PlanWriter(ScopeId scope, Plan plan) {
     this.scope = scope.value();
@@ -121,176 +134,181 @@ final class PlanWriter {
     this.now = plan.now().atOffset(ZoneOffset.UTC);
   }
 
-  void write(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    if (!plan.units().isEmpty() || !plan.changedHolds().isEmpty() || plan.pools().size() > 1) {
-      // The rows are few and known; pairing them with their new values is best done by hash.
-      trip.update("SET LOCAL enable_hashjoin = on");
-    }
-    addQuotas(trip);
-    addHolds(trip);
-    addUnits(trip);
-    addAudit(trip);
-    addPools(trip);
-    trip.send();
-    for (Guard guard : guards) {
-      if (guard.actual().changed() != guard.expected()) {
-        throw refuse(
-            connection,
-            "%d of %d %s of scope %d were as seen"
-                .formatted(guard.actual().changed(), guard.expected(), guard.what(), scope));
-      }
-    }
-  }
-
   /**
-   * The rest of the plan is already written. So the server itself fails the transaction: a caller
-   * on whose connection this runs cannot commit the half of it.
+   * Writes.
+   *
+   * @param last nothing follows but COMMIT
    */
-  private static SQLException refuse(Connection connection, String message) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      statement.execute(REFUSE.formatted(message));
+  void write(Exchange exchange, boolean last) throws SQLException {
+    RoundTrip trip = exchange.trip().failingAs(this::orConflict);
+    Map<String, Integer> lowered = quotas(delta -> delta < 0);
+    boolean join =
+        lowered.size() > 1
+            || plan.changedHolds().size() > 1
+            || plan.units().size() > 1
+            || plan.pools().size() > 1;
+    raiseQuotas(trip, quotas(delta -> delta > 0));
+    insertHolds(trip);
+    insertAudit(trip);
+    if (join) {
+      pairByHash(trip, true);
     }
-    return SqlFault.conflict(message);
+    lowerQuotas(trip, lowered);
+    updateHolds(trip);
+    updateUnits(trip);
+    updatePools(trip);
+    if (join && !last) {
+      pairByHash(trip, false);
+    }
+    if (last) {
+      exchange.last(trip);
+    } else {
+      trip.send();
+    }
   }
 
-  private void addQuotas(RoundTrip trip) {
-    Map<String, Integer> raised = new TreeMap<>();
-    Map<String, Integer> lowered = new TreeMap<>();
+  private static void pairByHash(RoundTrip trip, boolean on) {
+    trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
+    trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
+  }
+
+  /** A constraint that fails here is a guard that did. */
+  private SQLException orConflict(SQLException thrown) {
+    if (SqlFault.of(thrown) != SqlFault.CONSTRAINT) {
+      return thrown;
+    }
+    SQLException conflict = SqlFault.conflict("Rows of scope %d were not as seen".formatted(scope));
+    conflict.initCause(thrown);
+    return conflict;
+  }
+
+  private Map<String, Integer> quotas(IntPredicate which) {
+    Map<String, Integer> sorted = new TreeMap<>();
     plan.quotaDeltas()
         .forEach(
-            (buyer, delta) -> (delta > 0 ? raised : lowered).put(buyer.value(), Math.abs(delta)));
+            (buyer, delta) -> {
+              if (which.test(delta)) {
+                sorted.put(buyer.value(), Math.abs(delta));
+              }
+            });
+    return sorted;
+  }
+
+  private void raiseQuotas(RoundTrip trip, Map<String, Integer> raised) {
     if (!raised.isEmpty()) {
-      guards.add(
-          new Guard(
-              "quotas",
-              raised.size(),
-              trip.update(
-                  RAISE_QUOTAS,
-                  SqlArray.texts(raised.keySet()),
-                  SqlArray.integers(raised.values()),
-                  scope,
-                  plan.buyerLimit())));
-    }
-    if (!lowered.isEmpty()) {
-      guards.add(
-          new Guard(
-              "quotas",
-              lowered.size(),
-              trip.update(
-                  LOWER_QUOTAS,
-                  SqlArray.texts(lowered.keySet()),
-                  SqlArray.integers(lowered.values()),
-                  scope,
-                  SqlArray.texts(lowered.keySet()))));
+      trip.update(
+          RAISE_QUOTAS,
+          SqlArray.texts(raised.keySet()),
+          SqlArray.integers(raised.values()),
+          scope,
+          plan.buyerLimit());
     }
   }
 
-  private void addHolds(RoundTrip trip) {
+  private void lowerQuotas(RoundTrip trip, Map<String, Integer> lowered) {
+    if (!lowered.isEmpty()) {
+      SqlArray buyers = SqlArray.texts(lowered.keySet());
+      trip.update(LOWER_QUOTAS, buyers, SqlArray.integers(lowered.values()), scope, buyers);
+    }
+  }
+
+  private void insertHolds(RoundTrip trip) {
     List<StoredHold> fresh = plan.newHolds();
     if (!fresh.isEmpty()) {
       HoldColumns columns = new HoldColumns(fresh.stream().map(StoredHold::hold).toList());
-      guards.add(
-          new Guard(
-              "new holds",
-              fresh.size(),
-              trip.update(
-                  INSERT_HOLDS,
-                  now,
-                  columns.ids(),
-                  SqlArray.texts(columns.of(hold -> hold.buyer().value())),
-                  SqlArray.bigints(fresh.stream().map(StoredHold::fingerprint).toList()),
-                  columns.states(),
-                  columns.expiry(),
-                  columns.endedAt(),
-                  columns.endedBy(),
-                  columns.pools(),
-                  columns.quantities(),
-                  columns.unitPools(),
-                  columns.units(),
-                  scope)));
+      trip.update(
+          INSERT_HOLDS,
+          now,
+          columns.pools(),
+          columns.quantities(),
+          columns.unitPools(),
+          columns.units(),
+          columns.ids(),
+          SqlArray.texts(columns.of(hold -> hold.buyer().value())),
+          SqlArray.bigints(fresh.stream().map(StoredHold::fingerprint).toList()),
+          columns.states(),
+          columns.expiry(),
+          columns.endedAt(),
+          columns.endedBy(),
+          columns.linesBefore(),
+          columns.lineCounts(),
+          columns.unitsBefore(),
+          columns.unitCounts(),
+          scope);
     }
+  }
+
+  private void updateHolds(RoundTrip trip) {
     if (!plan.changedHolds().isEmpty()) {
       HoldColumns columns = new HoldColumns(plan.changedHolds());
-      guards.add(
-          new Guard(
-              "holds",
-              plan.changedHolds().size(),
-              trip.update(
-                  UPDATE_HOLDS,
-                  columns.ids(),
-                  columns.states(),
-                  columns.expiry(),
-                  columns.endedAt(),
-                  columns.endedBy(),
-                  columns.pools(),
-                  columns.quantities(),
-                  columns.unitPools(),
-                  columns.units(),
-                  scope,
-                  columns.ids())));
+      trip.update(
+          UPDATE_HOLDS,
+          columns.pools(),
+          columns.quantities(),
+          columns.unitPools(),
+          columns.units(),
+          columns.ids(),
+          columns.states(),
+          columns.expiry(),
+          columns.endedAt(),
+          columns.endedBy(),
+          columns.linesBefore(),
+          columns.lineCounts(),
+          columns.unitsBefore(),
+          columns.unitCounts(),
+          scope,
+          columns.ids());
     }
   }
 
-  private void addUnits(RoundTrip trip) {
+  private void updateUnits(RoundTrip trip) {
     List<UnitChange> units = plan.units();
     if (!units.isEmpty()) {
-      guards.add(
-          new Guard(
-              "units",
-              units.size(),
-              trip.update(
-                  UPDATE_UNITS,
-                  SqlArray.bigints(map(units, unit -> unit.pool().value())),
-                  SqlArray.integers(map(units, UnitChange::unit)),
-                  SqlArray.uuids(map(units, unit -> uuid(unit.before()))),
-                  SqlArray.uuids(map(units, unit -> uuid(unit.after()))),
-                  scope,
-                  SqlArray.bigints(new TreeSet<>(map(units, unit -> unit.pool().value()))),
-                  SqlArray.integers(map(units, UnitChange::unit)))));
+      trip.update(
+          UPDATE_UNITS,
+          SqlArray.bigints(map(units, unit -> unit.pool().value())),
+          SqlArray.integers(map(units, UnitChange::unit)),
+          SqlArray.uuids(map(units, unit -> uuid(unit.before()))),
+          SqlArray.uuids(map(units, unit -> uuid(unit.after()))),
+          scope,
+          SqlArray.bigints(new TreeSet<>(map(units, unit -> unit.pool().value()))),
+          SqlArray.integers(map(units, UnitChange::unit)));
     }
   }
 
-  private void addAudit(RoundTrip trip) {
+  private void insertAudit(RoundTrip trip) {
     List<StockChange> audit = plan.audit();
     if (!audit.isEmpty()) {
-      guards.add(
-          new Guard(
-              "audit rows",
-              audit.size(),
-              trip.update(
-                  INSERT_AUDIT,
-                  now,
-                  SqlArray.bigints(map(audit, change -> change.pool().value())),
-                  SqlArray.bigints(map(audit, StockChange::seq)),
-                  SqlArray.uuids(map(audit, change -> change.hold().value())),
-                  SqlArray.smallints(map(audit, change -> change.cause().code())),
-                  SqlArray.texts(map(audit, StockChange::actor)),
-                  SqlArray.integers(map(audit, change -> change.before().held())),
-                  SqlArray.integers(map(audit, change -> change.after().held())),
-                  SqlArray.integers(map(audit, change -> change.before().sold())),
-                  SqlArray.integers(map(audit, change -> change.after().sold())),
-                  scope)));
+      trip.update(
+          INSERT_AUDIT,
+          now,
+          SqlArray.bigints(map(audit, change -> change.pool().value())),
+          SqlArray.bigints(map(audit, StockChange::seq)),
+          SqlArray.uuids(map(audit, change -> change.hold().value())),
+          SqlArray.smallints(map(audit, change -> change.cause().code())),
+          SqlArray.texts(map(audit, StockChange::actor)),
+          SqlArray.integers(map(audit, change -> change.before().held())),
+          SqlArray.integers(map(audit, change -> change.after().held())),
+          SqlArray.integers(map(audit, change -> change.before().sold())),
+          SqlArray.integers(map(audit, change -> change.after().sold())),
+          scope);
     }
   }
 
-  private void addPools(RoundTrip trip) {
+  private void updatePools(RoundTrip trip) {
     List<PoolChange> pools = plan.pools();
     if (!pools.isEmpty()) {
-      guards.add(
-          new Guard(
-              "pools",
-              pools.size(),
-              trip.update(
-                  UPDATE_POOLS,
-                  SqlArray.bigints(map(pools, pool -> pool.counts().pool().value())),
-                  SqlArray.integers(map(pools, pool -> pool.counts().held())),
-                  SqlArray.integers(map(pools, pool -> pool.counts().sold())),
-                  SqlArray.integers(map(pools, PoolChange::nextRank)),
-                  SqlArray.bigints(map(pools, PoolChange::seqBefore)),
-                  SqlArray.bigints(map(pools, PoolChange::seqAfter)),
-                  scope,
-                  SqlArray.bigints(map(pools, pool -> pool.counts().pool().value())))));
+      SqlArray ids = SqlArray.bigints(map(pools, pool -> pool.counts().pool().value()));
+      trip.update(
+          UPDATE_POOLS,
+          ids,
+          SqlArray.integers(map(pools, pool -> pool.counts().held())),
+          SqlArray.integers(map(pools, pool -> pool.counts().sold())),
+          SqlArray.integers(map(pools, PoolChange::nextRank)),
+          SqlArray.bigints(map(pools, PoolChange::seqBefore)),
+          SqlArray.bigints(map(pools, PoolChange::seqAfter)),
+          scope,
+          ids);
     }
   }
 

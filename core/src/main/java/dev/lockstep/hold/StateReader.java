@@ -4,30 +4,25 @@ import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.ScopeState.PoolRow;
 import dev.lockstep.hold.ScopeState.StoredHold;
-import dev.lockstep.hold.ScopeState.UnitRow;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Predicate;
 
 /**
- * Locks and reads what a batch needs, in one round trip and in one order: holds, pools (whose lock
- * covers their units), quotas.
+ * Locks and reads what any batch needs, in one round trip and in one order: holds, pools (whose
+ * lock covers their units), quotas.
  *
  * <p>Quotas come after pools because a buyer's first row can only be inserted when the decision is
  * made: a batch that locked the row of such a buyer before its pools could wait for one that has
@@ -62,10 +57,8 @@ final class StateReader {
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
 
   // Buyers who ask, and buyers of holds that may end. As an array and not as a join, so that the
-  // plan
-  // is an index look-up for each, however large the table has grown when it is made. The guard of
-  // the later upsert covers a buyer
-  // who has no row yet.
+  // plan is an index look-up for each, however large the table has grown when it is made. The guard
+  // of the later upsert covers a buyer who has no row yet.
   private static final String LOCK_QUOTAS =
       """
       SELECT buyer, used FROM lockstep.quota
@@ -87,37 +80,6 @@ final class StateReader {
                     ORDER BY expires_at LIMIT ?) due))
       ORDER BY pool FOR UPDATE""";
 
-  // The next units of the shuffle, and after them those that were given back. The pool's lock keeps
-  // them ours. A counted pool has none. The first part asks by the expressions of unit_by_rank
-  // alone:
-  // given the bare columns, a planner that knows nothing yet of a new scope takes it for one row,
-  // and
-  // reads and sorts the whole pool by its primary key.
-  private static final String OFFER_UNITS =
-      """
-      SELECT w.pool, u.unit, u.rank, u.returned, NULL::uuid
-      FROM unnest(?, ?) AS w (pool, quantity)
-      CROSS JOIN LATERAL (
-        SELECT scope, next_rank FROM lockstep.pool
-        WHERE scope = ? AND pool = w.pool AND has_units OFFSET 0) p -- one look-up a pool
-      CROSS JOIN LATERAL (
-        (SELECT unit, rank, returned FROM lockstep.unit
-         WHERE scope + 0 = p.scope AND pool + 0 = w.pool AND rank >= p.next_rank
-           AND hold IS NULL AND NOT returned
-         ORDER BY rank LIMIT w.quantity)
-        UNION ALL
-        (SELECT unit, rank, returned FROM lockstep.unit
-         WHERE scope = ? AND pool = w.pool AND returned
-         ORDER BY rank LIMIT w.quantity)
-        LIMIT w.quantity) u""";
-
-  // Finds a unit in every pool in which units are named, which is more than was asked and does no
-  // harm; a join would be a choice of plans.
-  private static final String READ_NAMED_UNITS =
-      """
-      SELECT pool, unit, rank, returned, hold FROM lockstep.unit
-      WHERE scope = ? AND pool = ANY (?) AND unit = ANY (?)""";
-
   private static final UUID NO_HOLD = new UUID(0, 0);
 
   private final ScopeId scope;
@@ -127,9 +89,7 @@ final class StateReader {
   // Of those, the ones whose pools and buyers are needed: an acquire only asks whether it is known.
   private final Set<UUID> touched = new TreeSet<>();
   private final Set<String> buyers = new TreeSet<>();
-  private final Map<Long, Integer> wanted = new TreeMap<>();
-  private final Set<Long> namedPools = new TreeSet<>();
-  private final Set<Integer> namedUnits = new TreeSet<>();
+  private final Wanted wanted = new Wanted();
 
   StateReader(
       ScopeId scope, List<HoldCommand<?>> commands, int sweepBatch, Predicate<PoolId> isCounted) {
@@ -143,30 +103,22 @@ final class StateReader {
       }
       if (command instanceof Acquire acquire) {
         buyers.add(acquire.buyer().value());
-        acquire.lines().forEach(this::want);
+        wanted.add(acquire.lines());
       } else if (command instanceof Change change) {
-        change.lines().forEach(this::want);
+        wanted.add(change.lines());
       }
     }
   }
 
-  private void want(Line line) {
-    wanted.merge(line.pool().value(), line.quantity(), Integer::sum);
-    for (int unit : line.units()) {
-      namedPools.add(line.pool().value());
-      namedUnits.add(unit);
-    }
-  }
-
-  ScopeState read(Connection connection) throws SQLException {
+  ScopeState read(Exchange exchange) throws SQLException {
     // To the planner an empty array in place of an id proves anything, also that only the holds of
     // the index of what expires can match; it would walk over all that are live.
     touched.add(NO_HOLD);
     holds.add(NO_HOLD);
     SqlArray touchedIds = SqlArray.uuids(touched);
-    SqlArray poolIds = SqlArray.bigints(wanted.keySet());
+    SqlArray poolIds = wanted.pools();
     long s = scope.value();
-    RoundTrip trip = new RoundTrip(connection);
+    RoundTrip trip = exchange.trip();
     Rows<StoredHold> named = trip.query(LOCK_NAMED_HOLDS, this::hold, s, SqlArray.uuids(holds));
     Rows<StoredHold> due = trip.query(LOCK_EXPIRED_HOLDS, this::hold, s, sweepBatch);
     Rows<PoolRow> pools =
@@ -181,51 +133,27 @@ final class StateReader {
             touchedIds,
             s,
             sweepBatch);
-    Rows<ScopeRow> scopeRow = trip.query(READ_SCOPE, StateReader::scopeRow, s, sweepBatch + 1, s);
-    List<Rows<PoolUnit>> offered = new ArrayList<>();
-    if (!wanted.keySet().stream().map(PoolId::new).allMatch(isCounted)) {
-      offered.add(
-          trip.query(
-              OFFER_UNITS, StateReader::unit, poolIds, SqlArray.integers(wanted.values()), s, s));
-    }
-    List<Rows<PoolUnit>> asked = new ArrayList<>();
-    if (!namedUnits.isEmpty()) {
-      asked.add(
-          trip.query(
-              READ_NAMED_UNITS,
-              StateReader::unit,
-              s,
-              SqlArray.bigints(namedPools),
-              SqlArray.integers(namedUnits)));
-    }
+    Rows<Due> scopeRow = trip.query(READ_SCOPE, StateReader::due, s, sweepBatch + 1, s);
+    wanted.readUnits(trip, scope, isCounted);
     trip.send();
     return assemble(
-        scopeRow.list().get(0),
-        named.list(),
-        due.list(),
-        quotas.list(),
-        pools.list(),
-        all(offered),
-        all(asked));
+        scopeRow.list().get(0), named.list(), due.list(), quotas.list(), byId(pools.list()));
   }
 
-  /** What an optional statement gave; nothing when it was not sent. */
-  private static List<PoolUnit> all(List<Rows<PoolUnit>> optional) {
-    return optional.stream().flatMap(rows -> rows.list().stream()).toList();
+  static Map<PoolId, PoolRow> byId(List<PoolRow> rows) {
+    Map<PoolId, PoolRow> pools = new LinkedHashMap<>();
+    rows.forEach(pool -> pools.put(pool.counts().pool(), pool));
+    return pools;
   }
 
   private ScopeState assemble(
-      ScopeRow row,
+      Due row,
       List<StoredHold> named,
       List<StoredHold> due,
       List<QuotaRow> quotaRows,
-      List<PoolRow> poolRows,
-      List<PoolUnit> offered,
-      List<PoolUnit> asked) {
+      Map<PoolId, PoolRow> pools) {
     Map<BuyerId, Integer> used = new HashMap<>();
     quotaRows.forEach(quota -> used.put(quota.buyer(), quota.used()));
-    Map<PoolId, PoolRow> pools = new LinkedHashMap<>();
-    poolRows.forEach(pool -> pools.put(pool.counts().pool(), pool));
     Map<HoldId, StoredHold> found = new HashMap<>();
     named.forEach(hold -> found.put(hold.hold().id(), hold));
     List<HoldId> expired = new ArrayList<>();
@@ -235,61 +163,46 @@ final class StateReader {
       // that hold is left to the next batch.
       boolean locked =
           hold.lines().stream().allMatch(line -> pools.containsKey(line.pool()))
-              && (row.buyerLimit().isEmpty() || used.containsKey(hold.buyer()));
+              && (row.scope().buyerLimit().isEmpty() || used.containsKey(hold.buyer()));
       if (locked) {
         found.put(hold.id(), stored);
         expired.add(hold.id());
       }
     }
-    boolean more = row.due() > expired.size();
-    Map<PoolId, List<UnitRow>> units = new HashMap<>();
-    offered.forEach(
-        unit -> units.computeIfAbsent(unit.pool(), p -> new ArrayList<>()).add(unit.row()));
-    Map<PoolId, Map<Integer, UnitRow>> byName = new HashMap<>();
-    asked.forEach(
-        unit ->
-            byName
-                .computeIfAbsent(unit.pool(), p -> new HashMap<>())
-                .put(unit.row().unit(), unit.row()));
     return new ScopeState(
-        row.now(), row.buyerLimit(), found, expired, more, used, pools, units, byName);
+        row.scope().now(),
+        row.scope().buyerLimit(),
+        found,
+        expired,
+        row.due() > expired.size(),
+        used,
+        pools,
+        wanted.offered(),
+        wanted.named());
   }
 
-  private record ScopeRow(Instant now, OptionalInt buyerLimit, int due) {}
+  private record Due(ScopeRow scope, int due) {}
 
   private record QuotaRow(BuyerId buyer, int used) {}
-
-  private record PoolUnit(PoolId pool, UnitRow row) {}
 
   private StoredHold hold(ResultSet row) throws SQLException {
     return HoldRow.read(scope, row);
   }
 
-  private static ScopeRow scopeRow(ResultSet row) throws SQLException {
-    int limit = row.getInt(2);
-    boolean unlimited = row.wasNull();
-    return new ScopeRow(
-        row.getObject(1, OffsetDateTime.class).toInstant(),
-        unlimited ? OptionalInt.empty() : OptionalInt.of(limit),
-        row.getInt(3));
+  private static Due due(ResultSet row) throws SQLException {
+    return new Due(ScopeRow.read(row), row.getInt(3));
   }
 
   private static QuotaRow quota(ResultSet row) throws SQLException {
     return new QuotaRow(new BuyerId(row.getString(1)), row.getInt(2));
   }
 
-  private static PoolRow pool(ResultSet row) throws SQLException {
+  static PoolRow pool(ResultSet row) throws SQLException {
     return new PoolRow(
         new PoolCounts(new PoolId(row.getLong(1)), row.getInt(3), row.getInt(4), row.getInt(5)),
         row.getBoolean(2),
         row.getString(6),
         row.getInt(7),
         row.getLong(8));
-  }
-
-  private static PoolUnit unit(ResultSet row) throws SQLException {
-    return new PoolUnit(
-        new PoolId(row.getLong(1)),
-        new UnitRow(row.getInt(2), row.getInt(3), row.getBoolean(4), row.getObject(5, UUID.class)));
   }
 }

@@ -4,8 +4,8 @@ import dev.lockstep.tx.CommitDoubt.Suspect;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
@@ -20,12 +20,13 @@ final class Attempts<T> {
 
   // A transaction in which a statement failed answers COMMIT with ROLLBACK, which the driver lets
   // pass as success. The empty SELECT fails there instead; both travel in one packet.
-  private static final String COMMIT = "SELECT; COMMIT";
+  private static final String MUST_BE_SOUND = "SELECT";
+  private static final String COMMIT = "COMMIT";
 
   private final DataSource dataSource;
   private final TxOptions options;
   private final TxListener listener;
-  private final TxWork<T> work;
+  private final ExchangeWork<T> work;
   private final @Nullable EffectLookup<T> lookup;
   private final Deadline deadline;
 
@@ -33,7 +34,7 @@ final class Attempts<T> {
       DataSource dataSource,
       TxOptions options,
       TxListener listener,
-      TxWork<T> work,
+      ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup) {
     this.dataSource = dataSource;
     this.options = options;
@@ -142,9 +143,11 @@ final class Attempts<T> {
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
-        Suspect identity = begin(connection);
-        T result = work.run(connection);
-        return commit(connection, guard, identity, result);
+        RoundTrip opening = new RoundTrip(connection);
+        Rows<Optional<Suspect>> identity = begin(opening);
+        Exchange exchange = Exchange.opening(connection, opening);
+        T result = work.run(exchange);
+        return commit(connection, guard, exchange, identity, result);
       } catch (SQLException | RuntimeException | Error e) {
         rollback(connection, guard, e);
         throw e;
@@ -158,39 +161,35 @@ final class Attempts<T> {
      * the transaction's identity is fetched along with them: it tells later whether the server has
      * finished with the transaction.
      */
-    private @Nullable Suspect begin(Connection connection) throws SQLException {
+    private Rows<Optional<Suspect>> begin(RoundTrip trip) {
       long statementMs = Math.max(1, deadline.orSooner(options.statementTimeout()).toMillis());
       String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
-      RoundTrip trip = new RoundTrip(connection);
       trip.update(
           "SET TRANSACTION ISOLATION LEVEL %s %s"
               .formatted(
                   options.isolation().sql(), options.readOnly() ? "READ ONLY" : "READ WRITE"));
       if (lookup == null && options.isolation() != Isolation.READ_COMMITTED) {
-        setLocal(trip, lockTimeout, String.valueOf(statementMs));
-        trip.send();
-        return null;
+        return setLocal(trip, lockTimeout, String.valueOf(statementMs));
       }
-      Rows<Optional<Suspect>> identity =
-          trip.query(
-              prologue(),
-              row -> lookup == null ? Optional.empty() : Optional.of(Suspect.from(row)),
-              lockTimeout,
-              String.valueOf(statementMs));
-      trip.send();
-      return identity.list().get(0).orElse(null);
+      return trip.query(
+          prologue(),
+          row -> lookup == null ? Optional.empty() : Optional.of(Suspect.from(row)),
+          lockTimeout,
+          String.valueOf(statementMs));
     }
 
     /**
      * Without a SELECT, which would take the transaction's snapshot: work that locks first and
      * reads then would read what was there before it had the lock.
      */
-    private void setLocal(RoundTrip trip, String lockTimeout, String statementTimeout) {
-      trip.update("SET LOCAL lock_timeout = " + lockTimeout);
-      trip.update("SET LOCAL statement_timeout = " + statementTimeout);
+    private Rows<Optional<Suspect>> setLocal(
+        RoundTrip trip, String lockTimeout, String statementTimeout) {
       if (options.pointLookups()) {
         PointLookups.SWITCHED_OFF.forEach(name -> trip.update("SET LOCAL " + name + " = off"));
       }
+      trip.update("SET LOCAL lock_timeout = " + lockTimeout);
+      return trip.query(
+          "SET LOCAL statement_timeout = " + statementTimeout, row -> Optional.empty());
     }
 
     private String prologue() {
@@ -200,21 +199,33 @@ final class Attempts<T> {
           + (options.pointLookups() ? ", " + PointLookups.ON : "");
     }
 
-    private T commit(Connection connection, Watchdog guard, @Nullable Suspect identity, T result)
+    private T commit(
+        Connection connection,
+        Watchdog guard,
+        Exchange exchange,
+        Rows<Optional<Suspect>> identity,
+        T result)
         throws SQLException {
       if (guard.hasCut()) {
         throw new DeadlineExceeded("The deadline passed before COMMIT", null);
       }
+      RoundTrip trip = exchange.takePending();
+      if (trip == null) {
+        trip = new RoundTrip(connection);
+        trip.update(MUST_BE_SOUND);
+      }
+      trip.update(COMMIT);
       // A connection that is already gone fails here, before there can be any doubt.
-      Statement statement = connection.createStatement();
-      try (statement) {
-        statement.execute(COMMIT);
+      PreparedStatement prepared = trip.prepare();
+      try {
+        trip.send(prepared);
         return result;
       } catch (SQLException e) {
         if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
-        return resolve(connection, guard, identity, e);
+        return resolve(
+            connection, guard, identity.list().stream().findAny().flatMap(i -> i).orElse(null), e);
       } catch (RuntimeException | Error e) {
         throw new OutcomeUnknown(
             options.label() + ": COMMIT broke off in this process; look the effect up", e);

@@ -1,11 +1,10 @@
 package dev.lockstep.tx;
 
-import java.sql.Connection;
 import org.jspecify.annotations.Nullable;
 
 /** The transaction a thread is in: what a nested call joins. */
 final class Frame {
-  final Connection connection;
+  final Exchange exchange;
 
   /** Of an own transaction; null when the caller brought the connection. */
   final @Nullable TxOptions options;
@@ -16,8 +15,8 @@ final class Frame {
    */
   @Nullable Throwable doom;
 
-  Frame(Connection connection, @Nullable TxOptions options) {
-    this.connection = connection;
+  Frame(Exchange exchange, @Nullable TxOptions options) {
+    this.exchange = exchange;
     this.options = options;
   }
 

@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * Several statements sent together and answered together: the server runs them in order, each with
@@ -20,6 +21,7 @@ public final class RoundTrip {
   private final StringBuilder sql = new StringBuilder();
   private final List<Object> parameters = new ArrayList<>();
   private final List<Rows<?>> results = new ArrayList<>();
+  private UnaryOperator<SQLException> failure = UnaryOperator.identity();
 
   public RoundTrip(Connection connection) {
     this.connection = connection;
@@ -73,24 +75,41 @@ public final class RoundTrip {
     return query(sql, row -> row, parameters);
   }
 
+  /** Says what it means when this trip fails. */
+  public RoundTrip failingAs(UnaryOperator<SQLException> meaning) {
+    failure = meaning;
+    return this;
+  }
+
   /** Sends everything added and reads every answer. Does nothing when nothing was added. */
   public void send() throws SQLException {
-    if (results.isEmpty()) {
-      return;
+    if (!results.isEmpty()) {
+      send(prepare());
     }
-    try (PreparedStatement statement = connection.prepareStatement(sql.toString())) {
-      for (int i = 0; i < parameters.size(); i++) {
-        bind(statement, i + 1, parameters.get(i));
-      }
-      boolean isRows = statement.execute();
+  }
+
+  /** Everything but sending it: what fails here has not reached the server. */
+  PreparedStatement prepare() throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql.toString());
+    for (int i = 0; i < parameters.size(); i++) {
+      bind(statement, i + 1, parameters.get(i));
+    }
+    return statement;
+  }
+
+  void send(PreparedStatement prepared) throws SQLException {
+    try (prepared) {
+      boolean isRows = prepared.execute();
       for (Rows<?> rows : results) {
         if (isRows) {
-          readAll(rows, statement);
+          readAll(rows, prepared);
         } else {
-          rows.changed = statement.getUpdateCount();
+          rows.changed = prepared.getUpdateCount();
         }
-        isRows = statement.getMoreResults();
+        isRows = prepared.getMoreResults();
       }
+    } catch (SQLException e) {
+      throw failure.apply(e);
     }
   }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("ArrayRecordComponent") // A parameter on its way to the driver; never compared.
 public record SqlArray(String type, @Nullable Object[] values) {
 
-  public static SqlArray bigints(Collection<Long> values) {
+  public static SqlArray bigints(Collection<? extends @Nullable Long> values) {
     return new SqlArray("int8", values.toArray(Long[]::new));
   }
 

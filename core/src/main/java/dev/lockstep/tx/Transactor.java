@@ -61,7 +61,9 @@ public final class Transactor {
 
   public <T> T call(TxOptions options, TxWork<T> work) {
     Frame frame = current.get();
-    return frame == null ? fresh(options, work, null) : join(frame, options, work);
+    return frame == null
+        ? fresh(options, exchange -> work.run(exchange.connection()), null)
+        : join(frame, options, work);
   }
 
   /**
@@ -71,6 +73,14 @@ public final class Transactor {
    * @throws IllegalStateException inside another transaction, which is the one that commits
    */
   public <T> T call(TxOptions options, TxWork<T> work, EffectLookup<T> lookup) {
+    return exchange(options, exchange -> work.run(exchange.connection()), lookup);
+  }
+
+  /**
+   * As {@link #call(TxOptions, TxWork, EffectLookup)}, for work that shares its first and its last
+   * crossing of the network with BEGIN and COMMIT.
+   */
+  public <T> T exchange(TxOptions options, ExchangeWork<T> work, EffectLookup<T> lookup) {
     if (current.get() != null) {
       throw new IllegalStateException(
           "A lookup belongs to the outermost transaction, which is the one that commits");
@@ -103,10 +113,11 @@ public final class Transactor {
     }
     Throwable doomBefore = frame.doom;
     try {
-      Savepoint savepoint = frame.connection.setSavepoint();
+      Connection connection = frame.exchange.connection();
+      Savepoint savepoint = connection.setSavepoint();
       try {
-        T result = work.run(frame.connection);
-        frame.connection.releaseSavepoint(savepoint);
+        T result = work.run(connection);
+        connection.releaseSavepoint(savepoint);
         return result;
       } catch (SQLException | RuntimeException | Error e) {
         frame.doom = undo(frame, savepoint, e) ? doomBefore : e;
@@ -120,7 +131,7 @@ public final class Transactor {
   /** Whether the transaction is as it was before the savepoint. */
   private static boolean undo(Frame frame, Savepoint savepoint, Throwable because) {
     try {
-      frame.connection.rollback(savepoint);
+      frame.exchange.connection().rollback(savepoint);
       return SqlFault.behind(because).filter(SqlFault::retryable).isEmpty();
     } catch (SQLException e) {
       because.addSuppressed(e);
@@ -143,7 +154,9 @@ public final class Transactor {
         throw new IllegalStateException(
             "The connection is in auto-commit mode; begin a transaction first");
       }
-      return inFrame(new Frame(connection, null), work);
+      return inFrame(
+          new Frame(Exchange.within(connection), null),
+          exchange -> work.run(exchange.connection()));
     } catch (SQLException e) {
       throw translate(e, "on the caller's connection");
     } finally {
@@ -156,15 +169,15 @@ public final class Transactor {
     on(connection, asWork(action));
   }
 
-  private <T> T fresh(TxOptions options, TxWork<T> work, @Nullable EffectLookup<T> lookup) {
-    TxWork<T> framed = connection -> inFrame(new Frame(connection, options), work);
+  private <T> T fresh(TxOptions options, ExchangeWork<T> work, @Nullable EffectLookup<T> lookup) {
+    ExchangeWork<T> framed = exchange -> inFrame(new Frame(exchange, options), work);
     return new Attempts<>(dataSource, options, listener, framed, lookup).run();
   }
 
-  private <T> T inFrame(Frame frame, TxWork<T> work) throws SQLException {
+  private <T> T inFrame(Frame frame, ExchangeWork<T> work) throws SQLException {
     current.set(frame);
     try {
-      T result = work.run(frame.connection);
+      T result = work.run(frame.exchange);
       if (frame.doom != null) {
         throw new TransactionDoomed(
             "A joined call failed, so the whole transaction must be rolled back", frame.doom);
@@ -178,7 +191,7 @@ public final class Transactor {
   private static <T> T join(Frame frame, TxOptions options, TxWork<T> work) {
     try {
       requireCompatible(frame, options);
-      return work.run(frame.connection);
+      return work.run(frame.exchange.connection());
     } catch (SQLException e) {
       frame.doom(e);
       throw translate(e, options.label());
@@ -200,7 +213,7 @@ public final class Transactor {
     Isolation actual =
         outer != null
             ? outer.isolation()
-            : switch (frame.connection.getTransactionIsolation()) {
+            : switch (frame.exchange.connection().getTransactionIsolation()) {
               case Connection.TRANSACTION_SERIALIZABLE -> Isolation.SERIALIZABLE;
               case Connection.TRANSACTION_REPEATABLE_READ -> Isolation.REPEATABLE_READ;
               default -> Isolation.READ_COMMITTED;

@@ -9,6 +9,7 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
@@ -241,9 +242,8 @@ class CombinedTransactionsTest {
     private final Tickets tickets = new Tickets();
 
     @Override
-    public Long lock(Connection connection, Integer counter, List<String> names)
-        throws SQLException {
-      return tickets.lock(connection, counter, names);
+    public Long lock(Exchange exchange, Integer counter, List<String> names) throws SQLException {
+      return tickets.lock(exchange, counter, names);
     }
 
     @Override
@@ -252,9 +252,8 @@ class CombinedTransactionsTest {
     }
 
     @Override
-    public void write(Connection connection, Integer counter, Tickets.Plan plan)
-        throws SQLException {
-      tickets.write(connection, counter, plan);
+    public void write(Exchange exchange, Integer counter, Tickets.Plan plan) throws SQLException {
+      tickets.write(exchange, counter, plan);
     }
 
     @Override

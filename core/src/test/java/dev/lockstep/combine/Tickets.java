@@ -1,6 +1,7 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -34,7 +35,8 @@ final class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Lon
   }
 
   @Override
-  public Long lock(Connection connection, Integer counter, List<String> names) throws SQLException {
+  public Long lock(Exchange exchange, Integer counter, List<String> names) throws SQLException {
+    Connection connection = exchange.connection();
     return Sql.query(connection, "SELECT value FROM counter WHERE id = ? FOR UPDATE", counter);
   }
 
@@ -51,7 +53,8 @@ final class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Lon
   }
 
   @Override
-  public void write(Connection connection, Integer counter, Plan plan) throws SQLException {
+  public void write(Exchange exchange, Integer counter, Plan plan) throws SQLException {
+    Connection connection = exchange.connection();
     if (plan.holders().isEmpty()) {
       return;
     }

@@ -9,6 +9,7 @@ import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -93,12 +94,13 @@ class DoubtfulCommitTest {
   private static Decided decide(Sale sale, boolean commit, HoldCommand<?>... commands)
       throws SQLException {
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
-    List<Ask> asks = List.of(commands).stream().map(command -> new Ask(command, null)).toList();
+    List<Ask> asks = List.of(commands).stream().map(command -> Ask.of(command, null)).toList();
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
-      ScopeState state = operation.lock(connection, sale.scope(), asks);
+      Exchange exchange = Exchange.within(connection);
+      ScopeState state = operation.lock(exchange, sale.scope(), asks);
       Decided decided = operation.decide(sale.scope(), state, asks);
-      operation.write(connection, sale.scope(), decided);
+      operation.write(exchange, sale.scope(), decided);
       if (commit) {
         connection.commit();
       } else {

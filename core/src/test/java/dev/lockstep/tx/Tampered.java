@@ -4,8 +4,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.sql.Statement;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -44,28 +44,25 @@ public final class Tampered {
   }
 
   private static Connection connection(Connection real, Tampering tampering) {
-    return proxy(
-        Connection.class,
-        real,
-        (method, call) -> {
-          Object result = tampering.at(method, call);
-          return method.equals("createStatement") && result instanceof Statement s
-              ? statement(s, tampering)
-              : result;
-        });
-  }
-
-  private static Statement statement(Statement real, Tampering tampering) {
-    return (Statement)
+    return (Connection)
         Proxy.newProxyInstance(
-            Statement.class.getClassLoader(),
-            new Class<?>[] {Statement.class},
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
             (self, method, args) -> {
+              Object result = tampering.at(method.getName(), () -> invoke(real, method, args));
               boolean commits =
                   args != null && args[0] instanceof String sql && sql.endsWith("COMMIT");
-              Call call = () -> invoke(real, method, args);
-              return commits ? tampering.at("commit", call) : call.proceed();
+              return commits && result instanceof PreparedStatement s
+                  ? committing(s, tampering)
+                  : result;
             });
+  }
+
+  private static PreparedStatement committing(PreparedStatement real, Tampering tampering) {
+    return proxy(
+        PreparedStatement.class,
+        real,
+        (method, call) -> method.equals("execute") ? tampering.at("commit", call) : call.proceed());
   }
 
   public static DataSource gated(DataSource real, Gate gate) {

@@ -1,0 +1,82 @@
+package dev.lockstep.tx;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A transaction as a conversation with the server, for work that counts its crossings of the
+ * network. The first {@link #trip()} carries BEGIN and the transaction's settings along; a trip
+ * handed to {@link #last} goes together with COMMIT. A transaction that reads once and writes once
+ * then takes two crossings instead of four.
+ *
+ * <p>Whatever is put off is sent before anything that follows it, so that statements run in the
+ * order in which they were added, always. Not thread-safe.
+ */
+public final class Exchange {
+  private final Connection connection;
+  private final boolean commitFollows;
+  // At most one of them is there: the settings of BEGIN come first, the last trip last.
+  private @Nullable RoundTrip opening;
+  private @Nullable RoundTrip closing;
+
+  private Exchange(Connection connection, boolean commitFollows) {
+    this.connection = connection;
+    this.commitFollows = commitFollows;
+  }
+
+  /**
+   * In a transaction of the caller's, where nothing can be put off to a COMMIT that is not ours.
+   */
+  public static Exchange within(Connection connection) {
+    return new Exchange(connection, false);
+  }
+
+  /** Of a transaction that begins with what is in the opening trip. */
+  static Exchange opening(Connection connection, RoundTrip opening) {
+    Exchange exchange = new Exchange(connection, true);
+    exchange.opening = opening;
+    return exchange;
+  }
+
+  /** The connection, for statements of any kind; what was put off is sent first. */
+  public Connection connection() throws SQLException {
+    RoundTrip pending = takePending();
+    if (pending != null) {
+      pending.send();
+    }
+    return connection;
+  }
+
+  /** An empty trip, or one that already has what was put off. Send it, or hand it back. */
+  public RoundTrip trip() throws SQLException {
+    RoundTrip first = opening;
+    if (first != null) {
+      opening = null;
+      return first;
+    }
+    return new RoundTrip(connection());
+  }
+
+  /**
+   * Sends the trip together with COMMIT; its rows are there only when the transaction is over.
+   * Every guard must therefore be in its statements, as an error: a trip that fails commits
+   * nothing.
+   */
+  public void last(RoundTrip trip) throws SQLException {
+    if (commitFollows) {
+      connection();
+      closing = trip;
+    } else {
+      trip.send();
+    }
+  }
+
+  /** What COMMIT has to be sent with; null: nothing. */
+  @Nullable RoundTrip takePending() {
+    RoundTrip pending = opening == null ? closing : opening;
+    opening = null;
+    closing = null;
+    return pending;
+  }
+}
