@@ -146,7 +146,7 @@ final class TxBench {
     @Override
     public boolean happened(Connection connection, Integer id, List<Long> values)
         throws SQLException {
-      return lock(connection, id, List.of()) >= values.get(values.size() - 1);
+      return lock(Exchange.within(connection), id, List.of()) >= values.get(values.size() - 1);
     }
   }
 }
