@@ -15,7 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
@@ -110,17 +109,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     if (!serveHere(key, pending)) {
       enqueue(key, pending);
     }
-    try {
-      return pending.answer().join();
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof RuntimeException cause) {
-        throw cause;
-      }
-      if (e.getCause() instanceof Error cause) {
-        throw cause;
-      }
-      throw e;
-    }
+    return pending.await();
   }
 
   /**

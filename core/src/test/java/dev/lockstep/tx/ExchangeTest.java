@@ -1,0 +1,158 @@
+package dev.lockstep.tx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class ExchangeTest {
+  private static final String INSERT = "INSERT INTO noted VALUES (?)";
+
+  @RegisterExtension static final TestDatabase database = TestDatabase.empty();
+
+  private final List<String> crossings = new ArrayList<>();
+  private final Transactor transactor =
+      new Transactor(Tampered.connections(database.dataSource(), this::note));
+
+  @BeforeEach
+  void anEmptyTable() {
+    database.execute(
+        "DROP TABLE IF EXISTS noted; CREATE TABLE noted (n int PRIMARY KEY CHECK (n >= 0))");
+  }
+
+  @Test
+  void aTransactionThatReadsOnceAndWritesOnceCrossesTheNetworkTwice() {
+    String isolation =
+        exchange(
+            exchange -> {
+              RoundTrip first = exchange.trip();
+              Rows<String> shown = first.query("SHOW lock_timeout", row -> row.getString(1));
+              first.send();
+              RoundTrip second = exchange.trip();
+              second.update(INSERT, 1);
+              exchange.last(second);
+              return shown.list().get(0);
+            });
+
+    assertThat(isolation).isNotEqualTo("0");
+    assertThat(noted()).containsExactly(1);
+    // The settings are in the first and COMMIT is in the second, which is the only one that ends.
+    assertThat(crossings).containsExactly("prepareStatement", "prepareStatement", "commit");
+  }
+
+  @Test
+  void aGuardThatFailsInTheLastTripCommitsNothing() {
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      RoundTrip trip = exchange.trip();
+                      trip.update(INSERT, 1);
+                      trip.update(INSERT, -1);
+                      trip.update(INSERT, 2);
+                      exchange.last(trip);
+                      return "decided";
+                    }))
+        .isInstanceOf(ConstraintViolated.class);
+
+    assertThat(noted()).isEmpty();
+  }
+
+  @Test
+  void aTripThatSaysWhatItsFailureMeansIsTriedAgainAsThat() {
+    List<Integer> attempts = new ArrayList<>();
+
+    exchange(
+        exchange -> {
+          attempts.add(attempts.size() + 1);
+          RoundTrip trip = exchange.trip().failingAs(e -> SqlFault.conflict("not as seen"));
+          trip.update(INSERT, attempts.size() == 1 ? -1 : 7);
+          exchange.last(trip);
+          return "decided";
+        });
+
+    assertThat(attempts).containsExactly(1, 2);
+    assertThat(noted()).containsExactly(7);
+  }
+
+  @Test
+  void whatWasPutOffIsSentBeforeWhatFollows() {
+    long seen =
+        exchange(
+            exchange -> {
+              RoundTrip trip = exchange.trip();
+              trip.update(INSERT, 1);
+              exchange.last(trip);
+              return Sql.query(exchange.connection(), "SELECT count(*) FROM noted");
+            });
+
+    assertThat(seen).isEqualTo(1);
+    assertThat(noted()).containsExactly(1);
+  }
+
+  @Test
+  void anErrorThatTheWorkSwallowedIsNotCommittedOver() {
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      Connection connection = exchange.connection();
+                      assertThatThrownBy(() -> Sql.execute(connection, INSERT, -1))
+                          .isInstanceOf(SQLException.class);
+                      RoundTrip trip = exchange.trip();
+                      trip.update(INSERT, 1);
+                      exchange.last(trip);
+                      return "decided";
+                    }))
+        .isInstanceOf(LockstepException.class);
+
+    assertThat(noted()).isEmpty();
+  }
+
+  @Test
+  void onTheCallersConnectionNothingWaitsForACommitThatIsNotOurs() throws SQLException {
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      Exchange exchange = Exchange.within(connection);
+      RoundTrip trip = exchange.trip();
+      trip.update(INSERT, 1);
+      exchange.last(trip);
+
+      assertThat(Sql.query(connection, "SELECT count(*) FROM noted")).isEqualTo(1);
+      connection.rollback();
+    }
+    assertThat(noted()).isEmpty();
+  }
+
+  @Test
+  void workThatSaysNothingStillEnds() {
+    String answer = exchange(exchange -> "nothing");
+
+    assertThat(answer).isEqualTo("nothing");
+  }
+
+  private <T> T exchange(ExchangeWork<T> work) {
+    return transactor.exchange(TxOptions.DEFAULT, work, connection -> Optional.empty());
+  }
+
+  private List<Integer> noted() {
+    return database.query("SELECT n FROM noted ORDER BY n", row -> row.getInt(1));
+  }
+
+  private @org.jspecify.annotations.Nullable Object note(String method, Tampered.Call call)
+      throws Throwable {
+    if (method.equals("prepareStatement") || method.equals("commit")) {
+      crossings.add(method);
+    }
+    return call.proceed();
+  }
+}
