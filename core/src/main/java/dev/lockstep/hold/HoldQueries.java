@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,17 @@ import java.util.UUID;
 final class HoldQueries {
   private static final String FIND =
       "SELECT %s FROM lockstep.hold WHERE scope = ? AND hold = ?".formatted(HoldRow.COLUMNS);
+
+  // No index serves this order: the scope's holds are read and the newest kept, as a person may ask
+  // for now and then. An index would be one more to write with every hold.
+  private static final String PAGE =
+      """
+      SELECT %s FROM lockstep.hold
+      WHERE scope = ? AND (?::text IS NULL OR buyer = ?) AND (?::smallint IS NULL OR state = ?)
+        AND (?::uuid IS NULL OR (created_at, hold)
+          < (SELECT created_at, hold FROM lockstep.hold WHERE scope = ? AND hold = ?))
+      ORDER BY created_at DESC, hold DESC LIMIT ?"""
+          .formatted(HoldRow.COLUMNS);
 
   private static final String AUDIT_PAGE =
       """
@@ -57,6 +69,31 @@ final class HoldQueries {
             ? Optional.of(HoldRow.read(scope, row)).map(StoredHold::hold)
             : Optional.empty();
       }
+    }
+  }
+
+  static List<Hold> page(Connection connection, ScopeId scope, HoldFilter filter, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(PAGE)) {
+      String buyer = filter.buyer().map(BuyerId::value).orElse(null);
+      Short state = filter.state().map(HoldState::code).orElse(null);
+      UUID after = filter.after().map(HoldId::value).orElse(null);
+      statement.setLong(1, scope.value());
+      statement.setString(2, buyer);
+      statement.setString(3, buyer);
+      statement.setObject(4, state, Types.SMALLINT);
+      statement.setObject(5, state, Types.SMALLINT);
+      statement.setObject(6, after, Types.OTHER);
+      statement.setLong(7, scope.value());
+      statement.setObject(8, after, Types.OTHER);
+      statement.setInt(9, limit);
+      List<Hold> holds = new ArrayList<>();
+      try (ResultSet row = statement.executeQuery()) {
+        while (row.next()) {
+          holds.add(HoldRow.read(scope, row).hold());
+        }
+      }
+      return holds;
     }
   }
 

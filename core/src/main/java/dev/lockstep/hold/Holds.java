@@ -51,6 +51,7 @@ public final class Holds implements AutoCloseable {
   private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
 
   public static final int MAX_AUDIT_PAGE = 10_000;
+  public static final int MAX_PAGE = 10_000;
   private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
 
   private final HoldsConfig config;
@@ -238,6 +239,17 @@ public final class Holds implements AutoCloseable {
   /** A hold as it was last written: one that expired a moment ago may still say held. */
   public Optional<Hold> find(ScopeId scope, HoldId hold) {
     return transactor.call(connection -> HoldQueries.find(connection, scope, hold));
+  }
+
+  /**
+   * Holds of a scope, newest first, at most {@value #MAX_PAGE}. For people who search: it reads the
+   * scope's holds, all of them where nothing narrows the search.
+   */
+  public List<Hold> list(ScopeId scope, HoldFilter filter, int limit) {
+    if (limit < 1 || limit > MAX_PAGE) {
+      throw new IllegalArgumentException("A page has 1 to " + MAX_PAGE + " holds");
+    }
+    return transactor.call(connection -> HoldQueries.page(connection, scope, filter, limit));
   }
 
   /** A page of a pool's stock audit, oldest first, at most {@value #MAX_AUDIT_PAGE} rows. */

@@ -17,8 +17,9 @@ final class Headers {
   private static final Pattern FIT = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
 
   private static final String POLICY =
-      "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none';"
-          + " frame-ancestors 'none'";
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
+          + " base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+          + " require-trusted-types-for 'script'; trusted-types 'none'";
 
   private Headers() {}
 

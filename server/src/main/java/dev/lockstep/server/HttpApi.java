@@ -5,6 +5,7 @@ import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.document.ApiDocument;
 import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.page.Pages;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
@@ -18,9 +19,6 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.BindException;
 import java.time.Instant;
 import java.util.List;
@@ -145,10 +143,9 @@ final class HttpApi implements AutoCloseable {
     route(routes, "/healthz").handler(this::healthz);
     route(routes, "/metrics").handler(this::metrics);
     routes.route().handler(inFlight::enter);
-    route(routes, "/").handler(this::statusPage);
+    Pages.mountOn(routes);
+    route(routes, "/status").handler(this::statusPage);
     route(routes, "/readyz").handler(this::readyz);
-    route(routes, "/style.css").handler(resource("style.css", "text/css; charset=utf-8"));
-    route(routes, "/icon.svg").handler(resource("icon.svg", "image/svg+xml"));
     routes.errorHandler(
         400, c -> Problem.badRequest("The request is not well formed.").send(c.response()));
     routes.errorHandler(404, this::notFound);
@@ -255,23 +252,8 @@ final class HttpApi implements AutoCloseable {
     Problem.internal().send(context.response());
   }
 
-  private static Handler<RoutingContext> resource(String name, String type) {
-    return content(type, Buffer.buffer(read(name)));
-  }
-
   private static Handler<RoutingContext> content(String type, Buffer content) {
     return context -> context.response().putHeader("Content-Type", type).end(content.copy());
-  }
-
-  private static byte[] read(String name) {
-    try (InputStream in = HttpApi.class.getResourceAsStream("web/" + name)) {
-      if (in == null) {
-        throw new IllegalStateException(name + " is not in the build");
-      }
-      return in.readAllBytes();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   /**

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param externalDatabase the user's own PostgreSQL; empty means the embedded one
  * @param operatorKey opens every door; empty: one is made at the first start
  * @param samples whether a new database gets campaigns to play with
+ * @param visitors whether the shop sells to people without a key; unless told, only where the
+ *     database is the embedded one
  */
 record ServerConfig(
     String host,
@@ -25,7 +27,8 @@ record ServerConfig(
     Path data,
     Optional<DatabaseAddress> externalDatabase,
     Optional<Secret> operatorKey,
-    boolean samples) {
+    boolean samples,
+    boolean visitors) {
   static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
@@ -47,6 +50,9 @@ record ServerConfig(
     // No flag for the key: other users of the machine can read a process's arguments.
     Optional<Secret> operatorKey =
         Setting.of("", null, "LOCKSTEP_OPERATOR_KEY", environment).map(ServerConfig::parseKey);
+    Optional<DatabaseAddress> externalDatabase =
+        Setting.of("--database-url", databaseUrl, "LOCKSTEP_DATABASE_URL", environment)
+            .map(setting -> DatabaseAddress.external(setting.source(), setting.value()));
     return new ServerConfig(
         Setting.of("--host", host, "LOCKSTEP_HOST", environment)
             .map(setting -> parseHost(setting, operatorKey))
@@ -57,12 +63,14 @@ record ServerConfig(
         Setting.of("--data", data, "LOCKSTEP_DATA", environment)
             .map(ServerConfig::parsePath)
             .orElseGet(() -> defaultData(environment)),
-        Setting.of("--database-url", databaseUrl, "LOCKSTEP_DATABASE_URL", environment)
-            .map(setting -> DatabaseAddress.external(setting.source(), setting.value())),
+        externalDatabase,
         operatorKey,
         Setting.of("", null, "LOCKSTEP_SAMPLES", environment)
             .map(ServerConfig::parseBoolean)
-            .orElse(true));
+            .orElse(true),
+        Setting.of("", null, "LOCKSTEP_VISITORS", environment)
+            .map(ServerConfig::parseBoolean)
+            .orElse(externalDatabase.isEmpty()));
   }
 
   /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */

@@ -16,6 +16,7 @@ import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
@@ -76,6 +77,7 @@ final class Services implements AutoCloseable {
               Optional.empty());
       Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
       endpoints.addAll(keys.endpoints());
+      endpoints.addAll(new Visitors(keys, config.visitors()).endpoints());
       endpoints.addAll(campaigns.endpoints());
       endpoints.addAll(carts.endpoints());
       endpoints.addAll(draws.endpoints());
@@ -86,7 +88,7 @@ final class Services implements AutoCloseable {
         campaigns.createSamples();
       }
       opened(holds.startSweeper(SWEEP_INTERVAL));
-      opened(new Housekeeping(once));
+      opened(new Housekeeping(once, keys));
       opened(draws.start(BEACON_INTERVAL));
       invariants.start();
       gauges(metrics, database, holds, campaigns);

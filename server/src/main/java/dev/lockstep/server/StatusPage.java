@@ -1,41 +1,28 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.page.Frame;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The page at {@code /}: what runs here and whether it is well. Plain HTML, no script. */
+/** The page at {@code /status}: what runs here and whether it is well. Plain HTML, no script. */
 final class StatusPage {
   private static final String PAGE =
       """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>Lockstep: %1$s</title>
-      <link rel="icon" href="/icon.svg" type="image/svg+xml">
-      <link rel="stylesheet" href="/style.css">
-      </head>
-      <body>
-      <main>
+      <main id="main" class="narrow" tabindex="-1">
       <h1>Lockstep</h1>
       <p class="tagline">Sell, schedule, publish and transfer on PostgreSQL without racing.</p>
       <p class="state %2$s" role="status"><span class="dot" aria-hidden="true"></span>%1$s</p>
       <dl>
       %3$s</dl>
-      <nav aria-label="More">
-      <a href="/docs">The API</a>
+      <p class="row">
       <a href="/healthz">Alive?</a>
       <a href="/readyz">Ready?</a>
-      </nav>
-      </main>
-      </body>
-      </html>
-      """;
+      <a href="/metrics">Metrics</a>
+      </p>
+      </main>""";
 
   private StatusPage() {}
 
@@ -49,8 +36,10 @@ final class StatusPage {
                     .append("</dt><dd>")
                     .append(escape(value))
                     .append("</dd></div>\n"));
-    return PAGE.formatted(
-        escape(readiness.explanation()), readiness.ready() ? "well" : "unwell", rows);
+    String main =
+        PAGE.formatted(
+            escape(readiness.explanation()), readiness.ready() ? "well" : "unwell", rows);
+    return Frame.of("Status · Lockstep", "/status", main);
   }
 
   private static Map<String, String> facts(String version, Instant startedAt, Readiness readiness) {

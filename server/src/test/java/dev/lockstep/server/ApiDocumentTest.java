@@ -34,7 +34,7 @@ class ApiDocumentTest {
                     null,
                     Map.of());
         // Served: it asks for a key, or knows that there is no such campaign; not "nothing here".
-        assertThat(reply.status()).as("%s %s", method, path).isIn(200, 401, 404);
+        assertThat(reply.status()).as("%s %s", method, path).isIn(200, 201, 401, 404);
         if (reply.status() == 404) {
           assertThat(reply.json().getString("detail")).doesNotContain("nothing at");
         }
@@ -75,6 +75,11 @@ class ApiDocumentTest {
     assertDocumented("delete", "/v1/holds/{id}", shop.delete(holdPath));
     assertDocumented("get", "/v1/campaigns/{id}/positions", operator.get(path + "/positions"));
     assertDocumented("get", "/v1/campaigns/{id}/audit", operator.get(path + "/audit"));
+    assertDocumented("get", "/v1/campaigns/{id}/actions", operator.get(path + "/actions"));
+    assertDocumented("get", "/v1/holds", operator.get("/v1/holds?campaign=" + id));
+    assertDocumented("get", "/v1/visitor", shop.get("/v1/visitor"));
+    assertDocumented("post", "/v1/visitor", server.anyone().post("/v1/visitor", null));
+    assertDocumented("delete", "/v1/visitor", server.visitor().delete("/v1/visitor"));
     for (String action : new String[] {"pause", "resume", "close"}) {
       assertDocumented(
           "post", "/v1/campaigns/{id}/" + action, operator.post(path + "/" + action, null));

@@ -12,11 +12,19 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Somebody with a key, or without one. */
-record Client(String url, Optional<String> key) {
+/**
+ * Somebody with a key, or without one.
+ *
+ * @param cookie a shop visitor's, sent as the shop's own pages send it
+ */
+record Client(String url, Optional<String> key, Optional<String> cookie) {
   /** HTTP/1.1, as most clients speak it; one connection a request that is under way. */
   private static final HttpClient HTTP =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+  Client(String url, Optional<String> key) {
+    this(url, key, Optional.empty());
+  }
 
   /** An answer, with the assertions that most tests make of it. */
   record Reply(HttpResponse<String> response) {
@@ -92,6 +100,8 @@ record Client(String url, Optional<String> key) {
       request.setHeader("Content-Type", "application/json");
     }
     key.ifPresent(secret -> request.setHeader("Authorization", "Bearer " + secret));
+    cookie.ifPresent(
+        value -> request.setHeader("Cookie", value).setHeader("Sec-Fetch-Site", "same-origin"));
     headers.forEach(request::setHeader);
     return new Reply(HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString()));
   }

@@ -67,7 +67,7 @@ class ConventionsTest {
     server.operator().post("/v1/keys", null).expectProblem(400, "bad-request");
     server
         .operator()
-        .send("DELETE", "/v1/keys/key_x", "{}", Map.of())
+        .send("DELETE", "/v1/holds/1.x", "{}", Map.of())
         .expectProblem(400, "bad-request");
   }
 

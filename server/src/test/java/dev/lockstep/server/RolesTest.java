@@ -23,9 +23,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class RolesTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
 
-  private static final String ANYONE = "anyone operator service buyer";
+  private static final String ANYONE = "anyone operator service buyer visitor";
   private static final String OPERATOR = "operator";
-  private static final String WITH_KEY = "operator service buyer";
+  private static final String BUYER = "buyer visitor";
+  private static final String WITH_KEY = "operator service buyer visitor";
 
   /** Route, and who gets past the door. */
   private static final Map<String, String> TABLE =
@@ -45,6 +46,11 @@ class RolesTest {
           Map.entry("GET /v1/campaigns/{id}/live", ANYONE),
           Map.entry("GET /v1/campaigns/{id}/draw", ANYONE),
           Map.entry("GET /v1/campaigns/{id}/audit", OPERATOR),
+          Map.entry("GET /v1/campaigns/{id}/actions", OPERATOR),
+          Map.entry("GET /v1/visitor", ANYONE),
+          Map.entry("POST /v1/visitor", ANYONE),
+          Map.entry("DELETE /v1/visitor", BUYER),
+          Map.entry("GET /v1/holds", OPERATOR),
           Map.entry("POST /v1/campaigns/{id}/holds", WITH_KEY),
           Map.entry("GET /v1/holds/{id}", WITH_KEY),
           Map.entry("PUT /v1/holds/{id}", WITH_KEY),
@@ -80,7 +86,9 @@ class RolesTest {
     List<String> let = new ArrayList<>();
     for (Map.Entry<String, Client> caller : callers().entrySet()) {
       int status = call(caller.getValue(), route);
-      if (caller.getKey().equals("anyone") && !allowed.contains("anyone")) {
+      // A visitor's cookie is no key where buyers have no business.
+      boolean without = Set.of("anyone", "visitor").contains(caller.getKey());
+      if (without && !allowed.contains(caller.getKey())) {
         assertThat(status).as(caller.getKey()).isEqualTo(401);
       } else if (!allowed.contains(caller.getKey())) {
         assertThat(status).as(caller.getKey()).isEqualTo(403);
@@ -100,7 +108,8 @@ class RolesTest {
         "anyone", server.anyone(),
         "operator", server.operator(),
         "service", server.service(),
-        "buyer", server.buyer("somebody"));
+        "buyer", server.buyer("somebody"),
+        "visitor", server.visitor());
   }
 
   /** Well formed where a door is passed, and about things that do not exist: nothing is changed. */

@@ -1,12 +1,17 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
@@ -21,7 +26,21 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
 
   private final TestDatabase database = TestDatabase.migrated();
   private final AtomicLong nanoTime = new AtomicLong();
+  private final LongSupplier clock;
   private @Nullable Server server;
+
+  RunningServer() {
+    this.clock = nanoTime::get;
+  }
+
+  private RunningServer(LongSupplier clock) {
+    this.clock = clock;
+  }
+
+  /** With a clock that goes: a browser asks as often as its pages want to. */
+  static RunningServer forBrowsers() {
+    return new RunningServer(System::nanoTime);
+  }
 
   @Override
   public void beforeAll(ExtensionContext context) {
@@ -37,6 +56,15 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
 
   /** Another node on the same database. */
   Server start(boolean samples) {
+    return start(samples, true);
+  }
+
+  /** A node that knows no visitors. */
+  Server startWithoutVisitors() {
+    return start(false, false);
+  }
+
+  private Server start(boolean samples, boolean visitors) {
     DatabaseAddress address =
         new DatabaseAddress(
             database.url(), database.user(), database.password(), "the test database", false);
@@ -47,8 +75,9 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
             Path.of("unused"),
             Optional.of(address),
             Optional.of(Secret.of(OPERATOR_KEY)),
-            samples),
-        nanoTime::get);
+            samples,
+            visitors),
+        clock);
   }
 
   TestDatabase database() {
@@ -57,6 +86,17 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
 
   String url() {
     return server().url();
+  }
+
+  /** What housekeeping does once a minute. */
+  int removeOldVisitors() {
+    Vertx vertx = Vertx.vertx();
+    try (Workers workers = new Workers(vertx)) {
+      return new Keys(new Transactor(database.dataSource()), workers, Optional.empty(), clock)
+          .removeOldVisitors();
+    } finally {
+      vertx.close().await();
+    }
   }
 
   /** Moves the clock of rate limits. */
@@ -79,6 +119,15 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   Client buyer(String name) throws Exception {
     return withNewKey(
         new JsonObject().put("role", "buyer").put("name", "a buyer").put("buyer", name));
+  }
+
+  /** A browser that the shop has let in. */
+  Client visitor() throws Exception {
+    Client.Reply reply = anyone().post("/v1/visitor", null);
+    reply.expect(201);
+    String cookie = reply.header("Set-Cookie").orElseThrow();
+    return new Client(
+        url(), Optional.empty(), Optional.of(cookie.substring(0, cookie.indexOf(';'))));
   }
 
   private Client withNewKey(JsonObject key) throws Exception {

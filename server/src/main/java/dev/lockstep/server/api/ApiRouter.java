@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves a table of endpoints. For each request, in this order: the key, the rate limit, the role,
- * the body; only then the handler.
+ * Serves a table of endpoints. For each request, in this order: the key (from the header, else a
+ * visitor's from the cookie), the rate limit, the role, the body; only then the handler.
  */
 public final class ApiRouter {
   private static final Logger log = LoggerFactory.getLogger(ApiRouter.class);
@@ -58,7 +58,9 @@ public final class ApiRouter {
   private void serve(RoutingContext context, Endpoint endpoint) {
     Future<Answer> answer;
     try {
-      answer = authenticate(context).compose(principal -> handle(context, endpoint, principal));
+      answer =
+          authenticate(context, endpoint)
+              .compose(principal -> handle(context, endpoint, principal));
     } catch (RuntimeException e) {
       answer = Future.failedFuture(e);
     }
@@ -83,10 +85,10 @@ public final class ApiRouter {
     return endpoint.handle(request);
   }
 
-  private Future<Optional<Principal>> authenticate(RoutingContext context) {
+  private Future<Optional<Principal>> authenticate(RoutingContext context, Endpoint endpoint) {
     String header = context.request().getHeader("Authorization");
     if (header == null) {
-      return Future.succeededFuture(Optional.empty());
+      return visitor(context, endpoint);
     }
     if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
       throw unauthorized("Send a key as 'Authorization: Bearer …'.");
@@ -100,6 +102,22 @@ public final class ApiRouter {
               }
               return found;
             });
+  }
+
+  /**
+   * A shop's visitor. A cookie that is no longer good is no key at all: the browser sends it
+   * without being asked, and must still be able to read what anyone may.
+   */
+  private Future<Optional<Principal>> visitor(RoutingContext context, Endpoint endpoint) {
+    Optional<String> key =
+        endpoint.roles().contains(Role.BUYER)
+            ? VisitorCookie.key(context.request())
+            : Optional.empty();
+    return key.isEmpty()
+        ? Future.succeededFuture(Optional.empty())
+        : authenticator
+            .authenticate(key.get())
+            .map(found -> found.filter(principal -> principal.role() == Role.BUYER));
   }
 
   private static void requireRole(Endpoint endpoint, Optional<Principal> principal) {

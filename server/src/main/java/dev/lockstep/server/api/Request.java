@@ -35,6 +35,11 @@ public final class Request {
     return principal.orElseThrow();
   }
 
+  /** Who asks, where a key is not asked for; empty without one. */
+  public Optional<Principal> caller() {
+    return principal;
+  }
+
   /** The body, of the endpoint's shape; empty when none was sent. */
   public JsonObject body() {
     return body;

@@ -51,7 +51,7 @@ final class CampaignStore {
   }
 
   /** Makes the stock, shuffled by a new secret seed, and opens the sale. */
-  Stocked publish(long id, String actor) {
+  Stocked publish(long id, @Nullable String reason, String actor) {
     return transactor.call(
         options("publish campaign"),
         connection -> {
@@ -71,7 +71,7 @@ final class CampaignStore {
           CampaignTable.setStatus(connection, id, Status.PUBLISHED, seed);
           holds.createScope(connection, draft.scope(), draft.purchaseLimit());
           holds.createPools(connection, draft.scope(), pools(draft, seed));
-          return changed(connection, id, "publish", actor, null);
+          return changed(connection, id, "publish", actor, reason);
         });
   }
 
@@ -127,6 +127,17 @@ final class CampaignStore {
             CampaignTable.page(connection, after, limit).stream().map(this::withStock).toList());
   }
 
+  List<Action> actions(long id, long after, int limit) {
+    return transactor.call(
+        options("list actions"),
+        connection -> {
+          if (CampaignTable.find(connection, id).isEmpty()) {
+            throw unknown();
+          }
+          return CampaignTable.actions(connection, id, after, limit);
+        });
+  }
+
   /** A published campaign that was asked for before, without asking the database. */
   Optional<Campaign> remembered(long id) {
     return Optional.ofNullable(remembered.get(id));
@@ -152,7 +163,7 @@ final class CampaignStore {
         options("sample campaigns"),
         connection -> {
           if (CampaignTable.isEmpty(connection)) {
-            samples.forEach(sample -> publish(create(sample, actor).id(), actor));
+            samples.forEach(sample -> publish(create(sample, actor).id(), null, actor));
           }
         });
   }

@@ -12,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.sql.Types;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -52,6 +53,11 @@ final class CampaignTable {
 
   private static final String RECORD =
       "INSERT INTO lockstep_server.campaign_action (campaign, action, actor, reason) VALUES (?, ?, ?, ?)";
+
+  private static final String ACTIONS =
+      """
+      SELECT id, action, actor, reason, at FROM lockstep_server.campaign_action
+      WHERE campaign = ? AND id > ? ORDER BY id LIMIT ?""";
 
   // Of two nodes that start at once, one makes the samples; held to the end of the transaction.
   private static final String LOCK_TABLE =
@@ -137,6 +143,29 @@ final class CampaignTable {
       statement.setString(3, actor);
       statement.setString(4, reason);
       statement.executeUpdate();
+    }
+  }
+
+  /** What was done to a campaign, oldest first. */
+  static List<Action> actions(Connection connection, long id, long after, int limit)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(ACTIONS)) {
+      statement.setLong(1, id);
+      statement.setLong(2, after);
+      statement.setInt(3, limit);
+      List<Action> actions = new ArrayList<>();
+      try (ResultSet row = statement.executeQuery()) {
+        while (row.next()) {
+          actions.add(
+              new Action(
+                  row.getLong(1),
+                  row.getString(2),
+                  row.getString(3),
+                  Optional.ofNullable(row.getString(4)),
+                  row.getObject(5, OffsetDateTime.class).toInstant()));
+        }
+      }
+      return actions;
     }
   }
 

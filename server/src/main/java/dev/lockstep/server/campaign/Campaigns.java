@@ -134,8 +134,13 @@ public final class Campaigns {
             .handledBy(request -> live.watch(request, id(request))),
         Endpoint.of(GET, "/v1/campaigns/{id}/audit", "Lists every stock change, oldest first.")
             .by(Role.OPERATOR)
+            .withQuery("pool", "Only this layer or sku.")
             .paged(StockTrail.SHAPE)
-            .handledBy(this::audit));
+            .handledBy(this::audit),
+        Endpoint.of(GET, "/v1/campaigns/{id}/actions", "Lists what operators did, oldest first.")
+            .by(Role.OPERATOR)
+            .paged(Action.SHAPE)
+            .handledBy(this::actions));
   }
 
   private static Endpoint action(String name, String summary, Endpoint.Handler handler) {
@@ -159,7 +164,7 @@ public final class Campaigns {
 
   private Future<Answer> publish(Request request) {
     String actor = request.principal().name();
-    return view(() -> store.publish(id(request), actor));
+    return view(() -> store.publish(id(request), reason(request), actor));
   }
 
   private Future<Answer> pause(Request request) {
@@ -181,22 +186,34 @@ public final class Campaigns {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    long after =
-        page.after()
-            .map(
-                text -> {
-                  if (!text.matches("\\d{1,18}")) {
-                    throw Problem.invalid("after", "must be the 'next' of a page").asException();
-                  }
-                  return Long.parseLong(text);
-                })
-            .orElse(0L);
+    long after = after(page);
     return workers
         .run(() -> store.page(after, page.limit() + 1))
         .map(
             found ->
                 Answer.ok(
                     page.of(found, Campaigns::json, one -> String.valueOf(one.campaign().id()))));
+  }
+
+  private Future<Answer> actions(Request request) {
+    long id = id(request);
+    Page page = request.page();
+    long after = after(page);
+    return workers
+        .run(() -> store.actions(id, after, page.limit() + 1))
+        .map(found -> Answer.ok(page.of(found, Action::json, one -> String.valueOf(one.id()))));
+  }
+
+  private static long after(Page page) {
+    return page.after()
+        .map(
+            text -> {
+              if (!text.matches("\\d{1,18}")) {
+                throw Problem.invalid("after", "must be the 'next' of a page").asException();
+              }
+              return Long.parseLong(text);
+            })
+        .orElse(0L);
   }
 
   private Future<Answer> positions(Request request) {
@@ -207,7 +224,8 @@ public final class Campaigns {
   private Future<Answer> audit(Request request) {
     long id = id(request);
     Page page = request.page();
-    return workers.run(() -> StockTrail.page(holds, store.find(id), page)).map(Answer::ok);
+    Optional<String> pool = request.query("pool");
+    return workers.run(() -> StockTrail.page(holds, store.find(id), pool, page)).map(Answer::ok);
   }
 
   private Future<Answer> view(Callable<Stocked> work) {

@@ -45,15 +45,26 @@ final class StockTrail {
 
   private StockTrail() {}
 
-  /** Blocks. */
-  static JsonObject page(Holds holds, Campaign campaign, Page page) {
+  /**
+   * Blocks.
+   *
+   * @param only the layer or sku that is wanted; empty: all
+   */
+  static JsonObject page(Holds holds, Campaign campaign, Optional<String> only, Page page) {
+    only.filter(code -> campaign.item(code).isEmpty())
+        .ifPresent(
+            code -> {
+              throw Problem.invalid("pool", "is not sold in this campaign").asException();
+            });
     long[] seen = cursor(page.after(), campaign.items().size());
     List<Deque<StockChange>> ahead = new ArrayList<>();
     for (int i = 0; i < seen.length; i++) {
-      ahead.add(
-          new ArrayDeque<>(
-              holds.audit(
-                  campaign.scope(), campaign.items().get(i).pool(), seen[i], page.limit() + 1)));
+      Item item = campaign.items().get(i);
+      if (only.isEmpty() || only.get().equals(item.code())) {
+        ahead.add(
+            new ArrayDeque<>(
+                holds.audit(campaign.scope(), item.pool(), seen[i], page.limit() + 1)));
+      }
     }
     JsonArray items = new JsonArray();
     Optional<Deque<StockChange>> next = oldest(ahead);

@@ -13,6 +13,7 @@ import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldFilter;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
@@ -23,6 +24,7 @@ import dev.lockstep.once.OnceResult;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
@@ -78,6 +80,13 @@ public final class Carts {
             .taking(NEW_CART)
             .answering(201, CartView.SHAPE)
             .handledBy(this::create),
+        Endpoint.of(GET, "/v1/holds", "Lists a campaign's holds, newest first.")
+            .by(Role.OPERATOR)
+            .withQuery("campaign", "Whose; has to be given.")
+            .withQuery("buyer", "Only this buyer's.")
+            .withQuery("state", "Only held, sold, released or expired ones.")
+            .paged(CartView.SHAPE)
+            .handledBy(this::list),
         Endpoint.of(GET, "/v1/holds/{id}", "Shows a hold.")
             .by(SELLERS_AND_BUYERS)
             .answering(200, CartView.SHAPE)
@@ -135,6 +144,24 @@ public final class Carts {
                   ? Future.succeededFuture(answer)
                   : Future.failedFuture(thrown);
             });
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    HoldFilter filter = CartSearch.filter(request, page);
+    return campaigns
+        .find(CartSearch.campaign(request))
+        .compose(
+            campaign ->
+                workers
+                    .run(() -> holds.list(campaign.scope(), filter, page.limit() + 1))
+                    .map(
+                        found ->
+                            Answer.ok(
+                                page.of(
+                                    found,
+                                    hold -> CartView.json(campaign, hold),
+                                    hold -> hold.id().toString()))));
   }
 
   private Future<Answer> show(Request request) {

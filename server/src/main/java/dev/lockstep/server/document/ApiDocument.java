@@ -4,6 +4,7 @@ import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Role;
+import dev.lockstep.server.page.Frame;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
@@ -67,31 +68,17 @@ public final class ApiDocument {
           .forEach((status, shape) -> html.append(schema("Answer " + status, shape.schema())));
       html.append("</section>\n");
     }
-    return PAGE.formatted(html);
+    return Frame.of("The API · Lockstep", "/docs", PAGE.formatted(html));
   }
 
   private static final String PAGE =
       """
-      <!doctype html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <title>Lockstep: the API</title>
-      <link rel="icon" href="/icon.svg" type="image/svg+xml">
-      <link rel="stylesheet" href="/style.css">
-      </head>
-      <body>
-      <main>
+      <main id="main" class="narrow reference" tabindex="-1">
       <h1>The API</h1>
       <p class="tagline">Version 1. For machines: <a href="/openapi.json">OpenAPI 3.1</a>.</p>
       <p>JSON in and out. Keys travel as <code>Authorization: Bearer …</code>. An error is a problem
       document (RFC 9457) whose type names it and whose <code>requestId</code> finds it in the logs.</p>
-      %s</main>
-      </body>
-      </html>
-      """;
+      %s</main>""";
 
   private static JsonObject operation(Endpoint endpoint) {
     JsonObject operation =

@@ -12,5 +12,10 @@ record KeyRow(
     String name,
     Optional<String> buyer,
     Instant createdAt,
+    String createdBy,
     Optional<Instant> expiresAt,
-    Optional<Instant> revokedAt) {}
+    Optional<Revoked> revoked) {
+
+  /** The end of a key. */
+  record Revoked(Instant at, String by, Optional<String> reason) {}
+}

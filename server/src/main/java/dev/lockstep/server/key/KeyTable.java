@@ -2,6 +2,7 @@ package dev.lockstep.server.key;
 
 import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Role;
+import dev.lockstep.server.key.KeyRow.Revoked;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -19,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /** The table of keys. Every method blocks. */
 final class KeyTable {
   private static final String COLUMNS =
-      "id, prefix, role, name, buyer, created_at, expires_at, revoked_at";
+      "id, prefix, role, name, buyer, created_at, created_by, expires_at, revoked_at, revoked_by,"
+          + " revoke_reason";
 
   private static final String INSERT =
       """
@@ -42,18 +44,28 @@ final class KeyTable {
           + COLUMNS
           + """
            FROM lockstep_server.api_key
-          WHERE ?::text IS NULL
-             OR (created_at, id) > (SELECT created_at, id FROM lockstep_server.api_key WHERE id = ?)
+          WHERE (?::text IS NULL
+             OR (created_at, id) > (SELECT created_at, id FROM lockstep_server.api_key WHERE id = ?))
+            AND (?::text IS NULL OR role = ?)
           ORDER BY created_at, id LIMIT ?""";
 
-  // Revoking again changes nothing, so that the first time and the first actor stay on record.
+  // Revoking again changes nothing: the first time, actor and reason stay on record.
   private static final String REVOKE =
       """
       UPDATE lockstep_server.api_key
-      SET revoked_at = coalesce(revoked_at, now()), revoked_by = coalesce(revoked_by, ?)
+      SET revoke_reason = CASE WHEN revoked_at IS NULL THEN ? ELSE revoke_reason END,
+        revoked_at = coalesce(revoked_at, now()), revoked_by = coalesce(revoked_by, ?)
       WHERE id = ?
       RETURNING\s"""
           + COLUMNS;
+
+  // Found through the index on age: every visitor's key lives equally long.
+  private static final String REMOVE_OLD_VISITORS =
+      """
+      DELETE FROM lockstep_server.api_key WHERE id IN (
+        SELECT id FROM lockstep_server.api_key
+        WHERE created_at < now() - ? * interval '1 second' AND created_by = ?
+        ORDER BY created_at, id LIMIT 1000)""";
 
   // Held to the end of the transaction: of two nodes that start at once, one makes the first key.
   private static final String LOCK_TABLE =
@@ -117,17 +129,31 @@ final class KeyTable {
     return one(READ, id);
   }
 
-  Optional<KeyRow> revoke(String id, String by) {
-    return one(REVOKE, by, id);
+  Optional<KeyRow> revoke(String id, String by, @Nullable String reason) {
+    return one(REVOKE, reason, by, id);
   }
 
-  List<KeyRow> page(@Nullable String after, int limit) {
+  /** Removes keys made by {@code maker} that are older than this, a thousand at most. */
+  int removeOlderThan(Duration age, String maker) {
+    return transactor.call(
+        connection -> {
+          try (PreparedStatement statement = connection.prepareStatement(REMOVE_OLD_VISITORS)) {
+            statement.setLong(1, age.toSeconds());
+            statement.setString(2, maker);
+            return statement.executeUpdate();
+          }
+        });
+  }
+
+  List<KeyRow> page(@Nullable String after, @Nullable Role role, int limit) {
     return transactor.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(PAGE)) {
             statement.setString(1, after);
             statement.setString(2, after);
-            statement.setInt(3, limit);
+            statement.setString(3, role == null ? null : role.label());
+            statement.setString(4, role == null ? null : role.label());
+            statement.setInt(5, limit);
             List<KeyRow> keys = new ArrayList<>();
             try (ResultSet row = statement.executeQuery()) {
               while (row.next()) {
@@ -139,7 +165,7 @@ final class KeyTable {
         });
   }
 
-  private Optional<KeyRow> one(String sql, String... parameters) {
+  private Optional<KeyRow> one(String sql, @Nullable String... parameters) {
     return transactor.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -187,8 +213,17 @@ final class KeyTable {
         row.getString(4),
         Optional.ofNullable(row.getString(5)),
         row.getObject(6, OffsetDateTime.class).toInstant(),
-        instant(row, 7),
-        instant(row, 8));
+        row.getString(7),
+        instant(row, 8),
+        revoked(row));
+  }
+
+  private static Optional<Revoked> revoked(ResultSet row) throws SQLException {
+    Optional<Instant> at = instant(row, 9);
+    return at.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Revoked(at.get(), row.getString(10), Optional.ofNullable(row.getString(11))));
   }
 
   private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {

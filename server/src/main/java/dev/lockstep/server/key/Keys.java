@@ -15,15 +15,19 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.key.KeyRow.Revoked;
 import dev.lockstep.server.key.KeyTable.Live;
 import dev.lockstep.server.key.KeyTable.NewKey;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.security.MessageDigest;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -40,7 +44,17 @@ public final class Keys implements Authenticator {
   /** Leaves room for a role in front, within what holds and idempotency keys allow for a name. */
   public static final int MAX_BUYER_LENGTH = 128;
 
+  /** How long a shop remembers a visitor. */
+  public static final Duration VISITOR_AGE = Duration.ofDays(30);
+
+  /** New visitors from one address. */
+  public static final int VISITORS_PER_SECOND = 5;
+
+  public static final int VISITOR_BURST = 50;
+
   private static final int MAX_KEY_LENGTH = 512;
+  private static final String SHOP = "shop";
+  private static final SecureRandom RANDOM = new SecureRandom();
 
   /** The operator key from the configuration. It is compared, never stored. */
   private static final Principal CONFIGURED =
@@ -61,12 +75,19 @@ public final class Keys implements Authenticator {
           .required("name", Shape.text(1, 200))
           .required("buyer", Shape.nullable(Shape.text(1, MAX_BUYER_LENGTH)))
           .required("createdAt", Shape.time())
+          .required("createdBy", Shape.text(1, 200))
           .required("expiresAt", Shape.nullable(Shape.time()))
-          .required("revokedAt", Shape.nullable(Shape.time()));
+          .required("revokedAt", Shape.nullable(Shape.time()))
+          .required("revokedBy", Shape.nullable(Shape.text(1, 200)))
+          .required("revokeReason", Shape.nullable(Shape.text(1, 500)));
+
+  private static final ObjectShape REASON =
+      Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
 
   private final KeyTable table;
   private final KeyCache cache;
   private final TokenBuckets buyerRates;
+  private final TokenBuckets visitorRates;
   private final Workers workers;
   private final Optional<byte[]> configuredHash;
 
@@ -81,6 +102,7 @@ public final class Keys implements Authenticator {
     this.configuredHash = configured.map(Secret::hash);
     this.cache = new KeyCache(nanoTime);
     this.buyerRates = new TokenBuckets(BUYER_REQUESTS_PER_SECOND, BUYER_BURST, nanoTime);
+    this.visitorRates = new TokenBuckets(VISITORS_PER_SECOND, VISITOR_BURST, nanoTime);
   }
 
   /**
@@ -108,6 +130,7 @@ public final class Keys implements Authenticator {
             .handledBy(this::create),
         Endpoint.of(GET, "/v1/keys", "Lists keys, oldest first.")
             .by(Role.OPERATOR)
+            .withQuery("role", "Only keys of this role.")
             .paged(KEY)
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/keys/{id}", "Shows a key's facts, not the key.")
@@ -116,6 +139,7 @@ public final class Keys implements Authenticator {
             .handledBy(this::show),
         Endpoint.of(DELETE, "/v1/keys/{id}", "Revokes a key, for good.")
             .by(Role.OPERATOR)
+            .perhapsTaking(REASON)
             .answering(200, KEY)
             .handledBy(this::revoke));
   }
@@ -144,6 +168,53 @@ public final class Keys implements Authenticator {
   @Override
   public Optional<Duration> admit(Principal principal) {
     return principal.role() == Role.BUYER ? buyerRates.take(principal.keyId()) : Optional.empty();
+  }
+
+  /**
+   * A key for somebody who came to the shop: a buyer of its own, for {@link #VISITOR_AGE}.
+   *
+   * @param address where from; fails with a problem when too many came from there
+   */
+  public Future<Visitor> newVisitor(String address) {
+    Optional<Duration> wait = visitorRates.take(address);
+    if (wait.isPresent()) {
+      throw Problem.of("rate-limited", 429, "Rate limited", "Too many visitors from one address.")
+          .retryAfter(wait.get())
+          .asException();
+    }
+    byte[] name = new byte[8];
+    RANDOM.nextBytes(name);
+    String buyer = "visitor-" + HexFormat.of().formatHex(name);
+    Secret secret = Secret.random();
+    NewKey key =
+        new NewKey(
+            Role.BUYER,
+            "Visitor of the shop",
+            Optional.of(buyer),
+            Optional.of(Instant.now().plus(VISITOR_AGE)),
+            SHOP);
+    return workers
+        .run(() -> table.insert(newId(), secret, key))
+        .map(row -> new Visitor(buyer, secret));
+  }
+
+  /** Somebody new, and the key that says so from now on. */
+  public record Visitor(String buyer, Secret key) {}
+
+  /** Ends a key for good. */
+  public Future<Void> revoke(Principal owner) {
+    return workers
+        .run(() -> table.revoke(owner.keyId(), owner.name(), null))
+        .map(
+            row -> {
+              cache.forget(owner.keyId());
+              return null;
+            });
+  }
+
+  /** Removes visitors who have not been known for long, a few at a time. Blocks. */
+  public int removeOldVisitors() {
+    return table.removeOlderThan(VISITOR_AGE, SHOP);
   }
 
   private Future<Answer> create(Request request) {
@@ -175,9 +246,18 @@ public final class Keys implements Authenticator {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
+    Role role = request.query("role").map(Keys::role).orElse(null);
     return workers
-        .run(() -> table.page(page.after().orElse(null), page.limit() + 1))
+        .run(() -> table.page(page.after().orElse(null), role, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, Keys::json, KeyRow::id)));
+  }
+
+  private static Role role(String label) {
+    return Arrays.stream(Role.values())
+        .filter(role -> role.label().equals(label))
+        .findFirst()
+        .orElseThrow(
+            () -> Problem.invalid("role", "must be operator, service or buyer").asException());
   }
 
   private Future<Answer> show(Request request) {
@@ -188,8 +268,9 @@ public final class Keys implements Authenticator {
   private Future<Answer> revoke(Request request) {
     String id = request.path("id");
     String by = request.principal().name();
+    String reason = request.body().getString("reason");
     return workers
-        .run(() -> table.revoke(id, by))
+        .run(() -> table.revoke(id, by, reason))
         .map(
             row -> {
               cache.forget(id);
@@ -209,8 +290,11 @@ public final class Keys implements Authenticator {
         .put("name", row.name())
         .put("buyer", row.buyer().orElse(null))
         .put("createdAt", row.createdAt().toString())
+        .put("createdBy", row.createdBy())
         .put("expiresAt", row.expiresAt().map(Instant::toString).orElse(null))
-        .put("revokedAt", row.revokedAt().map(Instant::toString).orElse(null));
+        .put("revokedAt", row.revoked().map(end -> end.at().toString()).orElse(null))
+        .put("revokedBy", row.revoked().map(Revoked::by).orElse(null))
+        .put("revokeReason", row.revoked().flatMap(Revoked::reason).orElse(null));
   }
 
   private static String newId() {

@@ -1,0 +1,25 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Shape;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Something that was done to a campaign: what, by whom, why. */
+record Action(long id, String action, String actor, Optional<String> reason, Instant at) {
+  static final ObjectShape SHAPE =
+      Shape.object()
+          .required("action", Shape.text(1, 32))
+          .required("actor", Shape.text(1, 200))
+          .required("reason", Shape.nullable(Shape.text(1, 500)))
+          .required("at", Shape.time());
+
+  JsonObject json() {
+    return new JsonObject()
+        .put("action", action)
+        .put("actor", actor)
+        .put("reason", reason.orElse(null))
+        .put("at", at.toString());
+  }
+}

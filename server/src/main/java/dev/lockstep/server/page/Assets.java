@@ -1,0 +1,89 @@
+package dev.lockstep.server.page;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The scripts and the stylesheet, read once. Their address contains a hash over all of them: a
+ * script finds the others relative to itself, so a page never mixes two releases.
+ */
+final class Assets {
+  private static final String FOLDER = "/dev/lockstep/server/web/";
+  private static final int HASH_BYTES = 8;
+
+  /** A jar cannot be listed like a folder; a test compares this with what is there. */
+  static final List<String> NAMES =
+      List.of(
+          "api.js",
+          "campaign.js",
+          "checkout.js",
+          "console-campaigns.js",
+          "console-holds.js",
+          "console-invariants.js",
+          "console-keys.js",
+          "console-new-campaign.js",
+          "console-overview.js",
+          "console-parts.js",
+          "console-purchases.js",
+          "console.js",
+          "dom.js",
+          "draw.js",
+          "drop-sale.js",
+          "live.js",
+          "memory.js",
+          "metrics.js",
+          "plot.js",
+          "shop.js",
+          "style.css",
+          "triangle-sale.js",
+          "triangle.js",
+          "verify.js",
+          "visitor.js",
+          "words.js");
+
+  static final Assets ALL = new Assets();
+
+  private final Map<String, Resource> byName = new TreeMap<>();
+  private final String path;
+
+  private Assets() {
+    MessageDigest digest = Sha256.digest();
+    for (String name : NAMES) {
+      byte[] content = read(name);
+      digest.update(content);
+      byName.put(name, Resource.immutable(content, type(name)));
+    }
+    path = "/web/" + HexFormat.of().formatHex(digest.digest(), 0, HASH_BYTES) + "/";
+  }
+
+  /** Where they are: {@code /web/<hash>/}. */
+  String path() {
+    return path;
+  }
+
+  Optional<Resource> find(String name) {
+    return Optional.ofNullable(byName.get(name));
+  }
+
+  static byte[] read(String name) {
+    try (InputStream in = Assets.class.getResourceAsStream(FOLDER + name)) {
+      if (in == null) {
+        throw new IllegalStateException(name + " is not in the build");
+      }
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String type(String name) {
+    return name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
+  }
+}

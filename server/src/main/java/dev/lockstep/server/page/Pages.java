@@ -1,0 +1,75 @@
+package dev.lockstep.server.page;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.vertx.core.http.HttpMethod;
+import io.vertx.ext.web.Route;
+import io.vertx.ext.web.Router;
+
+/** Serves the pages and what they are made of. Thread-safe: nothing in it changes. */
+public final class Pages {
+  private static final String HTML = "text/html; charset=utf-8";
+  private static final String CAMPAIGN = "[1-9]\\d{0,17}";
+
+  private static final String NO_SCRIPT =
+      "<noscript><p>This page needs JavaScript. Everything it does can also be done through the"
+          + " <a href=\"/docs\">API</a>.</p></noscript>\n";
+
+  private static final String SHOP =
+      """
+      <main id="main" tabindex="-1">
+      <h1>Sales</h1>
+      <p class="tagline">Choose one. What is left is counted live.</p>
+      %s<div id="message"></div>
+      <ul id="sales" class="cards" aria-busy="true"></ul>
+      </main>"""
+          .formatted(NO_SCRIPT);
+
+  private static final String SALE =
+      """
+      <main id="main" tabindex="-1">
+      %s<div id="sale"><p class="quiet">Loading …</p></div>
+      </main>"""
+          .formatted(NO_SCRIPT);
+
+  private static final String DRAW =
+      """
+      <main id="main" class="narrow" tabindex="-1">
+      %s<div id="draw"><p class="quiet">Loading …</p></div>
+      </main>"""
+          .formatted(NO_SCRIPT);
+
+  private static final String CONSOLE =
+      """
+      <main id="main" tabindex="-1">
+      %s<div id="console"><p class="quiet">Loading …</p></div>
+      </main>"""
+          .formatted(NO_SCRIPT);
+
+  private Pages() {}
+
+  public static void mountOn(Router router) {
+    get(router.route("/")).handler(page("Shop · Lockstep", "/", "shop.js", SHOP)::serve);
+    get(router.route("/shop")).handler(context -> context.redirect("/"));
+    get(router.routeWithRegex("/shop/" + CAMPAIGN))
+        .handler(page("Sale · Lockstep", "/", "campaign.js", SALE)::serve);
+    get(router.routeWithRegex("/shop/" + CAMPAIGN + "/draw"))
+        .handler(page("Draw · Lockstep", "/", "draw.js", DRAW)::serve);
+    get(router.route("/console"))
+        .handler(page("Console · Lockstep", "/console", "console.js", CONSOLE)::serve);
+    Resource icon = Resource.revalidated(Assets.read("icon.svg"), "image/svg+xml");
+    get(router.route("/icon.svg")).handler(icon::serve);
+    for (String name : Assets.NAMES) {
+      Resource asset = Assets.ALL.find(name).orElseThrow();
+      get(router.route(Assets.ALL.path() + name)).handler(asset::serve);
+    }
+  }
+
+  private static Resource page(String title, String place, String script, String main) {
+    return Resource.revalidated(Frame.scripted(title, place, script, main).getBytes(UTF_8), HTML);
+  }
+
+  private static Route get(Route route) {
+    return route.method(HttpMethod.GET).method(HttpMethod.HEAD);
+  }
+}

@@ -1,0 +1,59 @@
+package dev.lockstep.server.page;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.ext.web.RoutingContext;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
+
+/** Something served from memory, always the same. Immutable. */
+final class Resource {
+  private static final String FOR_EVER = "public, max-age=31536000, immutable";
+  private static final String ASK_AGAIN = "no-cache";
+
+  private final byte[] content;
+  private final String type;
+  private final String tag;
+  private final String caching;
+
+  private Resource(byte[] content, String type, String caching) {
+    this.content = content.clone();
+    this.type = type;
+    this.caching = caching;
+    this.tag = '"' + HexFormat.of().formatHex(Sha256.of(content), 0, 16) + '"';
+  }
+
+  /** At an address that changes with the content. */
+  static Resource immutable(byte[] content, String type) {
+    return new Resource(content, type, FOR_EVER);
+  }
+
+  /** At an address that stays while the content may change with the next release. */
+  static Resource revalidated(byte[] content, String type) {
+    return new Resource(content, type, ASK_AGAIN);
+  }
+
+  void serve(RoutingContext context) {
+    HttpServerResponse response = context.response();
+    response.putHeader("Cache-Control", caching).putHeader("ETag", tag);
+    if (known(context.request().getHeader("If-None-Match"))) {
+      response.setStatusCode(304).end();
+    } else {
+      response.putHeader("Content-Type", type).end(Buffer.buffer(content));
+    }
+  }
+
+  /** The header is a list of tags, each perhaps marked as weak, or a star. */
+  private boolean known(@Nullable String header) {
+    if (header == null) {
+      return false;
+    }
+    for (String one : header.split(",", -1)) {
+      String given = one.strip();
+      if (given.equals("*") || given.equals(tag) || given.equals("W/" + tag)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,109 @@
+package dev.lockstep.server.visitor;
+
+import static io.vertx.core.http.HttpMethod.DELETE;
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Principal;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.VisitorCookie;
+import dev.lockstep.server.key.Keys;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Makes a browser a buyer of its own, where the configuration allows it. Thread-safe. */
+public final class Visitors {
+  private static final Shape VISITOR =
+      Shape.object()
+          .required("enabled", Shape.bool())
+          .required("buyer", Shape.nullable(Shape.text(1, Keys.MAX_BUYER_LENGTH)));
+
+  private final Keys keys;
+  private final boolean enabled;
+
+  public Visitors(Keys keys, boolean enabled) {
+    this.keys = keys;
+    this.enabled = enabled;
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(GET, "/v1/visitor", "Says whether visitors may buy, and who asks.")
+            .answering(200, VISITOR)
+            .handledBy(request -> caller(request).map(who -> answer(200, name(who)))),
+        Endpoint.of(POST, "/v1/visitor", "Makes a browser a buyer: sets a cookie.")
+            .answering(200, VISITOR)
+            .answering(201, VISITOR)
+            .handledBy(this::enter),
+        Endpoint.of(DELETE, "/v1/visitor", "Forgets the buyer that a cookie stands for.")
+            .by(Role.BUYER)
+            .answering(200, VISITOR)
+            .handledBy(this::leave));
+  }
+
+  /** A browser that is a buyer already stays the one it is. */
+  private Future<Answer> enter(Request request) {
+    if (!enabled) {
+      throw Problem.of(
+              "visitors-off",
+              403,
+              "Visitors are off",
+              "This shop sells to buyers with a key only; ask its operator for one.")
+          .asException();
+    }
+    if (VisitorCookie.foreign(request.raw())) {
+      throw Problem.forbidden("Visitors come through the shop's own pages.").asException();
+    }
+    return caller(request)
+        .compose(
+            known ->
+                known.isPresent()
+                    ? Future.succeededFuture(answer(200, name(known)))
+                    : admit(request));
+  }
+
+  private Future<Answer> admit(Request request) {
+    return keys.newVisitor(request.raw().remoteAddress().hostAddress())
+        .map(
+            visitor -> {
+              VisitorCookie.set(request.raw(), visitor.key().reveal(), Keys.VISITOR_AGE);
+              return answer(201, visitor.buyer());
+            });
+  }
+
+  /** Only what a cookie stands for: a key of an integration is not given up by accident. */
+  private Future<Answer> leave(Request request) {
+    boolean byCookie = request.header("Authorization").isEmpty();
+    VisitorCookie.clear(request.raw());
+    return byCookie
+        ? keys.revoke(request.principal()).map(revoked -> answer(200, null))
+        : Future.succeededFuture(answer(200, name(request.caller())));
+  }
+
+  /** By key, or else by cookie, which the router ignores where no key is asked for. */
+  private Future<Optional<Principal>> caller(Request request) {
+    if (request.caller().isPresent()) {
+      return Future.succeededFuture(request.caller());
+    }
+    Optional<String> key = VisitorCookie.key(request.raw());
+    return key.isEmpty()
+        ? Future.succeededFuture(Optional.empty())
+        : keys.authenticate(key.get()).map(who -> who.filter(one -> one.role() == Role.BUYER));
+  }
+
+  private static @Nullable String name(Optional<Principal> caller) {
+    return caller.flatMap(Principal::buyer).orElse(null);
+  }
+
+  private Answer answer(int status, @Nullable String buyer) {
+    return Answer.of(status, new JsonObject().put("enabled", enabled).put("buyer", buyer));
+  }
+}

@@ -1,0 +1,112 @@
+// Calls of the HTTP API. Every refusal arrives as a Problem, also that nobody answered.
+
+const TIMEOUT_MS = 30_000;
+let currentKey = () => null;
+
+/** From now on requests carry this key. Without one the visitor's cookie speaks, which no script can read. */
+export function useKey(source) {
+  currentKey = source;
+}
+
+export class Problem extends Error {
+  constructor(status, slug, body = {}) {
+    super(body.detail || slug);
+    this.status = status;
+    this.slug = slug;
+    this.body = body;
+  }
+
+  /** Whether the request may have had an effect that we were not told of. */
+  get unclear() {
+    return ['unreachable', 'timeout', 'outcome-unknown', 'idempotency-key-in-use', 'bad-gateway'].includes(this.slug);
+  }
+}
+
+export const get = (path) => call('GET', path);
+export const post = (path, body, idempotencyKey) => call('POST', path, body, idempotencyKey);
+export const put = (path, body) => call('PUT', path, body);
+export const remove = (path, body) => call('DELETE', path, body);
+
+async function call(method, path, body, idempotencyKey) {
+  const headers = { Accept: 'application/json' };
+  const key = currentKey();
+  if (key) headers.Authorization = `Bearer ${key}`;
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
+  let response;
+  let answer;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: 'same-origin',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    answer = await response.text();
+  } catch (error) {
+    throw new Problem(0, error.name === 'TimeoutError' ? 'timeout' : 'unreachable');
+  }
+  const json = parsed(answer);
+  if (response.ok && json !== undefined) return json;
+  throw new Problem(response.status, slugOf(response, json), json);
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function slugOf(response, json) {
+  if (typeof json?.type === 'string') return json.type.slice(json.type.lastIndexOf('/') + 1);
+  return response.status >= 502 ? 'bad-gateway' : 'internal';
+}
+
+/** All pages of a list, up to so many items. */
+export async function all(path, atMost = 1_000) {
+  const items = [];
+  let next = null;
+  do {
+    const url = new URL(path, location.origin);
+    if (next) url.searchParams.set('after', next);
+    const page = await get(url.pathname + url.search);
+    items.push(...page.items);
+    next = page.next;
+  } while (next && items.length < atMost);
+  return items;
+}
+
+/**
+ * One intention of a person. As long as its outcome is unclear it is repeated under the same key, so that it happens
+ * once however often the button is pressed; a clear answer, good or bad, ends it.
+ */
+export class Intention {
+  #key = null;
+  #body = null;
+
+  async send(path, body) {
+    const text = `${path} ${JSON.stringify(body)}`;
+    if (!this.#key || this.#body !== text) {
+      this.#key = randomKey();
+      this.#body = text;
+    }
+    try {
+      const answer = await post(path, body, this.#key);
+      this.#key = null;
+      return answer;
+    } catch (problem) {
+      if (!problem.unclear && problem.status !== 429 && problem.status !== 503) this.#key = null;
+      throw problem;
+    }
+  }
+}
+
+/** Not randomUUID, which browsers offer only on secure origins. */
+export function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

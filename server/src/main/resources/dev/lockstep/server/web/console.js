@@ -1,0 +1,106 @@
+// The operator's console: signing in, and the way to its parts.
+
+import { busy, byId, el, field, notice, show } from './dom.js';
+import { get, useKey } from './api.js';
+import { forOperator } from './words.js';
+import { overview } from './console-overview.js';
+import { campaigns, campaign } from './console-campaigns.js';
+import { holds } from './console-holds.js';
+import { purchases, reconciliation } from './console-purchases.js';
+import { invariants } from './console-invariants.js';
+import { keys } from './console-keys.js';
+
+// In sessionStorage: a reload keeps the operator signed in, closing the tab forgets the key, other tabs and the disk
+// never see it. A cookie would be sent by itself with every request, and so need protection against forged ones.
+const KEY = 'lockstep.operator-key';
+const view = byId('console');
+
+const PARTS = [
+  ['overview', 'Overview', overview],
+  ['campaigns', 'Campaigns', campaigns],
+  ['holds', 'Holds', holds],
+  ['purchases', 'Purchases', purchases],
+  ['reconciliation', 'Reconciliation', reconciliation],
+  ['invariants', 'Invariants', invariants],
+  ['keys', 'Keys', keys],
+];
+
+useKey(() => sessionStorage.getItem(KEY));
+let leave = () => {};
+
+function signOut() {
+  sessionStorage.removeItem(KEY);
+  location.hash = '';
+  route();
+}
+
+function signIn(message) {
+  leave();
+  document.title = 'Console · Lockstep';
+  const input = el('input', { type: 'password', autocomplete: 'off', required: true, spellcheck: 'false', id: 'key' });
+  const submit = el('button', { class: 'primary' }, 'Sign in');
+  const answer = el('div', {}, message);
+  show(view, el('h1', {}, 'Console'), el('form', {
+    class: 'stack panel signin',
+    onsubmit: (event) => {
+      event.preventDefault();
+      busy(submit, async () => {
+        sessionStorage.setItem(KEY, input.value.trim());
+        try {
+          await get('/v1/invariants');
+          route();
+          byId('main').focus();
+        } catch (problem) {
+          sessionStorage.removeItem(KEY);
+          show(answer, notice('bad', ...forOperator(problem)));
+        }
+      });
+    },
+  },
+  field('Operator key', input, 'The server prints one at its first start. It stays in this tab until you close it or sign out.'),
+  answer, submit));
+  input.focus();
+}
+
+function route() {
+  leave();
+  leave = () => {};
+  if (!sessionStorage.getItem(KEY)) {
+    signIn();
+    return;
+  }
+  const [name, id] = location.hash.slice(2).split('/');
+  const part = PARTS.find(([path]) => path === name) || PARTS[0];
+  const body = el('div', {});
+  show(view,
+    el('nav', { class: 'tabs', 'aria-label': 'Console' },
+      PARTS.map(([path, label]) => el('a', { href: `#/${path}`, 'aria-current': path === part[0] ? 'page' : null }, label)),
+      el('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out')),
+    body);
+  document.title = `${part[1]} · Lockstep console`;
+  const ends = [];
+  leave = () => ends.forEach((end) => end());
+  const place = {
+    body,
+    /** Runs when the operator goes elsewhere. */
+    onLeave: (end) => ends.push(end),
+    /** Shows what a part could not do; a key that is refused leads back to the door. */
+    failed(problem) {
+      if (problem.slug === 'unauthorized') {
+        sessionStorage.removeItem(KEY);
+        signIn(notice('bad', ...forOperator(problem)));
+      } else {
+        show(body, notice('bad', ...forOperator(problem),
+          el('button', { type: 'button', onclick: route }, 'Try again')));
+      }
+    },
+  };
+  const work = part[0] === 'campaigns' && id ? campaign(place, decodeURIComponent(id)) : part[2](place);
+  work.catch((problem) => place.failed(problem));
+}
+
+window.addEventListener('hashchange', () => {
+  route();
+  byId('main').focus();
+});
+route();

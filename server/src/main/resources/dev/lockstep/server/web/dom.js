@@ -1,0 +1,108 @@
+// Elements without markup: whatever a person wrote becomes a text node, never HTML. The page's policy
+// (trusted types, none allowed) makes the browser refuse any other way.
+
+import { count } from './words.js';
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** An element. Attributes that are null or false are left out; functions become listeners (onclick). */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export function byId(id) {
+  return document.getElementById(id);
+}
+
+/** Sets text only where it changed: a screen reader repeats what is written again. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Replaces the children, and keeps the focus where it was if what had it is still there by id. */
+export function show(parent, ...children) {
+  const focused = document.activeElement?.id;
+  parent.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  if (focused && document.activeElement === document.body) byId(focused)?.focus({ preventScroll: true });
+}
+
+let announcer;
+
+/** Tells a screen reader, without moving anything on the page. */
+export function announce(text) {
+  if (!announcer) {
+    announcer = el('p', { class: 'unseen', role: 'status' });
+    document.body.append(announcer);
+  }
+  announcer.textContent = '';
+  // In a later turn: the same words twice are otherwise no change, and not read.
+  setTimeout(() => { announcer.textContent = text; }, 50);
+}
+
+/** A field: its label, the control, and a word of help below. */
+export function field(label, control, help) {
+  const id = control.id || `field-${++fields}`;
+  control.id = id;
+  const hint = help ? el('small', { id: `${id}-help` }, help) : null;
+  if (hint) control.setAttribute('aria-describedby', hint.id);
+  return el('div', { class: 'field' }, el('label', { for: id }, label), control, hint);
+}
+
+let fields = 0;
+
+/** A button that cannot be pressed twice while what it began has not ended. */
+export function button(label, attributes, work) {
+  const made = el('button', { type: 'button', ...attributes }, label);
+  made.addEventListener('click', () => busy(made, work));
+  return made;
+}
+
+export async function busy(control, work) {
+  if (control.getAttribute('aria-busy') === 'true') return undefined;
+  // Not `disabled`, which would take the focus away from who uses a keyboard.
+  control.setAttribute('aria-busy', 'true');
+  try {
+    return await work();
+  } finally {
+    control.removeAttribute('aria-busy');
+  }
+}
+
+/** A message with what to do next. Kind: good, bad or note. */
+export function notice(kind, title, next, ...actions) {
+  return el('div', { class: `notice ${kind}`, role: kind === 'bad' ? 'alert' : 'status' },
+    el('p', { class: 'notice-title' }, title),
+    next ? el('p', {}, next) : null,
+    actions.length ? el('p', { class: 'row' }, actions) : null);
+}
+
+/** How much of a stock is sold, held and free: a bar, and the same in words. */
+export function stockBar(stock) {
+  const bar = el('div', { class: 'stock', role: 'img' }, el('span', { class: 'sold' }), el('span', { class: 'held' }));
+  const words = el('p', { class: 'stock-words' });
+  const whole = el('div', {}, bar, words);
+  whole.update = (now) => {
+    const share = (count) => `${now.total ? (100 * count) / now.total : 0}%`;
+    bar.children[0].style.width = share(now.sold);
+    bar.children[1].style.width = share(now.held);
+    const text = `${count(now.free)} free, ${count(now.held)} held, ${count(now.sold)} sold of ${count(now.total)}`;
+    bar.setAttribute('aria-label', text);
+    say(words, text);
+  };
+  whole.update(stock);
+  return whole;
+}

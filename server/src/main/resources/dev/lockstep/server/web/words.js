@@ -1,0 +1,118 @@
+// What people read: amounts, times, and refusals with what to do next.
+
+/** An amount in a currency's minor unit: 500 JPY is ¥500, 500 USD is $5.00, 500 KWD is KWD 0.500. */
+export function money(amount, currency) {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
+  const digits = format.resolvedOptions().maximumFractionDigits;
+  return format.format(amount / 10 ** digits);
+}
+
+export function count(number) {
+  return new Intl.NumberFormat('en').format(number);
+}
+
+export function time(text) {
+  return text ? new Date(text).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }) : '–';
+}
+
+/** Minutes and seconds left, 9:05. */
+export function clock(milliseconds) {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+export function plural(number, one, many = `${one}s`) {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}
+
+export function position(at) {
+  return `row ${at.row}, place ${at.column}`;
+}
+
+const STATUS = {
+  draft: 'Not open yet',
+  published: 'On sale',
+  soldOut: 'Sold out',
+  drawn: 'Drawn',
+  closed: 'Closed',
+};
+
+/** Where a campaign is, in a word or two. */
+export function state(campaign) {
+  return campaign.paused && campaign.status === 'published' ? 'Paused' : STATUS[campaign.status] || campaign.status;
+}
+
+/** A refusal for a buyer: what happened, and what to do now. */
+export function explain(problem) {
+  const body = problem.body || {};
+  const wait = body.retryAfterSeconds ? plural(body.retryAfterSeconds, 'second') : 'a moment';
+  switch (problem.slug) {
+    case 'sold-out':
+      return soldOut(body);
+    case 'limit-reached':
+      return ['That is more than your limit.',
+        `In this sale one buyer may have ${body.limit}; you have ${body.used}, held or bought.`
+        + ' Take fewer, or let go of what you hold first.'];
+    case 'campaign-paused':
+      return ['The sale is paused.', `${body.reason || ''} What you already hold you can still pay for.`
+        + ' This page shows when the sale goes on; you need not reload it.'];
+    case 'campaign-not-open':
+      return ['This sale is not open.', body.campaignStatus === 'closed'
+        ? 'It has ended. Have a look at the other sales.' : 'Come back when it has been opened.'];
+    case 'hold-ended':
+      return body.state === 'sold' ? ['This has been paid already.', 'You find it under “Yours” below.']
+        : ['Your time ran out, and what you held was given back.', 'Choose again; nothing was charged.'];
+    case 'hold-lifetime-reached':
+      return ['You cannot have more time.', 'Pay before the clock runs out, or let go and choose again.'];
+    case 'payment-failed':
+      return ['The card was declined.',
+        'Nothing was charged, and what you held was given back. Choose again and pay with another card.'];
+    case 'overloaded':
+    case 'unavailable':
+    case 'not-ready':
+    case 'shutting-down':
+      return ['Too many people are buying at this moment.', `Nothing was taken or charged. Try again in ${wait}.`];
+    case 'rate-limited':
+      return ['That was too fast.', `Wait ${wait}, then try again.`];
+    case 'unauthorized':
+    case 'forbidden':
+      return ['The shop no longer knows you.', 'Reload the page to begin anew. What you bought stays bought.'];
+    case 'not-found':
+      return ['That is not here.', 'It may be gone, or the address may be wrong. Go back to the list of sales.'];
+    case 'unreachable':
+    case 'timeout':
+    case 'bad-gateway':
+    case 'outcome-unknown':
+    case 'idempotency-key-in-use':
+      return ['We do not know yet whether that worked.',
+        'Check your connection and press the button again: it is the same request, so nothing happens twice.'];
+    default:
+      return [body.title || 'Something went wrong.', `${body.detail || 'Try again.'}${reference(body)}`];
+  }
+}
+
+function soldOut(body) {
+  const shortages = body.shortages || [];
+  const left = shortages.filter((one) => one.free > 0).map((one) => `${one.free} of ${one.sku || `layer ${one.layer}`}`);
+  return left.length
+    ? ['There are not that many left.', `Free now: ${left.join(', ')}. Nothing was taken; ask for fewer.`]
+    : ['Somebody was faster: that is sold out.',
+      'Nothing was taken. Choose something else; what others hold may come back when their time runs out.'];
+}
+
+function reference(body) {
+  return body.requestId ? ` If it stays so, tell us this reference: ${body.requestId}` : '';
+}
+
+/** A refusal for an operator, who may read the problem as it is. */
+export function forOperator(problem) {
+  if (problem.slug === 'unreachable' || problem.slug === 'timeout') {
+    return ['The server did not answer.', 'Check that it runs; then look whether the action took effect before you repeat it.'];
+  }
+  if (problem.slug === 'unauthorized') {
+    return ['This key is not accepted any more.', 'It is unknown, expired or revoked. Sign in with another one.'];
+  }
+  if (problem.slug === 'forbidden') return ['This key may not do that.', 'Sign in with a key of role operator.'];
+  const body = problem.body || {};
+  return [body.title || 'It did not work.', `${body.detail || ''}${reference(body)}`];
+}

@@ -1,0 +1,152 @@
+package dev.lockstep.server;
+
+import static dev.lockstep.server.Client.cart;
+import static dev.lockstep.server.Client.layer;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the console asks for beyond what clients need: searches, and who did what and why. */
+@Timeout(120)
+class ConsoleApiTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  @Test
+  void holdsAreFoundByBuyerAndStateNewestFirst() throws Exception {
+    String id = server.triangle(5, null);
+    Client shop = server.service();
+    List<String> made = new ArrayList<>();
+    for (String buyer : List.of("ann", "bob", "ann", "ann")) {
+      made.add(
+          0,
+          shop.post("/v1/campaigns/" + id + "/holds", "h" + made.size(), cart(buyer, layer(5, 1)))
+              .expect(201)
+              .getString("id"));
+    }
+    shop.delete("/v1/holds/" + made.get(0)).expect(200);
+
+    assertThat(found("/v1/holds?campaign=" + id)).containsExactlyElementsOf(made);
+    assertThat(found("/v1/holds?campaign=" + id + "&buyer=ann"))
+        .containsExactly(made.get(0), made.get(1), made.get(3));
+    assertThat(found("/v1/holds?campaign=" + id + "&buyer=ann&state=held"))
+        .containsExactly(made.get(1), made.get(3));
+    assertThat(found("/v1/holds?campaign=" + id + "&state=released")).containsExactly(made.get(0));
+    assertThat(found("/v1/holds?campaign=" + id + "&buyer=nobody")).isEmpty();
+  }
+
+  @Test
+  void aLongListOfHoldsIsReadPageByPage() throws Exception {
+    String id = server.triangle(5, null);
+    Client shop = server.service();
+    for (int i = 0; i < 5; i++) {
+      shop.post("/v1/campaigns/" + id + "/holds", "p" + i, cart("b" + i, layer(5, 1))).expect(201);
+    }
+    List<String> read = new ArrayList<>();
+    String next = null;
+    do {
+      JsonObject page =
+          server
+              .operator()
+              .get("/v1/holds?campaign=" + id + "&limit=2" + (next == null ? "" : "&after=" + next))
+              .expect(200);
+      page.getJsonArray("items").forEach(item -> read.add(((JsonObject) item).getString("buyer")));
+      next = page.getString("next");
+    } while (next != null);
+    assertThat(read).containsExactly("b4", "b3", "b2", "b1", "b0");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/v1/holds",
+        "/v1/holds?campaign=x",
+        "/v1/holds?campaign=1&state=lost",
+        "/v1/holds?campaign=1&buyer=",
+        "/v1/holds?campaign=1&buyer=a%00b",
+        "/v1/holds?campaign=1&after=x",
+        "/v1/keys?role=king"
+      })
+  void aSearchThatMakesNoSenseIsRefused(String path) throws Exception {
+    server.triangle(3, null);
+    server.operator().get(path).expectProblem(400, "invalid-request");
+  }
+
+  @Test
+  void whatOperatorsDoIsKeptWithActorAndReason() throws Exception {
+    Client operator = server.operator();
+    String id = operator.post("/v1/campaigns", RunningServer.dropOf(3)).expect(201).getString("id");
+    String path = "/v1/campaigns/" + id;
+    operator.post(path + "/publish", because("The day has come")).expect(200);
+    operator.post(path + "/pause", because("A leak in the roof")).expect(200);
+    operator.post(path + "/resume", null).expect(200);
+    operator.post(path + "/close", because("Over")).expect(200);
+
+    JsonArray actions = operator.get(path + "/actions").expect(200).getJsonArray("items");
+    assertThat(actions)
+        .extracting(item -> ((JsonObject) item).getString("action"))
+        .containsExactly("create", "publish", "pause", "resume", "close");
+    assertThat(actions)
+        .extracting(item -> ((JsonObject) item).getString("reason"))
+        .containsExactly(null, "The day has come", "A leak in the roof", null, "Over");
+    assertThat(actions)
+        .allSatisfy(
+            item ->
+                assertThat(((JsonObject) item).getString("actor"))
+                    .isEqualTo("operator:configured"));
+    operator.get("/v1/campaigns/999999/actions").expectProblem(404, "not-found");
+  }
+
+  @Test
+  void theTrailOfOnePoolLeavesOutTheOthers() throws Exception {
+    String id = server.triangle(4, null);
+    Client shop = server.service();
+    shop.post("/v1/campaigns/" + id + "/holds", "a", cart("b", layer(2, 1), layer(3, 1)))
+        .expect(201);
+    String path = "/v1/campaigns/" + id + "/audit";
+    assertThat(server.operator().get(path).expect(200).getJsonArray("items")).hasSize(2);
+    assertThat(server.operator().get(path + "?pool=3").expect(200).getJsonArray("items"))
+        .singleElement()
+        .extracting(item -> ((JsonObject) item).getString("pool"))
+        .isEqualTo("3");
+    server.operator().get(path + "?pool=9").expectProblem(400, "invalid-request");
+  }
+
+  @Test
+  void aRevokedKeyKeepsWhoRevokedItAndWhy() throws Exception {
+    Client operator = server.operator();
+    JsonObject key =
+        operator
+            .post("/v1/keys", new JsonObject().put("role", "service").put("name", "old shop"))
+            .expect(201);
+    String path = "/v1/keys/" + key.getString("id");
+    assertThat(key.getString("createdBy")).isEqualTo("operator:configured");
+    operator.send("DELETE", path, because("Leaked").encode(), java.util.Map.of()).expect(200);
+    // Again, and with another reason: the first stays on record.
+    operator.send("DELETE", path, because("Again").encode(), java.util.Map.of()).expect(200);
+    JsonObject shown = operator.get(path).expect(200);
+    assertThat(shown.getString("revokedBy")).isEqualTo("operator:configured");
+    assertThat(shown.getString("revokeReason")).isEqualTo("Leaked");
+    assertThat(operator.get("/v1/keys?role=service").expect(200).getJsonArray("items"))
+        .extracting(item -> ((JsonObject) item).getString("role"))
+        .isNotEmpty()
+        .containsOnly("service");
+  }
+
+  private static JsonObject because(String reason) {
+    return new JsonObject().put("reason", reason);
+  }
+
+  private static List<String> found(String path) throws Exception {
+    return server.operator().get(path).expect(200).getJsonArray("items").stream()
+        .map(item -> ((JsonObject) item).getString("id"))
+        .toList();
+  }
+}
