@@ -12,8 +12,11 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** {@code up} on a PostgreSQL that somebody else runs. */
 @Timeout(120)
 class ExternalDatabaseTest {
-  /** A server of its own, because one test takes it away. */
-  @RegisterExtension static final TestDatabase database = TestDatabase.ownServer(false);
+  /**
+   * A server of its own, because one test takes it away; and a durable one: the crash comes right
+   * after the migrations, which a server that does not wait for its log would have lost.
+   */
+  @RegisterExtension static final TestDatabase database = TestDatabase.ownServer(true);
 
   @Test
   void theSameServerRunsOnTheUsersDatabase() throws Exception {

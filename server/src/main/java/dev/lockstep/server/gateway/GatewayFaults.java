@@ -1,0 +1,108 @@
+package dev.lockstep.server.gateway;
+
+import java.time.Duration;
+
+/**
+ * What goes wrong on purpose. Rates are probabilities from 0 to 1, drawn for each request or event;
+ * 1 makes a fault certain. Start from {@link #NONE} and add.
+ *
+ * <p>Faults meet the requests about intents and refunds; the gateway's own test routes stay
+ * reliable.
+ *
+ * @param latency added before the work of every request
+ * @param declineRate how many cards that would pay are declined instead
+ * @param answers how answers get lost
+ * @param webhooks how webhooks misbehave
+ */
+public record GatewayFaults(
+    Duration latency, double declineRate, Answers answers, Webhooks webhooks) {
+
+  public static final GatewayFaults NONE =
+      new GatewayFaults(Duration.ZERO, 0, Answers.NONE, Webhooks.NONE);
+
+  public GatewayFaults {
+    FaultLimits.requireWait("latency", latency);
+    FaultLimits.requireRate("declineRate", declineRate);
+  }
+
+  /**
+   * How answers get lost. At most one of the three is drawn for a request, in this order.
+   *
+   * @param errorBeforeRate 500, and nothing was done
+   * @param errorAfterRate 500, although it was done; the same key sent again gets the true answer
+   * @param timeoutRate it is done, and the answer comes late or never
+   * @param lateBy how late; zero: never
+   */
+  public record Answers(
+      double errorBeforeRate, double errorAfterRate, double timeoutRate, Duration lateBy) {
+    public static final Answers NONE = new Answers(0, 0, 0, Duration.ZERO);
+
+    public Answers {
+      FaultLimits.requireRate("errorBeforeRate", errorBeforeRate);
+      FaultLimits.requireRate("errorAfterRate", errorAfterRate);
+      FaultLimits.requireRate("timeoutRate", timeoutRate);
+      FaultLimits.requireWait("lateBy", lateBy);
+    }
+
+    public static Answers errorsBefore(double rate) {
+      return new Answers(rate, 0, 0, Duration.ZERO);
+    }
+
+    public static Answers errorsAfter(double rate) {
+      return new Answers(0, rate, 0, Duration.ZERO);
+    }
+
+    public static Answers late(double rate, Duration lateBy) {
+      return new Answers(0, 0, rate, lateBy);
+    }
+
+    public static Answers never(double rate) {
+      return new Answers(0, 0, rate, Duration.ZERO);
+    }
+  }
+
+  /**
+   * How webhooks misbehave.
+   *
+   * @param duplicateRate sent twice
+   * @param delay every one is sent so much later
+   * @param reorderRate held back until the next one was delivered, for 5 s at most
+   */
+  public record Webhooks(double duplicateRate, Duration delay, double reorderRate) {
+    public static final Webhooks NONE = new Webhooks(0, Duration.ZERO, 0);
+
+    public Webhooks {
+      FaultLimits.requireRate("duplicateRate", duplicateRate);
+      FaultLimits.requireWait("delay", delay);
+      FaultLimits.requireRate("reorderRate", reorderRate);
+    }
+
+    public static Webhooks duplicated(double rate) {
+      return new Webhooks(rate, Duration.ZERO, 0);
+    }
+
+    public static Webhooks delayed(Duration delay) {
+      return new Webhooks(0, delay, 0);
+    }
+
+    public static Webhooks reordered(double rate) {
+      return new Webhooks(0, Duration.ZERO, rate);
+    }
+  }
+
+  public GatewayFaults withLatency(Duration latency) {
+    return new GatewayFaults(latency, declineRate, answers, webhooks);
+  }
+
+  public GatewayFaults withDeclineRate(double declineRate) {
+    return new GatewayFaults(latency, declineRate, answers, webhooks);
+  }
+
+  public GatewayFaults withAnswers(Answers answers) {
+    return new GatewayFaults(latency, declineRate, answers, webhooks);
+  }
+
+  public GatewayFaults withWebhooks(Webhooks webhooks) {
+    return new GatewayFaults(latency, declineRate, answers, webhooks);
+  }
+}

@@ -1,0 +1,126 @@
+package dev.lockstep.server.gateway;
+
+import dev.lockstep.server.gateway.Intent.Failure;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Intents and refunds as rows, and the queries that only read. */
+final class IntentRows {
+  private static final String INTENT_COLUMNS =
+      """
+      id, amount, currency, status, payment_method, client_secret, description, metadata, error_code,
+      decline_code, cancellation_reason, refunded, created_at, canceled_at""";
+
+  /** In the order of their ids, as every writer locks them. */
+  static final String LOCK =
+      "SELECT " + INTENT_COLUMNS + " FROM gateway.intent WHERE id = ANY (?) ORDER BY id FOR UPDATE";
+
+  private static final String FIND =
+      "SELECT " + INTENT_COLUMNS + " FROM gateway.intent WHERE id = ANY (?)";
+
+  /** Newest first. '~' sorts after every id. */
+  private static final String PAGE =
+      "SELECT " + INTENT_COLUMNS + " FROM gateway.intent WHERE id < ? ORDER BY id DESC LIMIT ?";
+
+  private static final String REFUND_COLUMNS =
+      "id, intent, amount, currency, reason, metadata, created_at";
+  private static final String FIND_REFUND =
+      "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id = ?";
+  private static final String REFUND_PAGE =
+      "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id < ? ORDER BY id DESC LIMIT ?";
+  private static final String REFUND_PAGE_OF_INTENT =
+      "SELECT "
+          + REFUND_COLUMNS
+          + " FROM gateway.refund WHERE id < ? AND intent = ? ORDER BY id DESC LIMIT ?";
+
+  private static final String FROM_THE_NEWEST = "~";
+
+  private IntentRows() {}
+
+  static Optional<Intent> find(Connection connection, String id) throws SQLException {
+    return query(connection, FIND, IntentRows::read, SqlArray.texts(List.of(id))).stream()
+        .findFirst();
+  }
+
+  static List<Intent> page(Connection connection, @Nullable String after, int limit)
+      throws SQLException {
+    return query(
+        connection, PAGE, IntentRows::read, after == null ? FROM_THE_NEWEST : after, limit);
+  }
+
+  static Optional<Refund> findRefund(Connection connection, String id) throws SQLException {
+    return query(connection, FIND_REFUND, IntentRows::readRefund, id).stream().findFirst();
+  }
+
+  static List<Refund> refundPage(
+      Connection connection, Optional<String> intent, @Nullable String after, int limit)
+      throws SQLException {
+    String from = after == null ? FROM_THE_NEWEST : after;
+    return intent.isPresent()
+        ? query(
+            connection, REFUND_PAGE_OF_INTENT, IntentRows::readRefund, from, intent.get(), limit)
+        : query(connection, REFUND_PAGE, IntentRows::readRefund, from, limit);
+  }
+
+  static Intent read(ResultSet row) throws SQLException {
+    String errorCode = row.getString(9);
+    return new Intent(
+        row.getString(1),
+        row.getLong(2),
+        row.getString(3),
+        IntentStatus.of(row.getInt(4)),
+        row.getString(5),
+        row.getString(6),
+        row.getString(7),
+        new JsonObject(row.getString(8)),
+        errorCode == null ? null : new Failure(errorCode, row.getString(10)),
+        row.getString(11),
+        row.getLong(12),
+        row.getObject(13, OffsetDateTime.class).toInstant(),
+        instant(row.getObject(14, OffsetDateTime.class)));
+  }
+
+  static @Nullable String errorCode(Intent intent) {
+    Failure failure = intent.failure();
+    return failure == null ? null : failure.code();
+  }
+
+  static @Nullable String declineCode(Intent intent) {
+    Failure failure = intent.failure();
+    return failure == null ? null : failure.declineCode();
+  }
+
+  private static Refund readRefund(ResultSet row) throws SQLException {
+    return new Refund(
+        row.getString(1),
+        row.getString(2),
+        row.getLong(3),
+        row.getString(4),
+        row.getString(5),
+        new JsonObject(row.getString(6)),
+        row.getObject(7, OffsetDateTime.class).toInstant());
+  }
+
+  private static @Nullable Instant instant(@Nullable OffsetDateTime at) {
+    return at == null ? null : at.toInstant();
+  }
+
+  private static <T> List<T> query(
+      Connection connection, String sql, RoundTrip.RowReader<T> reader, Object... parameters)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<T> rows = trip.query(sql, reader, parameters);
+    trip.send();
+    return rows.list();
+  }
+}

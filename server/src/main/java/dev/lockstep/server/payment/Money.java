@@ -1,0 +1,63 @@
+package dev.lockstep.server.payment;
+
+import java.math.BigDecimal;
+
+/**
+ * An amount of money.
+ *
+ * @param amount in the currency's smallest unit: 500 is ¥500, $5.00 or 0.500 KWD
+ * @param currency three capital letters
+ */
+public record Money(long amount, String currency) {
+
+  public Money {
+    if (!CurrencyRules.isKnown(currency)) {
+      throw new IllegalArgumentException("not a currency: " + currency);
+    }
+    if (amount < 0) {
+      throw new IllegalArgumentException("an amount is not negative: " + amount);
+    }
+  }
+
+  /**
+   * From the unit that people name: {@code ofMajor("5.00", "USD")} is 500.
+   *
+   * @throws ArithmeticException if it has more decimals than the currency
+   */
+  public static Money ofMajor(BigDecimal major, String currency) {
+    int exponent = CurrencyRules.exponent(currency);
+    return new Money(major.movePointRight(exponent).longValueExact(), currency);
+  }
+
+  /** In the unit that people name, with the currency's decimals. */
+  public BigDecimal major() {
+    return BigDecimal.valueOf(amount, CurrencyRules.exponent(currency));
+  }
+
+  /** Whether cards can be charged exactly this: some currencies are settled in coarser steps. */
+  public boolean isChargeable() {
+    return amount > 0 && amount % CurrencyRules.step(currency) == 0;
+  }
+
+  /**
+   * The sum.
+   *
+   * @throws IllegalArgumentException if the currencies differ
+   */
+  public Money plus(Money other) {
+    if (!currency.equals(other.currency)) {
+      throw new IllegalArgumentException(currency + " and " + other.currency + " do not add up");
+    }
+    return new Money(Math.addExact(amount, other.amount), currency);
+  }
+
+  public Money times(int quantity) {
+    return new Money(Math.multiplyExact(amount, (long) quantity), currency);
+  }
+
+  /** As {@code 5.00 USD}. */
+  @Override
+  public String toString() {
+    return major().toPlainString() + " " + currency;
+  }
+}

@@ -1,0 +1,79 @@
+package dev.lockstep.server.payment;
+
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something the provider says has happened. Events come in any order and more than once, so this is
+ * how things stood then; what is final ({@code Succeeded}, {@code Canceled}) still holds.
+ *
+ * @param id the same each time the event is sent
+ * @param type {@code payment_intent.succeeded}, {@code charge.refunded} …
+ * @param intent the payment it is about, if any
+ * @param metadata what was given with the payment
+ * @param result where the payment stood; empty for events about anything else, refunds included
+ */
+public record PaymentEvent(
+    String id,
+    String type,
+    Optional<IntentId> intent,
+    Map<String, String> metadata,
+    Optional<PaymentResult> result) {
+
+  public PaymentEvent {
+    metadata = Map.copyOf(metadata);
+  }
+
+  /** Empty if the bytes are no event. */
+  static Optional<PaymentEvent> parse(byte[] body) {
+    try {
+      JsonObject event = new JsonObject(Buffer.buffer(body));
+      JsonObject data = event.getJsonObject("data");
+      JsonObject object = data == null ? null : data.getJsonObject("object");
+      String id = event.getString("id");
+      String type = event.getString("type");
+      if (id == null || type == null || object == null) {
+        return Optional.empty();
+      }
+      boolean isIntent = "payment_intent".equals(object.getString("object"));
+      String intent = object.getString(isIntent ? "id" : "payment_intent");
+      return Optional.of(
+          new PaymentEvent(
+              id,
+              type,
+              Optional.ofNullable(intent).map(IntentId::new),
+              metadata(object.getJsonObject("metadata")),
+              isIntent ? Optional.of(result(object)) : Optional.empty()));
+    } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static PaymentResult result(JsonObject intent) {
+    JsonObject error = intent.getJsonObject("last_payment_error");
+    return Outcomes.of(
+        new Outcomes.Facts(
+            new IntentId(intent.getString("id", "")),
+            intent.getString("status", ""),
+            intent.getLong("amount_received", 0L),
+            intent.getString("currency", ""),
+            intent.getString("client_secret"),
+            error == null
+                ? null
+                : error.getString("decline_code", error.getString("code", "declined")),
+            error == null ? null : error.getString("message")));
+  }
+
+  private static Map<String, String> metadata(@Nullable JsonObject json) {
+    Map<String, String> metadata = new HashMap<>();
+    if (json != null) {
+      json.forEach(entry -> metadata.put(entry.getKey(), String.valueOf(entry.getValue())));
+    }
+    return metadata;
+  }
+}

@@ -1,0 +1,212 @@
+package dev.lockstep.server.payment;
+
+import com.stripe.StripeClient;
+import com.stripe.exception.IdempotencyException;
+import com.stripe.exception.StripeException;
+import com.stripe.net.ApiMode;
+import com.stripe.net.RequestOptions;
+import com.stripe.param.PaymentIntentCreateParams;
+import com.stripe.param.PaymentIntentCreateParams.AutomaticPaymentMethods;
+import com.stripe.param.RefundCreateParams;
+import dev.lockstep.server.payment.PaymentResult.Open;
+import dev.lockstep.server.payment.PaymentResult.Rejected;
+import dev.lockstep.server.payment.PaymentResult.RequiresAction;
+import io.vertx.core.Vertx;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+
+/**
+ * Pays, looks up, cancels and refunds through {@code stripe-java}.
+ *
+ * <p><b>Promises.</b> Outcomes are values. What no answer came for is {@link
+ * PaymentResult.Unknown}, and never guessed. Whatever changes something carries an idempotency key,
+ * so that asking again has no further effect within the provider's 24 hours.
+ *
+ * <p>Nothing here takes part in a transaction: no lock may be held while a stage is awaited.
+ *
+ * <p>Thread-safe. The client blocks, so it runs on threads of its own, bounded and named; stages
+ * complete on those. {@link #close} lets what is under way finish, in bounded time.
+ */
+public final class Payments implements AutoCloseable {
+  private final StripeClient client;
+  private final StripeTransport transport;
+  private final PaymentThreads threads;
+  private final CompletableFuture<Void> warm;
+
+  private Payments(Vertx vertx, PaymentsConfig config) {
+    threads = new PaymentThreads(config);
+    transport = new StripeTransport(vertx, config);
+    client =
+        StripeClient.builder()
+            .setApiKey(config.apiKey())
+            .setApiBase(config.apiBase().toString())
+            .setMaxNetworkRetries(config.retries())
+            .setConnectTimeout(Math.toIntExact(config.connectTimeout().toMillis()))
+            .setReadTimeout(Math.toIntExact(config.answerTimeout().toMillis()))
+            .setHttpClient(transport)
+            .build();
+    warm = CompletableFuture.runAsync(this::warmUp, threads.payments());
+  }
+
+  /** The Vert.x instance carries the requests and stays the caller's. */
+  public static Payments open(Vertx vertx, PaymentsConfig config) {
+    return new Payments(vertx, config);
+  }
+
+  /** Makes a payment, or says how it ended when it was made before under this key. */
+  public CompletionStage<PaymentResult> pay(PaymentRequest request) {
+    return call(() -> payNow(request));
+  }
+
+  /**
+   * Sees to it that a payment whose outcome is unknown does not happen any more, or says that it
+   * did: {@code Canceled} or {@code Rejected} mean that no money moved and none will; {@code
+   * Succeeded} that it was too late. For a hold that ran out.
+   *
+   * <p>The payment's key is used up for an intent that is never paid: a request that is still on
+   * its way then meets a used key and is refused. If the key was used up already, the payment had
+   * arrived; it is looked up, and canceled if it can be.
+   */
+  public CompletionStage<PaymentResult> abandon(PaymentRequest request) {
+    return call(() -> abandonNow(request));
+  }
+
+  /** Where a payment stands. */
+  public CompletionStage<PaymentResult> find(IntentId intent) {
+    return call(
+        () -> payment(() -> Outcomes.of(client.v1().paymentIntents().retrieve(intent.value()))));
+  }
+
+  /**
+   * Cancels a payment, unless it is too late: the result says where it stands now. Only {@code
+   * Canceled} means that no money will move.
+   */
+  public CompletionStage<PaymentResult> cancel(IntentId intent) {
+    return call(() -> cancelNow(intent));
+  }
+
+  /** Gives back all that was received and not given back yet. */
+  public CompletionStage<RefundResult> refund(IntentId intent, PaymentKey key) {
+    return call(
+        () -> refundNow(intent, key),
+        () -> new RefundResult.Unknown("too many payments are under way"));
+  }
+
+  @Override
+  public void close() {
+    threads.close();
+    transport.close();
+  }
+
+  /**
+   * Stripe's model is over a thousand classes, and the first intent written or read looks at all of
+   * them. Done once, before the first payment; or every one of the first five hundred would do it
+   * at once.
+   */
+  private void warmUp() {
+    try {
+      PaymentIntentCreateParams.builder().setAmount(1L).setCurrency("usd").build().toMap();
+      client.deserialize("{\"object\":\"payment_intent\"}", ApiMode.V1);
+    } catch (StripeException e) {
+      throw new IllegalStateException("stripe-java cannot read an intent", e);
+    }
+  }
+
+  private PaymentResult payNow(PaymentRequest request) {
+    PaymentIntentCreateParams params =
+        params(request).setConfirm(true).setPaymentMethod(request.paymentMethod()).build();
+    return payment(
+        () -> Outcomes.of(client.v1().paymentIntents().create(params, options(request.key()))));
+  }
+
+  private PaymentResult abandonNow(PaymentRequest request) {
+    PaymentResult result;
+    try {
+      result =
+          Outcomes.of(
+              client.v1().paymentIntents().create(params(request).build(), options(request.key())));
+    } catch (IdempotencyException e) {
+      result = Outcomes.isUnknown(e) ? Outcomes.of(e) : payNow(request);
+    } catch (StripeException e) {
+      result = Outcomes.of(e);
+    }
+    if (result instanceof Open open) {
+      return cancelNow(open.intent());
+    }
+    if (result instanceof RequiresAction waiting) {
+      return cancelNow(waiting.intent());
+    }
+    if (result instanceof PaymentResult.Declined declined && declined.intent().isPresent()) {
+      return cancelNow(declined.intent().get());
+    }
+    return result;
+  }
+
+  private PaymentResult cancelNow(IntentId intent) {
+    // The key follows from what is done: there is nothing a second cancellation could do.
+    PaymentKey key = new PaymentKey("cancel-" + intent.value());
+    return payment(
+        () -> Outcomes.of(client.v1().paymentIntents().cancel(intent.value(), options(key))));
+  }
+
+  private RefundResult refundNow(IntentId intent, PaymentKey key) {
+    try {
+      RefundCreateParams params =
+          RefundCreateParams.builder().setPaymentIntent(intent.value()).build();
+      return Outcomes.of(client.v1().refunds().create(params, options(key)));
+    } catch (StripeException e) {
+      return Outcomes.ofRefund(e, intent);
+    }
+  }
+
+  private static PaymentIntentCreateParams.Builder params(PaymentRequest request) {
+    return PaymentIntentCreateParams.builder()
+        .setAmount(request.amount().amount())
+        .setCurrency(request.amount().currency().toLowerCase(Locale.ROOT))
+        .putAllMetadata(request.metadata())
+        // No redirects: there is no page that a bank could send the buyer back to.
+        .setAutomaticPaymentMethods(
+            AutomaticPaymentMethods.builder()
+                .setEnabled(true)
+                .setAllowRedirects(AutomaticPaymentMethods.AllowRedirects.NEVER)
+                .build());
+  }
+
+  private static RequestOptions options(PaymentKey key) {
+    return RequestOptions.builder().setIdempotencyKey(key.value()).build();
+  }
+
+  /** A call that Stripe may refuse. */
+  @FunctionalInterface
+  private interface StripeCall {
+    PaymentResult run() throws StripeException;
+  }
+
+  private static PaymentResult payment(StripeCall call) {
+    try {
+      return call.run();
+    } catch (StripeException e) {
+      return Outcomes.of(e);
+    }
+  }
+
+  private CompletionStage<PaymentResult> call(Supplier<PaymentResult> work) {
+    return call(work, () -> new Rejected("overloaded", "Too many payments are under way."));
+  }
+
+  private <T> CompletionStage<T> call(Supplier<T> work, Supplier<T> noRoom) {
+    try {
+      return CompletableFuture.supplyAsync(
+          () -> {
+            warm.join();
+            return work.get();
+          },
+          threads.payments());
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.completedFuture(noRoom.get());
+    }
+  }
+}

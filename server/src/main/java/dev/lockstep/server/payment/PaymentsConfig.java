@@ -1,0 +1,67 @@
+package dev.lockstep.server.payment;
+
+import java.net.URI;
+import java.time.Duration;
+
+/**
+ * How payments are made.
+ *
+ * @param apiBase the provider's address
+ * @param apiKey the secret key presented to it
+ * @param connectTimeout how long a connection may take (5 s)
+ * @param answerTimeout how long an answer may take; then the outcome is unknown (20 s)
+ * @param maxConcurrent requests under way at once, each on a thread of its own (512)
+ * @param maxWaiting requests waiting for one of those; one more is refused (10,000)
+ * @param retries how often a request that could not be delivered, or that the provider failed at,
+ *     is sent again under the same key (1)
+ */
+public record PaymentsConfig(
+    URI apiBase,
+    String apiKey,
+    Duration connectTimeout,
+    Duration answerTimeout,
+    int maxConcurrent,
+    int maxWaiting,
+    int retries) {
+  public static final URI STRIPE = URI.create("https://api.stripe.com");
+
+  public PaymentsConfig {
+    if (apiKey.isBlank()) {
+      throw new IllegalArgumentException("payments need an API key");
+    }
+    if (connectTimeout.toMillis() < 1 || answerTimeout.toMillis() < 1) {
+      throw new IllegalArgumentException("timeouts are at least 1 ms");
+    }
+    if (maxConcurrent < 1 || maxWaiting < 1 || retries < 0) {
+      throw new IllegalArgumentException(
+          "maxConcurrent and maxWaiting are at least 1, retries at least 0");
+    }
+  }
+
+  public static PaymentsConfig of(URI apiBase, String apiKey) {
+    return new PaymentsConfig(
+        apiBase, apiKey, Duration.ofSeconds(5), Duration.ofSeconds(20), 512, 10_000, 1);
+  }
+
+  public PaymentsConfig withAnswerTimeout(Duration answerTimeout) {
+    return new PaymentsConfig(
+        apiBase, apiKey, connectTimeout, answerTimeout, maxConcurrent, maxWaiting, retries);
+  }
+
+  /** Sets how many requests may be under way, and how many more may wait. */
+  public PaymentsConfig withLimits(int maxConcurrent, int maxWaiting) {
+    return new PaymentsConfig(
+        apiBase, apiKey, connectTimeout, answerTimeout, maxConcurrent, maxWaiting, retries);
+  }
+
+  public PaymentsConfig withRetries(int retries) {
+    return new PaymentsConfig(
+        apiBase, apiKey, connectTimeout, answerTimeout, maxConcurrent, maxWaiting, retries);
+  }
+
+  /** Without the key. */
+  @Override
+  public String toString() {
+    return "PaymentsConfig[apiBase=" + apiBase + ", maxConcurrent=" + maxConcurrent + "]";
+  }
+}
