@@ -3,7 +3,9 @@ package dev.lockstep.server;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Secret;
+import java.net.URI;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
@@ -29,6 +31,7 @@ final class Server implements AutoCloseable {
   private final String host;
   private final HttpApi http;
   private final Optional<Secret> firstOperatorKey;
+  private final Optional<Gateway> gateway;
 
   private Server(ServerConfig config, LongSupplier nanoTime) {
     host = config.host();
@@ -39,7 +42,14 @@ final class Server implements AutoCloseable {
       Services services =
           opened(
               Services.open(
-                  database, config, http.vertx(), http.inFlight(), http.metrics(), nanoTime));
+                  database,
+                  config,
+                  http.vertx(),
+                  http.inFlight(),
+                  URI.create(url()),
+                  http.metrics(),
+                  nanoTime));
+      gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();
       http.serve(database, services);
       // Closed first: what is in flight still needs everything above.
@@ -83,6 +93,11 @@ final class Server implements AutoCloseable {
   /** A key made at this start, to be shown once; empty when there was one already. */
   Optional<Secret> firstOperatorKey() {
     return firstOperatorKey;
+  }
+
+  /** The built-in gateway, unless payments go elsewhere. */
+  Optional<Gateway> gateway() {
+    return gateway;
   }
 
   @Override

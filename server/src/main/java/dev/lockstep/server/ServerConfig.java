@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param samples whether a new database gets campaigns to play with
  * @param visitors whether the shop sells to people without a key; unless told, only where the
  *     database is the embedded one
+ * @param payments who is paid through
  */
 record ServerConfig(
     String host,
@@ -28,7 +29,8 @@ record ServerConfig(
     Optional<DatabaseAddress> externalDatabase,
     Optional<Secret> operatorKey,
     boolean samples,
-    boolean visitors) {
+    boolean visitors,
+    PaymentSettings payments) {
   static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
@@ -70,7 +72,8 @@ record ServerConfig(
             .orElse(true),
         Setting.of("", null, "LOCKSTEP_VISITORS", environment)
             .map(ServerConfig::parseBoolean)
-            .orElse(externalDatabase.isEmpty()));
+            .orElse(externalDatabase.isEmpty()),
+        PaymentSettings.of(environment));
   }
 
   /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */

@@ -12,20 +12,22 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
 import dev.lockstep.server.draw.Draws;
+import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.purchase.Purchases;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -47,6 +49,7 @@ final class Services implements AutoCloseable {
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final Keys keys;
+  private final PaymentProvider provider;
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final Optional<Secret> firstOperatorKey;
 
@@ -55,6 +58,7 @@ final class Services implements AutoCloseable {
       ServerConfig config,
       Vertx vertx,
       InFlight inFlight,
+      URI self,
       Metrics metrics,
       LongSupplier nanoTime) {
     try {
@@ -65,21 +69,30 @@ final class Services implements AutoCloseable {
       Once once = new Once(transactor);
       keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
       Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight);
-      Carts carts = new Carts(vertx, workers, campaigns, holds, once);
-      // Nothing is sold before there are purchases, so no hold belongs to one yet.
       Draws draws =
-          new Draws(
-              transactor,
-              holds,
-              workers,
-              campaigns,
-              (connection, campaign) -> Map.of(),
-              Optional.empty());
+          new Draws(transactor, holds, workers, campaigns, Purchases::soldTo, Optional.empty());
+      provider =
+          opened(PaymentProvider.open(vertx, database.dataSource(), config.payments(), self));
+      Purchases purchases =
+          opened(
+              new Purchases(
+                  vertx,
+                  workers,
+                  transactor,
+                  campaigns,
+                  holds,
+                  once,
+                  provider.payments(),
+                  provider.webhookSecret(),
+                  config.payments().timings(),
+                  draws::afterSales));
+      Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(new Visitors(keys, config.visitors()).endpoints());
       endpoints.addAll(campaigns.endpoints());
       endpoints.addAll(carts.endpoints());
+      endpoints.addAll(purchases.endpoints());
       endpoints.addAll(draws.endpoints());
       endpoints.addAll(invariants.endpoints());
 
@@ -91,6 +104,7 @@ final class Services implements AutoCloseable {
       opened(new Housekeeping(once, keys));
       opened(draws.start(BEACON_INTERVAL));
       invariants.start();
+      purchases.start();
       gauges(metrics, database, holds, campaigns);
     } catch (RuntimeException | Error e) {
       close();
@@ -101,6 +115,7 @@ final class Services implements AutoCloseable {
   /**
    * Opens everything, or nothing.
    *
+   * @param self where this server is reached from this machine
    * @param nanoTime the clock of rate limits
    */
   static Services open(
@@ -108,9 +123,10 @@ final class Services implements AutoCloseable {
       ServerConfig config,
       Vertx vertx,
       InFlight inFlight,
+      URI self,
       Metrics metrics,
       LongSupplier nanoTime) {
-    return new Services(database, config, vertx, inFlight, metrics, nanoTime);
+    return new Services(database, config, vertx, inFlight, self, metrics, nanoTime);
   }
 
   private static HoldsConfig holdsConfig(Metrics metrics) {
@@ -154,6 +170,11 @@ final class Services implements AutoCloseable {
   /** A key made at this start, to be shown once. */
   Optional<Secret> firstOperatorKey() {
     return firstOperatorKey;
+  }
+
+  /** The built-in gateway, unless payments go elsewhere. */
+  Optional<Gateway> gateway() {
+    return provider.gateway();
   }
 
   @Override

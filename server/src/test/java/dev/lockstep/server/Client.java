@@ -115,6 +115,19 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
     return new JsonObject().put("buyer", buyer).put("items", list);
   }
 
+  /** One position of a layer, to be paid at once. */
+  static JsonObject order(String buyer, int layer, String paymentMethod) {
+    return new JsonObject()
+        .put("buyer", buyer)
+        .put("layer", layer)
+        .put("paymentMethod", paymentMethod);
+  }
+
+  /** Items, to be paid at once. */
+  static JsonObject order(String buyer, String paymentMethod, JsonObject... items) {
+    return cart(buyer, items).put("paymentMethod", paymentMethod);
+  }
+
   static JsonObject sku(String sku, int quantity) {
     return new JsonObject().put("sku", sku).put("quantity", quantity);
   }

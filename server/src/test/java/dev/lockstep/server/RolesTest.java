@@ -56,6 +56,13 @@ class RolesTest {
           Map.entry("PUT /v1/holds/{id}", WITH_KEY),
           Map.entry("POST /v1/holds/{id}/extend", WITH_KEY),
           Map.entry("DELETE /v1/holds/{id}", WITH_KEY),
+          Map.entry("POST /v1/campaigns/{id}/purchases", WITH_KEY),
+          Map.entry("POST /v1/holds/{id}/checkout", WITH_KEY),
+          Map.entry("GET /v1/purchases", WITH_KEY),
+          Map.entry("GET /v1/purchases/{id}", WITH_KEY),
+          Map.entry("POST /v1/purchases/{id}/refund", OPERATOR),
+          Map.entry("POST /v1/webhooks/stripe", ANYONE),
+          Map.entry("GET /v1/reconciliation", OPERATOR),
           Map.entry("GET /v1/invariants", OPERATOR),
           Map.entry("POST /v1/invariants/check", OPERATOR));
 
@@ -120,6 +127,10 @@ class RolesTest {
         switch (route) {
           case "POST /v1/keys", "POST /v1/campaigns" -> "{}";
           case "POST /v1/campaigns/{id}/holds" -> new JsonObject().put("items", items()).encode();
+          case "POST /v1/campaigns/{id}/purchases" ->
+              new JsonObject().put("items", items()).put("paymentMethod", "pm_card_visa").encode();
+          case "POST /v1/holds/{id}/checkout" ->
+              new JsonObject().put("paymentMethod", "pm_card_visa").encode();
           case "PUT /v1/holds/{id}" -> new JsonObject().put("items", items()).encode();
           default -> null;
         };

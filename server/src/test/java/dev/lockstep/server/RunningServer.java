@@ -1,14 +1,17 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.purchase.Timings;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -24,22 +27,45 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   static final String OPERATOR_KEY = "operator-key-for-tests";
 
+  static final String WEBHOOK_SECRET = "whsec_for_tests";
+
+  /** Impatient, so that tests of what timers do need not wait long. */
+  static final Timings TIMINGS =
+      Timings.DEFAULT
+          .withLookAfter(Duration.ofMillis(500))
+          .withPollInterval(Duration.ofMillis(50))
+          .withActionWindow(Duration.ofSeconds(1));
+
+  static final PaymentSettings PAYMENTS =
+      PaymentSettings.BUILT_IN
+          .withWebhookSecret(Secret.of(WEBHOOK_SECRET))
+          .withAnswerTimeout(Duration.ofSeconds(2))
+          .withTimings(TIMINGS);
+
   private final TestDatabase database = TestDatabase.migrated();
+  private final PaymentSettings payments;
   private final AtomicLong nanoTime = new AtomicLong();
   private final LongSupplier clock;
   private @Nullable Server server;
 
+  /** With the timings that users have. */
   RunningServer() {
+    this(PaymentSettings.BUILT_IN.withWebhookSecret(Secret.of(WEBHOOK_SECRET)));
+  }
+
+  RunningServer(PaymentSettings payments) {
+    this.payments = payments;
     this.clock = nanoTime::get;
   }
 
-  private RunningServer(LongSupplier clock) {
+  private RunningServer(PaymentSettings payments, LongSupplier clock) {
+    this.payments = payments;
     this.clock = clock;
   }
 
   /** With a clock that goes: a browser asks as often as its pages want to. */
   static RunningServer forBrowsers() {
-    return new RunningServer(System::nanoTime);
+    return new RunningServer(PaymentSettings.BUILT_IN, System::nanoTime);
   }
 
   @Override
@@ -76,7 +102,8 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
             Optional.of(address),
             Optional.of(Secret.of(OPERATOR_KEY)),
             samples,
-            visitors),
+            visitors,
+            payments),
         clock);
   }
 
@@ -86,6 +113,10 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
 
   String url() {
     return server().url();
+  }
+
+  Gateway gateway() {
+    return server().gateway().orElseThrow();
   }
 
   /** What housekeeping does once a minute. */

@@ -140,6 +140,9 @@ public final class ApiRouter {
   }
 
   private static @Nullable JsonObject body(RoutingContext context, Endpoint endpoint) {
+    if (endpoint.unread()) {
+      return null;
+    }
     if (context.body().length() <= 0) {
       if (!endpoint.bodyOptional()) {
         throw Problem.badRequest("This needs a JSON body.").asException();

@@ -24,6 +24,7 @@ public final class Endpoint {
   private Set<Role> roles = Set.of();
   private Optional<Shape> body = Optional.empty();
   private boolean bodyOptional = true;
+  private boolean unread;
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
   private String mediaType = "application/json";
   private Handler handler = request -> Future.failedFuture(Problem.internal().asException());
@@ -72,6 +73,15 @@ public final class Endpoint {
   /** A body, or none at all. */
   public Endpoint perhapsTaking(Shape shape) {
     return with(copy -> copy.body = Optional.of(shape));
+  }
+
+  /** The body goes to the handler as it came: it is signed, and what is signed are its bytes. */
+  public Endpoint takingUnread(Shape shape) {
+    return with(
+        copy -> {
+          copy.body = Optional.of(shape);
+          copy.unread = true;
+        });
   }
 
   public Endpoint withIdempotencyKey(IdempotencyKey use) {
@@ -128,6 +138,10 @@ public final class Endpoint {
     return bodyOptional;
   }
 
+  boolean unread() {
+    return unread;
+  }
+
   public IdempotencyKey idempotencyKey() {
     return idempotencyKey;
   }
@@ -178,6 +192,7 @@ public final class Endpoint {
     copy.roles = roles;
     copy.body = body;
     copy.bodyOptional = bodyOptional;
+    copy.unread = unread;
     copy.idempotencyKey = idempotencyKey;
     copy.mediaType = mediaType;
     copy.handler = handler;

@@ -63,6 +63,22 @@ public record Problem(
         .retryAfter(retryAfter);
   }
 
+  public static Problem keyReused() {
+    return of(
+        "idempotency-key-reused",
+        422,
+        "Idempotency-Key reused",
+        "This Idempotency-Key belongs to another request; nothing was done.");
+  }
+
+  public static Problem keyInUse() {
+    return of(
+        "idempotency-key-in-use",
+        409,
+        "Idempotency-Key in use",
+        "A request with this Idempotency-Key is still being answered; repeat it later.");
+  }
+
   public static Problem internal() {
     return of("internal", 500, "Internal error", "The server failed; its log says why.");
   }

@@ -1,5 +1,6 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.once.Fingerprint;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -101,6 +102,16 @@ public final class Request {
    */
   public String canonicalBody() {
     return String.valueOf(canonical(body));
+  }
+
+  /** Of everything that a repetition under the same key must agree with. */
+  public Fingerprint fingerprint() {
+    return Fingerprint.of(raw().method().name(), raw().path(), canonicalBody());
+  }
+
+  /** The body as it arrived, byte by byte; for endpoints that take it unread. */
+  public byte[] rawBody() {
+    return context.body().buffer() == null ? new byte[0] : context.body().buffer().getBytes();
   }
 
   private static String unquoted(String given) {

@@ -7,11 +7,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A hold's id as clients know it: the campaign, a dot, the hold. */
-record CartId(long campaign, HoldId hold) {
+public record CartId(long campaign, HoldId hold) {
   private static final Pattern FORM =
       Pattern.compile("([1-9]\\d{0,17})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})");
 
-  static CartId of(String text) {
+  public static CartId of(String text) {
     Matcher matcher = FORM.matcher(text);
     if (!matcher.matches()) {
       throw Problem.notFound("such hold").asException();
@@ -19,7 +19,7 @@ record CartId(long campaign, HoldId hold) {
     return new CartId(Long.parseLong(matcher.group(1)), HoldId.of(matcher.group(2)));
   }
 
-  static CartId of(Hold hold) {
+  public static CartId of(Hold hold) {
     return new CartId(hold.scope().value(), hold.id());
   }
 

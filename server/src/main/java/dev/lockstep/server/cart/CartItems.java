@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.Map;
 
 /** What a buyer wants: layers or products, each so many times. */
-final class CartItems {
+public final class CartItems {
   private static final int MAX_ITEMS = 100;
   private static final ObjectShape QUANTITY =
       Shape.object().optional("quantity", Shape.integer(1, Line.MAX_QUANTITY));
 
-  static final Shape SHAPE =
+  public static final Shape SHAPE =
       Shape.list(
           Shape.oneOfHaving(
               Map.of(
@@ -32,9 +32,8 @@ final class CartItems {
 
   private CartItems() {}
 
-  /** From a body whose {@code items} are of {@link #SHAPE}. */
-  static List<Line> lines(Campaign campaign, JsonObject body) {
-    JsonArray items = body.getJsonArray("items");
+  /** From items of {@link #SHAPE}. */
+  public static List<Line> lines(Campaign campaign, JsonArray items) {
     List<Line> lines = new ArrayList<>(items.size());
     Map<Item, Integer> sums = new HashMap<>();
     for (int i = 0; i < items.size(); i++) {

@@ -2,6 +2,7 @@ package dev.lockstep.server.cart;
 
 import dev.lockstep.hold.HeldLine;
 import dev.lockstep.hold.Hold;
+import dev.lockstep.hold.Line;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.campaign.Campaign;
@@ -11,8 +12,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Map;
 
-/** A hold as JSON. */
-final class CartView {
+/** A hold as JSON, and the parts of it that others show too. */
+public final class CartView {
   private static final long ANY = Long.MAX_VALUE;
   private static final Shape COORDINATE = Shape.integer(1, 50);
 
@@ -20,15 +21,24 @@ final class CartView {
       Shape.object()
           .required("quantity", Shape.integer(1, Integer.MAX_VALUE))
           .required("price", Shape.integer(0, ANY))
-          .required(
-              "positions",
-              Shape.list(
-                  Shape.object()
-                      .required("layer", COORDINATE)
-                      .required("row", COORDINATE)
-                      .required("column", COORDINATE),
-                  0,
-                  10_000));
+          .required("positions", positionsShape());
+
+  /** Lines with prices and positions. */
+  public static final Shape ITEMS =
+      Shape.list(
+          Shape.oneOfHaving(
+              Map.of(
+                  "layer",
+                  LINE.required("layer", COORDINATE),
+                  "sku",
+                  LINE.required("sku", Shape.text(1, 64)))),
+          1,
+          100);
+
+  public static final Shape MONEY =
+      Shape.object()
+          .required("amount", Shape.integer(0, ANY))
+          .required("currency", Shape.text(3, 3));
 
   static final ObjectShape SHAPE =
       Shape.object()
@@ -39,31 +49,26 @@ final class CartView {
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
           .required("endedAt", Shape.nullable(Shape.time()))
-          .required(
-              "items",
-              Shape.list(
-                  Shape.oneOfHaving(
-                      Map.of(
-                          "layer",
-                          LINE.required("layer", COORDINATE),
-                          "sku",
-                          LINE.required("sku", Shape.text(1, 64)))),
-                  1,
-                  100))
-          .required(
-              "total",
-              Shape.object()
-                  .required("amount", Shape.integer(0, ANY))
-                  .required("currency", Shape.text(3, 3)));
+          .required("items", ITEMS)
+          .required("total", MONEY);
 
   private CartView() {}
 
-  static JsonObject json(Campaign campaign, Hold hold) {
+  public static Shape positionsShape() {
+    return Shape.list(
+        Shape.object()
+            .required("layer", COORDINATE)
+            .required("row", COORDINATE)
+            .required("column", COORDINATE),
+        0,
+        Line.MAX_QUANTITY);
+  }
+
+  /** What a hold has, of {@link #ITEMS}. */
+  public static JsonArray items(Campaign campaign, Hold hold) {
     JsonArray items = new JsonArray();
-    long total = 0;
     for (HeldLine line : hold.lines()) {
       Item item = campaign.item(line.pool());
-      total += item.price() * line.quantity();
       JsonArray positions = new JsonArray();
       line.units().forEach(unit -> positions.add(item.position(unit)));
       items.add(
@@ -72,6 +77,22 @@ final class CartView {
               .put("price", item.price())
               .put("positions", positions));
     }
+    return items;
+  }
+
+  /** What a hold costs, in the currency's minor unit. */
+  public static long total(Campaign campaign, Hold hold) {
+    return hold.lines().stream()
+        .mapToLong(line -> campaign.item(line.pool()).price() * line.quantity())
+        .sum();
+  }
+
+  /** Of {@link #MONEY}. */
+  public static JsonObject money(long amount, String currency) {
+    return new JsonObject().put("amount", amount).put("currency", currency);
+  }
+
+  static JsonObject json(Campaign campaign, Hold hold) {
     return new JsonObject()
         .put("id", CartId.of(hold).toString())
         .put("campaign", String.valueOf(campaign.id()))
@@ -80,7 +101,7 @@ final class CartView {
         .put("createdAt", hold.createdAt().toString())
         .put("expiresAt", hold.expiresAt().toString())
         .put("endedAt", hold.end().map(end -> end.at().toString()).orElse(null))
-        .put("items", items)
-        .put("total", new JsonObject().put("amount", total).put("currency", campaign.currency()));
+        .put("items", items(campaign, hold))
+        .put("total", money(total(campaign, hold), campaign.currency()));
   }
 }

@@ -17,7 +17,6 @@ import dev.lockstep.hold.HoldFilter;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
-import dev.lockstep.once.Fingerprint;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
 import dev.lockstep.once.OnceResult;
@@ -30,9 +29,11 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cart.CheckoutGuard.Wanted;
 import dev.lockstep.server.cart.OnceCompanion.KeyTaken;
 import dev.lockstep.server.key.Keys;
 import io.vertx.core.Future;
@@ -62,14 +63,22 @@ public final class Carts {
   private final Holds holds;
   private final Once once;
   private final OnceCompanion companion;
+  private final CheckoutGuard guard;
 
-  public Carts(Vertx vertx, Workers workers, Campaigns campaigns, Holds holds, Once once) {
+  public Carts(
+      Vertx vertx,
+      Workers workers,
+      Campaigns campaigns,
+      Holds holds,
+      Once once,
+      Checkouts checkouts) {
     this.vertx = vertx;
     this.workers = workers;
     this.campaigns = campaigns;
     this.holds = holds;
     this.once = once;
     this.companion = new OnceCompanion(once);
+    this.guard = new CheckoutGuard(checkouts);
   }
 
   public List<Endpoint> endpoints() {
@@ -110,8 +119,8 @@ public final class Carts {
 
   private Future<Answer> create(Request request) {
     String key = request.idempotencyKey().orElseThrow();
-    BuyerId buyer = buyer(request);
-    Actor actor = actor(request.principal());
+    BuyerId buyer = Acting.buyer(request);
+    Actor actor = Acting.actor(request.principal());
     return campaigns
         .open(Campaigns.id(request))
         .compose(
@@ -122,7 +131,7 @@ public final class Carts {
                       // The same key names the same hold, so that twins cannot both take one.
                       HoldId.forKey(new BuyerId(request.principal().name()), key),
                       buyer,
-                      CartItems.lines(campaign, request.body()),
+                      CartItems.lines(campaign, request.body().getJsonArray("items")),
                       campaign.holdFor(),
                       actor);
               return take(command, ticket(request, campaign, key));
@@ -180,7 +189,11 @@ public final class Carts {
     return onHold(
         request,
         (campaign, hold, actor) ->
-            new Change(campaign.scope(), hold, CartItems.lines(campaign, request.body()), actor));
+            new Change(
+                campaign.scope(),
+                hold,
+                CartItems.lines(campaign, request.body().getJsonArray("items")),
+                actor));
   }
 
   private Future<Answer> release(Request request) {
@@ -203,7 +216,7 @@ public final class Carts {
   /** The key first, then the pool: the global lock order. Both are in one transaction. */
   private Future<Answer> extendOnce(Request request, String key, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
-    Actor actor = actor(request.principal());
+    Actor actor = Acting.actor(request.principal());
     return campaigns
         .find(id.campaign())
         .compose(
@@ -233,8 +246,8 @@ public final class Carts {
           : StoredAnswer.parsed(done.answer());
     }
     return result instanceof OnceResult.InUse
-        ? Outcomes.keyInUse().toAnswer()
-        : Outcomes.keyReused().toAnswer();
+        ? Problem.keyInUse().toAnswer()
+        : Problem.keyReused().toAnswer();
   }
 
   @FunctionalInterface
@@ -244,47 +257,29 @@ public final class Carts {
 
   private Future<Answer> onHold(Request request, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
-    Actor actor = actor(request.principal());
+    Actor actor = Acting.actor(request.principal());
     return campaigns
         .find(id.campaign())
         .compose(
             campaign ->
-                onLoop(holds.submit(make.command(campaign, id.hold(), actor)))
+                onLoop(
+                        holds.submit(
+                            make.command(campaign, id.hold(), actor), guard, new Wanted(id.hold())))
                     .map(outcome -> Outcomes.answer(campaign, outcome, 200)));
   }
 
   private static Ticket ticket(Request request, Campaign campaign, String key) {
-    Fingerprint fingerprint =
-        Fingerprint.of(
-            request.raw().method().name(), request.raw().path(), request.canonicalBody());
     return new Ticket(
-        campaign, new OnceKey(campaign.id(), request.principal().name(), key), fingerprint);
+        campaign,
+        new OnceKey(campaign.id(), request.principal().name(), key),
+        request.fingerprint());
   }
 
   /** Another buyer's hold is not there, for who asks. */
   private static Hold visible(Optional<Hold> found, Principal principal) {
     return found
-        .filter(
-            hold ->
-                principal.buyer().isEmpty() || principal.buyer().get().equals(hold.buyer().value()))
+        .filter(hold -> Acting.maySee(principal, hold.buyer()))
         .orElseThrow(() -> Problem.notFound("such hold").asException());
-  }
-
-  /** A buyer's key is its own buyer; the others say for whom they act. */
-  private static BuyerId buyer(Request request) {
-    Optional<String> own = request.principal().buyer();
-    Optional<String> named = Optional.ofNullable(request.body().getString("buyer"));
-    if (own.isEmpty() && named.isEmpty()) {
-      throw Problem.invalid("buyer", "is missing: say for whom this is").asException();
-    }
-    if (own.isPresent() && named.isPresent() && !named.equals(own)) {
-      throw Problem.forbidden("A buyer's key acts for that buyer only.").asException();
-    }
-    return new BuyerId(own.or(() -> named).orElseThrow());
-  }
-
-  private static Actor actor(Principal principal) {
-    return new Actor(principal.name(), principal.buyer().map(BuyerId::new));
   }
 
   private <R extends HoldOutcome> Future<R> onLoop(CompletionStage<R> stage) {

@@ -9,6 +9,8 @@ import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceEntry;
 import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.StoredAnswer;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -85,16 +87,16 @@ final class OnceCompanion implements Companion<Ticket> {
       return StoredAnswer.replayed(answered.answer());
     }
     if (stored instanceof Claim.Reused) {
-      return Outcomes.keyReused().toAnswer();
+      return Problem.keyReused().toAnswer();
     }
     if (stored instanceof Claim.InUse) {
-      return Outcomes.keyInUse().toAnswer();
+      return Problem.keyInUse().toAnswer();
     }
     if (first == null) {
       return null;
     }
     return first.fingerprint.equals(ticket.fingerprint)
         ? StoredAnswer.replayed(Objects.requireNonNull(first.answer()))
-        : Outcomes.keyReused().toAnswer();
+        : Problem.keyReused().toAnswer();
   }
 }

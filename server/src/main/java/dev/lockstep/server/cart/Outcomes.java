@@ -20,8 +20,8 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
-/** What came of a command, as HTTP. */
-final class Outcomes {
+/** What came of a command on a hold, as HTTP. */
+public final class Outcomes {
   private Outcomes() {}
 
   /**
@@ -40,28 +40,13 @@ final class Outcomes {
     return problem(campaign, outcome).toAnswer();
   }
 
-  static Problem keyReused() {
-    return Problem.of(
-        "idempotency-key-reused",
-        422,
-        "Idempotency-Key reused",
-        "This Idempotency-Key belongs to another request; nothing was done.");
-  }
-
-  static Problem keyInUse() {
-    return Problem.of(
-        "idempotency-key-in-use",
-        409,
-        "Idempotency-Key in use",
-        "A request with this Idempotency-Key is still being answered; repeat it later.");
-  }
-
-  private static Problem problem(Campaign campaign, HoldOutcome outcome) {
+  /** For an outcome that is no success. */
+  public static Problem problem(Campaign campaign, HoldOutcome outcome) {
     if (outcome instanceof Overloaded overloaded) {
       return Problem.overloaded(overloaded.retryAfter());
     }
     if (outcome instanceof HoldIdReused) {
-      return keyReused();
+      return Problem.keyReused();
     }
     if (outcome instanceof Paused paused) {
       return Campaigns.pausedProblem(paused.reason());

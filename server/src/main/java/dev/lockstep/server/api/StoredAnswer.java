@@ -1,15 +1,14 @@
-package dev.lockstep.server.cart;
+package dev.lockstep.server.api;
 
-import dev.lockstep.server.api.Answer;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 /** An answer as it is kept with its idempotency key, and given again. */
-final class StoredAnswer {
+public final class StoredAnswer {
   private StoredAnswer() {}
 
-  static String text(Answer answer) {
+  public static String text(Answer answer) {
     JsonObject headers = new JsonObject();
     answer.headers().forEach(headers::put);
     return new JsonObject()
@@ -19,11 +18,11 @@ final class StoredAnswer {
         .encode();
   }
 
-  static Answer replayed(String text) {
+  public static Answer replayed(String text) {
     return replayed(parsed(text));
   }
 
-  static Answer parsed(String text) {
+  public static Answer parsed(String text) {
     JsonObject stored = new JsonObject(text);
     Map<String, String> headers =
         stored.getJsonObject("headers").stream()
@@ -31,7 +30,7 @@ final class StoredAnswer {
     return new Answer(stored.getInteger("status"), stored.getJsonObject("body"), headers);
   }
 
-  static Answer replayed(Answer answer) {
+  public static Answer replayed(Answer answer) {
     return answer.withHeader("Idempotency-Replayed", "true");
   }
 }

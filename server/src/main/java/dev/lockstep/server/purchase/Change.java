@@ -1,0 +1,25 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.server.api.StoredAnswer;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A step of a purchase as it is written.
+ *
+ * @param from the statuses in which the step is still to be taken
+ * @param answer what the request that made the purchase is told, unless it was told before; null:
+ *     nothing yet
+ */
+record Change(Purchase before, Set<Status> from, Purchase after, @Nullable String answer) {
+
+  /** A step after which who asked has an answer. */
+  static Change answering(Purchase before, Set<Status> from, Purchase after) {
+    return new Change(before, from, after, StoredAnswer.text(PurchaseView.answer(after)));
+  }
+
+  /** A step on the way. */
+  static Change silent(Purchase before, Set<Status> from, Purchase after) {
+    return new Change(before, from, after, null);
+  }
+}

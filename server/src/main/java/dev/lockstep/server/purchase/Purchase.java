@@ -1,0 +1,141 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.server.payment.IntentId;
+import dev.lockstep.server.payment.Money;
+import dev.lockstep.server.payment.PaymentKey;
+import dev.lockstep.server.payment.PaymentRequest;
+import io.vertx.core.json.JsonArray;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A purchase as it was last read or written.
+ *
+ * @param hold what it has, or had
+ * @param items the lines as JSON; not changed after construction
+ * @param failure why it has no goods, as a code
+ * @param paid the money is known to be there
+ * @param expiring its time is up, and the payment is being canceled
+ * @param looks how often a timer has looked after it
+ * @param deadline until when it may be paid
+ * @param answer what the request that made it was answered
+ */
+record Purchase(
+    PurchaseId id,
+    HoldId hold,
+    String buyer,
+    Status status,
+    Money total,
+    JsonArray items,
+    Payment payment,
+    Optional<String> failure,
+    boolean paid,
+    boolean expiring,
+    int looks,
+    Instant createdAt,
+    Instant deadline,
+    Optional<String> answer) {
+
+  private static final String METADATA = "purchase";
+
+  /** How it is paid. */
+  record Payment(String method, Optional<IntentId> intent, Optional<String> clientSecret) {
+    Payment of(IntentId known) {
+      return new Payment(method, Optional.of(known), clientSecret);
+    }
+
+    /** Without the secret. */
+    @Override
+    public String toString() {
+      return "Payment[" + method + ", " + intent + "]";
+    }
+  }
+
+  /** The very same each time it is sent: the provider then has one payment, however often asked. */
+  PaymentRequest request() {
+    return new PaymentRequest(
+        new PaymentKey("purchase-" + id), total, payment.method(), Map.of(METADATA, id.toString()));
+  }
+
+  PaymentKey refundKey() {
+    return new PaymentKey("refund-" + id);
+  }
+
+  /** The purchase that a payment was made for, if it was made here. */
+  static Optional<PurchaseId> of(Map<String, String> metadata) {
+    return Optional.ofNullable(metadata.get(METADATA)).flatMap(PurchaseId::find);
+  }
+
+  Purchase completed(IntentId intent) {
+    return with(Status.COMPLETED, payment.of(intent), Optional.empty(), true);
+  }
+
+  /** The money is here, the goods are not. */
+  Purchase paidLate(IntentId intent) {
+    return with(Status.PENDING, payment.of(intent), Optional.of("paid_late"), true);
+  }
+
+  Purchase ended(Status end, String why, Optional<IntentId> intent) {
+    return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), paid);
+  }
+
+  Purchase refunding() {
+    return with(Status.REFUNDING, payment, failure, paid);
+  }
+
+  Purchase refunded() {
+    return with(Status.REFUNDED, payment, failure, paid);
+  }
+
+  /** The one time that it gets longer to pay. */
+  Purchase requiringAction(IntentId intent, String clientSecret, Duration longer) {
+    Payment known = new Payment(payment.method(), Optional.of(intent), Optional.of(clientSecret));
+    return with(Status.REQUIRES_ACTION, known, Optional.empty(), paid)
+        .at(createdAt, deadline.plus(longer));
+  }
+
+  Purchase at(Instant created, Instant until) {
+    return new Purchase(
+        id, hold, buyer, status, total, items, payment, failure, paid, expiring, looks, created,
+        until, answer);
+  }
+
+  Purchase having(HoldId other, JsonArray otherItems) {
+    return new Purchase(
+        id,
+        other,
+        buyer,
+        status,
+        total,
+        otherItems,
+        payment,
+        failure,
+        paid,
+        expiring,
+        looks,
+        createdAt,
+        deadline,
+        answer);
+  }
+
+  private Purchase with(Status changed, Payment known, Optional<String> why, boolean moneyIsHere) {
+    return new Purchase(
+        id,
+        hold,
+        buyer,
+        changed,
+        total,
+        items,
+        known,
+        why,
+        moneyIsHere,
+        expiring,
+        looks,
+        createdAt,
+        deadline,
+        answer);
+  }
+}

@@ -1,0 +1,250 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.server.payment.IntentId;
+import dev.lockstep.server.payment.Money;
+import dev.lockstep.server.purchase.Purchase.Payment;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import io.vertx.core.json.JsonArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The table of purchases. On the caller's connection, in bulk wherever it is hot. */
+final class PurchaseTable {
+  static final String COLUMNS =
+      "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items,"
+          + " p.payment_method, p.intent, p.client_secret, p.failure, p.paid_at, p.expiring,"
+          + " p.looks, p.created_at, p.deadline, p.answer";
+
+  private static final String INSERT =
+      """
+      INSERT INTO lockstep_server.purchase (campaign, id, hold, buyer, status, amount, currency, items,
+        payment_method, created_by, created_at, changed_at, deadline, due_at)
+      SELECT ?, x.id, x.id, x.buyer, 0, x.amount, ?, x.items, x.payment_method, x.created_by,
+        now(), now(), now() + ? * interval '1 millisecond',
+        now() + least(?, ?) * interval '1 millisecond'
+      FROM unnest(?, ?, ?, ?, ?, ?) AS x (id, buyer, amount, items, payment_method, created_by)""";
+
+  private static final String FIND =
+      "SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.purchase p WHERE p.campaign = ? AND p.id = ANY (?)";
+
+  // Under the lock of the hold, so that the guards (the status it was seen in, the hold it had)
+  // only
+  // fail when somebody took the same step before, or another one; then nothing is to be done.
+  private static final String CHANGE =
+      """
+      UPDATE lockstep_server.purchase p
+      SET status = x.status, hold = x.hold, items = coalesce(x.items, p.items),
+        intent = coalesce(x.intent, p.intent), client_secret = coalesce(x.secret, p.client_secret),
+        failure = x.failure, answer = coalesce(p.answer, x.answer), changed_at = now(),
+        paid_at = CASE WHEN x.paid THEN coalesce(p.paid_at, now()) ELSE p.paid_at END,
+        deadline = x.deadline::timestamptz,
+        due_at = CASE WHEN x.status IN (0, 1, 5)
+          THEN now() + ? * interval '1 millisecond' ELSE p.due_at END
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        AS x (id, held, wanted, status, hold, items, intent, secret, failure, answer, paid, deadline)
+      WHERE p.campaign = ? AND p.id = x.id AND p.id = ANY (?) AND p.hold = x.held
+        AND (1 << p.status) & x.wanted <> 0
+        AND (x.paid OR p.paid_at IS NULL)
+      RETURNING p.id""";
+
+  private static final String PAYING_FOR =
+      """
+      SELECT id FROM lockstep_server.purchase
+      WHERE campaign = ? AND id = ANY (?) AND status IN (0, 1)""";
+
+  private static final String COMPLETED =
+      "SELECT hold, id FROM lockstep_server.purchase WHERE campaign = ? AND status = 2";
+
+  private static final String RECORD_EVENTS =
+      """
+      INSERT INTO lockstep_server.payment_event (campaign, event, received_at)
+      SELECT ?, x.event, now() FROM unnest(?) AS x (event)
+      ON CONFLICT (campaign, event) DO NOTHING""";
+
+  private PurchaseTable() {}
+
+  /** The times of a purchase that was just written. */
+  record Begun(Instant at, Instant deadline) {}
+
+  /** Writes new purchases of one campaign; their times come from the database's clock. */
+  static Begun insert(
+      Connection connection,
+      long campaign,
+      List<Purchase> fresh,
+      Map<PurchaseId, String> createdBy,
+      Duration payWithin,
+      Duration lookAfter)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> now = trip.query("SELECT now()", row -> instant(row, 1));
+    trip.update(
+        INSERT,
+        campaign,
+        fresh.get(0).total().currency(),
+        payWithin.toMillis(),
+        payWithin.toMillis(),
+        lookAfter.toMillis(),
+        SqlArray.uuids(map(fresh, p -> p.id().value())),
+        SqlArray.texts(map(fresh, Purchase::buyer)),
+        SqlArray.bigints(map(fresh, p -> p.total().amount())),
+        SqlArray.texts(map(fresh, p -> p.items().encode())),
+        SqlArray.texts(map(fresh, p -> p.payment().method())),
+        SqlArray.texts(map(fresh, p -> createdBy.get(p.id()))));
+    trip.send();
+    Instant at = now.list().get(0);
+    return new Begun(at, at.plus(payWithin));
+  }
+
+  static Rows<Purchase> addFind(RoundTrip trip, long campaign, Collection<UUID> ids) {
+    return trip.query(FIND, PurchaseTable::read, campaign, SqlArray.uuids(ids));
+  }
+
+  static Map<UUID, Purchase> find(Connection connection, long campaign, Collection<UUID> ids)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Purchase> rows = addFind(trip, campaign, ids);
+    trip.send();
+    Map<UUID, Purchase> found = new HashMap<>();
+    rows.list().forEach(purchase -> found.put(purchase.id().value(), purchase));
+    return found;
+  }
+
+  static Optional<Purchase> find(Connection connection, PurchaseId id) throws SQLException {
+    return Optional.ofNullable(
+        find(connection, id.campaign(), List.of(id.value())).get(id.value()));
+  }
+
+  /**
+   * Takes steps of purchases of one campaign. The caller has locked their holds, or the step needs
+   * none.
+   *
+   * @param lookAfter when a timer looks at what is not finished by it
+   * @param events provider's events these steps act upon
+   * @return the purchases whose step was taken here; the others were further already
+   */
+  static Set<UUID> change(
+      Connection connection,
+      long campaign,
+      List<Change> changes,
+      Duration lookAfter,
+      Collection<String> events)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    if (!events.isEmpty()) {
+      recordEvents(trip, campaign, events);
+    }
+    Rows<UUID> rows =
+        trip.query(
+            CHANGE,
+            row -> row.getObject(1, UUID.class),
+            lookAfter.toMillis(),
+            SqlArray.uuids(map(changes, c -> c.before().id().value())),
+            SqlArray.uuids(map(changes, c -> c.before().hold().value())),
+            SqlArray.integers(map(changes, c -> Status.mask(c.from()))),
+            SqlArray.smallints(map(changes, c -> c.after().status().code())),
+            SqlArray.uuids(map(changes, c -> c.after().hold().value())),
+            SqlArray.texts(map(changes, PurchaseTable::changedItems)),
+            SqlArray.texts(map(changes, c -> intent(c.after()))),
+            SqlArray.texts(map(changes, c -> c.after().payment().clientSecret().orElse(null))),
+            SqlArray.texts(map(changes, c -> c.after().failure().orElse(null))),
+            SqlArray.texts(map(changes, Change::answer)),
+            new SqlArray("bool", map(changes, c -> c.after().paid()).toArray(Boolean[]::new)),
+            SqlArray.texts(map(changes, c -> c.after().deadline().toString())),
+            campaign,
+            SqlArray.uuids(map(changes, c -> c.before().id().value())));
+    trip.send();
+    return new HashSet<>(rows.list());
+  }
+
+  /** Which of these holds have a payment under way. */
+  static List<UUID> payingFor(Connection connection, long campaign, Collection<UUID> holds)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<UUID> rows =
+        trip.query(
+            PAYING_FOR, row -> row.getObject(1, UUID.class), campaign, SqlArray.uuids(holds));
+    trip.send();
+    return rows.list();
+  }
+
+  static Map<HoldId, String> completed(Connection connection, long campaign) throws SQLException {
+    Map<HoldId, String> byHold = new HashMap<>();
+    RoundTrip trip = new RoundTrip(connection);
+    trip.query(
+        COMPLETED,
+        row ->
+            byHold.put(
+                new HoldId(row.getObject(1, UUID.class)),
+                new PurchaseId(campaign, row.getObject(2, UUID.class)).toString()),
+        campaign);
+    trip.send();
+    return byHold;
+  }
+
+  static void recordEvents(RoundTrip trip, long campaign, Collection<String> events) {
+    trip.update(RECORD_EVENTS, campaign, SqlArray.texts(events));
+  }
+
+  /** From a row of {@link #COLUMNS}. */
+  static Purchase read(ResultSet row) throws SQLException {
+    return new Purchase(
+        new PurchaseId(row.getLong(1), row.getObject(2, UUID.class)),
+        new HoldId(row.getObject(3, UUID.class)),
+        row.getString(4),
+        Status.of(row.getInt(5)),
+        new Money(row.getLong(6), row.getString(7)),
+        new JsonArray(row.getString(8)),
+        new Payment(
+            row.getString(9),
+            Optional.ofNullable(row.getString(10)).map(IntentId::new),
+            Optional.ofNullable(row.getString(11))),
+        Optional.ofNullable(row.getString(12)),
+        row.getObject(13) != null,
+        row.getBoolean(14),
+        row.getInt(15),
+        instant(row, 16),
+        instant(row, 17),
+        Optional.ofNullable(row.getString(18)));
+  }
+
+  private static @Nullable String changedItems(Change change) {
+    return change.after().hold().equals(change.before().hold())
+        ? null
+        : change.after().items().encode();
+  }
+
+  private static @Nullable String intent(Purchase purchase) {
+    return purchase.payment().intent().map(IntentId::value).orElse(null);
+  }
+
+  private static Instant instant(ResultSet row, int column) throws SQLException {
+    return row.getObject(column, OffsetDateTime.class).toInstant();
+  }
+
+  private static <T, R extends @Nullable Object> List<R> map(
+      Collection<T> items, Function<? super T, ? extends R> column) {
+    List<R> values = new ArrayList<>(items.size());
+    items.forEach(item -> values.add(column.apply(item)));
+    return values;
+  }
+}

@@ -1,0 +1,384 @@
+package dev.lockstep.server.purchase;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.hold.BuyerId;
+import dev.lockstep.hold.HoldCommand;
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.ScopeId;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
+import dev.lockstep.once.OnceResult;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Principal;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cart.Acting;
+import dev.lockstep.server.cart.CartId;
+import dev.lockstep.server.cart.CartItems;
+import dev.lockstep.server.cart.Checkouts;
+import dev.lockstep.server.cart.Outcomes;
+import dev.lockstep.server.key.Keys;
+import dev.lockstep.server.payment.Payments;
+import dev.lockstep.server.purchase.BeginCompanion.KeyTaken;
+import dev.lockstep.server.purchase.PurchasePages.Cursor;
+import dev.lockstep.server.purchase.PurchasePages.Filter;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.stream.Collectors;
+
+/**
+ * Purchases over HTTP: made in one call or of a cart, shown, refunded, reconciled; and the webhook
+ * of the payment provider.
+ *
+ * <p>Thread-safe. {@link #start} begins to look after unfinished purchases, those of earlier
+ * processes included; {@link #close} stops that. The payments stay the caller's, and are to be
+ * closed after this.
+ */
+public final class Purchases implements Checkouts, AutoCloseable {
+  private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};
+  private static final Shape METHOD = Shape.text(1, 255);
+
+  private static final Shape NEW_PURCHASE =
+      Shape.oneOfHaving(
+          Map.of(
+              "layer",
+              Shape.object()
+                  .optional("buyer", Shape.text(1, Keys.MAX_BUYER_LENGTH))
+                  .required("layer", Shape.integer(1, 50))
+                  .required("paymentMethod", METHOD),
+              "items",
+              Shape.object()
+                  .optional("buyer", Shape.text(1, Keys.MAX_BUYER_LENGTH))
+                  .required("items", CartItems.SHAPE)
+                  .required("paymentMethod", METHOD)));
+
+  private static final Shape CHECKOUT = Shape.object().required("paymentMethod", METHOD);
+
+  private final Vertx vertx;
+  private final Workers workers;
+  private final Transactor transactor;
+  private final Campaigns campaigns;
+  private final Holds holds;
+  private final Once once;
+  private final BeginCompanion begin;
+  private final Refunds refunds;
+  private final Saga saga;
+  private final Timer timer;
+  private final StripeWebhook webhook;
+  private final Reconciliation reconciliation;
+
+  /**
+   * @param webhookSecret what the provider signs its events with
+   * @param listener what else happens in the transaction that sells
+   */
+  public Purchases(
+      Vertx vertx,
+      Workers workers,
+      Transactor transactor,
+      Campaigns campaigns,
+      Holds holds,
+      Once once,
+      Payments payments,
+      String webhookSecret,
+      Timings timings,
+      SaleListener listener) {
+    this.vertx = vertx;
+    this.workers = workers;
+    this.transactor = transactor;
+    this.campaigns = campaigns;
+    this.holds = holds;
+    this.once = once;
+    this.begin = new BeginCompanion(once, Saga.MAX_PAY_WITHIN, timings.lookAfter());
+    this.refunds = new Refunds(transactor, workers, payments, timings.lookAfter(), this::reload);
+    this.saga =
+        new Saga(
+            holds,
+            payments,
+            timings,
+            new StepCompanion(timings.lookAfter(), listener),
+            new LateGoods(campaigns, refunds),
+            this::reload);
+    this.timer = new Timer(transactor, saga, refunds, timings);
+    this.webhook = new StripeWebhook(vertx, transactor, saga, webhookSecret);
+    this.reconciliation = new Reconciliation(transactor, workers);
+  }
+
+  public void start() {
+    timer.start();
+  }
+
+  @Override
+  public void close() {
+    timer.close();
+    webhook.close();
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(POST, "/v1/campaigns/{id}/purchases", "Holds items and pays for them.")
+            .by(SELLERS_AND_BUYERS)
+            .withIdempotencyKey(IdempotencyKey.REQUIRED)
+            .taking(NEW_PURCHASE)
+            .answering(201, PurchaseView.SHAPE)
+            .answering(202, PurchaseView.SHAPE)
+            .handledBy(this::buy),
+        Endpoint.of(POST, "/v1/holds/{id}/checkout", "Pays for a hold.")
+            .by(SELLERS_AND_BUYERS)
+            .withIdempotencyKey(IdempotencyKey.REQUIRED)
+            .taking(CHECKOUT)
+            .answering(201, PurchaseView.SHAPE)
+            .answering(202, PurchaseView.SHAPE)
+            .handledBy(this::checkout),
+        Endpoint.of(GET, "/v1/purchases", "Lists purchases, newest first; a buyer's own only.")
+            .by(SELLERS_AND_BUYERS)
+            .withQuery("buyer", "Only of this buyer.")
+            .withQuery("campaign", "Only of this campaign.")
+            .withQuery("status", "Only with this status.")
+            .paged(PurchaseView.SHAPE)
+            .handledBy(this::list),
+        Endpoint.of(GET, "/v1/purchases/{id}", "Shows a purchase.")
+            .by(SELLERS_AND_BUYERS)
+            .answering(200, PurchaseView.SHAPE)
+            .handledBy(this::show),
+        Endpoint.of(POST, "/v1/purchases/{id}/refund", "Gives the money of a purchase back.")
+            .by(Role.OPERATOR)
+            .withIdempotencyKey(IdempotencyKey.REQUIRED)
+            .perhapsTaking(Shape.object().optional("reason", Shape.text(1, 500)))
+            .answering(200, PurchaseView.SHAPE)
+            .answering(202, PurchaseView.SHAPE)
+            .handledBy(this::refund),
+        webhook.endpoint(),
+        reconciliation.endpoint());
+  }
+
+  /**
+   * The completed purchases of a campaign by the hold each has, as the connection's transaction
+   * sees them; those that are being refunded are none.
+   */
+  public static Map<HoldId, String> soldTo(Connection connection, long campaign)
+      throws SQLException {
+    return PurchaseTable.completed(connection, campaign);
+  }
+
+  @Override
+  public Set<HoldId> payingFor(Connection connection, ScopeId scope, Collection<HoldId> some)
+      throws SQLException {
+    List<UUID> ids = some.stream().map(HoldId::value).toList();
+    return PurchaseTable.payingFor(connection, scope.value(), ids).stream()
+        .map(HoldId::new)
+        .collect(Collectors.toSet());
+  }
+
+  private Future<Answer> buy(Request request) {
+    String key = request.idempotencyKey().orElseThrow();
+    BuyerId buyer = Acting.buyer(request);
+    JsonObject body = request.body();
+    return campaigns
+        .open(Campaigns.id(request))
+        .compose(
+            campaign ->
+                begin(
+                    new Acquire(
+                        campaign.scope(),
+                        // The same key names the same hold, so that twins cannot both take one; and
+                        // never one of those that were taken without paying.
+                        HoldId.forKey(new BuyerId(request.principal().name()), "purchase " + key),
+                        buyer,
+                        CartItems.lines(campaign, items(body)),
+                        Saga.KEPT_FOR,
+                        Acting.actor(request.principal())),
+                    order(request, campaign, key, false)));
+  }
+
+  private static JsonArray items(JsonObject body) {
+    return body.containsKey("items")
+        ? body.getJsonArray("items")
+        : new JsonArray().add(new JsonObject().put("layer", body.getInteger("layer")));
+  }
+
+  private Future<Answer> checkout(Request request) {
+    String key = request.idempotencyKey().orElseThrow();
+    CartId cart = CartId.of(request.path("id"));
+    return campaigns
+        .find(cart.campaign())
+        .compose(
+            campaign ->
+                begin(
+                    new Extend(
+                        campaign.scope(),
+                        cart.hold(),
+                        Saga.KEPT_FOR,
+                        Acting.actor(request.principal())),
+                    order(request, campaign, key, true)));
+  }
+
+  private static Order order(Request request, Campaign campaign, String key, boolean checkout) {
+    return new Order(
+        campaign,
+        new OnceKey(campaign.id(), request.principal().name(), key),
+        request.fingerprint(),
+        request.body().getString("paymentMethod"),
+        checkout);
+  }
+
+  /** The first transaction, then the payment. */
+  private <R extends HoldOutcome> Future<Answer> begin(HoldCommand<R> command, Order order) {
+    CompletionStage<Answer> answer =
+        holds
+            .submit(command, begin, order)
+            .handle(
+                (outcome, thrown) ->
+                    thrown == null ? answered(order, outcome) : failed(order, thrown))
+            .thenCompose(
+                given ->
+                    given.isPresent()
+                        ? CompletableFuture.completedStage(given.get())
+                        : saga.pay(Objects.requireNonNull(order.begun()))
+                            .thenApply(PurchaseView::answer));
+    return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
+  }
+
+  /** Empty: the purchase is begun, and there is no answer yet. */
+  private static Optional<Answer> answered(Order order, HoldOutcome outcome) {
+    if (order.begun() != null) {
+      return Optional.empty();
+    }
+    Answer answer = order.answer();
+    // A refusal at the door has not been in any transaction, so nothing was recorded.
+    return Optional.of(
+        answer == null ? Outcomes.problem(order.campaign, outcome).toAnswer() : answer);
+  }
+
+  private static Optional<Answer> failed(Order order, Throwable thrown) {
+    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+    Answer answer = order.answer();
+    if (cause instanceof KeyTaken && answer != null) {
+      return Optional.of(answer);
+    }
+    throw cause instanceof RuntimeException known ? known : new CompletionException(cause);
+  }
+
+  private Future<Answer> show(Request request) {
+    PurchaseId id = PurchaseId.of(request.path("id"));
+    Principal principal = request.principal();
+    return workers
+        .run(() -> find(id))
+        .map(
+            found ->
+                Answer.ok(
+                    PurchaseView.json(
+                        found
+                            .filter(p -> Acting.maySee(principal, new BuyerId(p.buyer())))
+                            .orElseThrow(() -> PurchaseId.unknown().asException()))));
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    Filter filter = Filter.of(request);
+    return workers
+        .run(() -> transactor.call(c -> PurchasePages.read(c, filter, page)))
+        .map(
+            found ->
+                Answer.ok(page.of(found, PurchaseView::json, one -> Cursor.of(one).toString())));
+  }
+
+  /** The key first, then the purchase; the money after both are written. */
+  private Future<Answer> refund(Request request) {
+    PurchaseId id = PurchaseId.of(request.path("id"));
+    OnceKey key =
+        new OnceKey(
+            id.campaign(), request.principal().name(), request.idempotencyKey().orElseThrow());
+    return workers
+        .run(
+            () ->
+                once.run(
+                    key,
+                    request.fingerprint(),
+                    connection -> {
+                      Purchase purchase =
+                          PurchaseTable.find(connection, id)
+                              .orElseThrow(() -> PurchaseId.unknown().asException());
+                      return refunds.mark(connection, purchase)
+                          ? KeyedPurchase.text(id.value())
+                          : StoredAnswer.text(notRefundable(purchase).toAnswer());
+                    }))
+        .compose(marked -> answer(marked, id));
+  }
+
+  private Future<Answer> answer(OnceResult marked, PurchaseId id) {
+    if (!(marked instanceof OnceResult.Done done)) {
+      return Future.succeededFuture(
+          (marked instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
+              .toAnswer());
+    }
+    if (KeyedPurchase.of(done.answer()).isEmpty()) {
+      return Future.succeededFuture(
+          done.replayed()
+              ? StoredAnswer.replayed(done.answer())
+              : StoredAnswer.parsed(done.answer()));
+    }
+    CompletionStage<Answer> answer =
+        reload(id)
+            .thenCompose(
+                purchase ->
+                    purchase.status() == Status.REFUNDING
+                        ? refunds.send(purchase)
+                        : Saga.done(purchase))
+            .thenApply(
+                purchase -> {
+                  int status = purchase.status() == Status.REFUNDED ? 200 : 202;
+                  Answer given = Answer.of(status, PurchaseView.json(purchase));
+                  return done.replayed() ? StoredAnswer.replayed(given) : given;
+                });
+    return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
+  }
+
+  private static Problem notRefundable(Purchase purchase) {
+    return Problem.of(
+            "not-refundable",
+            409,
+            "Not refundable",
+            "Only a completed purchase can be refunded; this one is "
+                + purchase.status().label()
+                + ".")
+        .with("purchaseStatus", purchase.status().label());
+  }
+
+  private Optional<Purchase> find(PurchaseId id) {
+    return transactor.call(connection -> PurchaseTable.find(connection, id));
+  }
+
+  private CompletionStage<Purchase> reload(PurchaseId id) {
+    return workers.run(() -> find(id).orElseThrow()).toCompletionStage();
+  }
+}

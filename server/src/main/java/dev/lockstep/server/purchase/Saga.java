@@ -1,0 +1,251 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.hold.Actor;
+import dev.lockstep.hold.HoldCommand;
+import dev.lockstep.hold.HoldCommand.Confirm;
+import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.Overloaded;
+import dev.lockstep.hold.HoldState;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.server.payment.IntentId;
+import dev.lockstep.server.payment.PaymentResult;
+import dev.lockstep.server.payment.PaymentResult.Canceled;
+import dev.lockstep.server.payment.PaymentResult.Declined;
+import dev.lockstep.server.payment.PaymentResult.Rejected;
+import dev.lockstep.server.payment.PaymentResult.RequiresAction;
+import dev.lockstep.server.payment.PaymentResult.Succeeded;
+import dev.lockstep.server.payment.Payments;
+import dev.lockstep.server.purchase.StepCompanion.StepRefused;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/**
+ * Brings purchases to their end. {@link #settle} is the one way there: the provider's answer, its
+ * event and the timer all reach it, in any order and any number of times, because each of its steps
+ * is taken under the lock of the hold and only from a status in which it is still to be taken.
+ *
+ * <p>No transaction is open while the provider is asked. Thread-safe; stages complete on the
+ * combiner's or the payments' threads.
+ */
+final class Saga {
+  /**
+   * How long a hold in checkout is kept from expiring by itself: only this saga may end it, after
+   * the payment was canceled. Bounded, so that stock comes back even if no server ever does.
+   */
+  static final Duration KEPT_FOR = Duration.ofHours(24);
+
+  /** The longest time to pay; less than the provider remembers a key, and than holds are kept. */
+  static final Duration MAX_PAY_WITHIN = Duration.ofHours(23);
+
+  static final Actor ACTOR = Actor.operator("payments");
+
+  /** Said about this server or its key, not about the payment, which may have been made before. */
+  private static final Set<String> SAYS_NOTHING =
+      Set.of("unauthorized", PurchaseView.OVERLOADED, "idempotency_key_in_use");
+
+  private final Holds holds;
+  private final Payments payments;
+  private final Timings timings;
+  private final StepCompanion companion;
+  private final LateGoods late;
+  private final Function<PurchaseId, CompletionStage<Purchase>> reload;
+
+  /**
+   * @param reload reads a purchase as it is in the table
+   */
+  Saga(
+      Holds holds,
+      Payments payments,
+      Timings timings,
+      StepCompanion companion,
+      LateGoods late,
+      Function<PurchaseId, CompletionStage<Purchase>> reload) {
+    this.reload = reload;
+    this.holds = holds;
+    this.payments = payments;
+    this.timings = timings;
+    this.companion = companion;
+    this.late = late;
+  }
+
+  /** Pays for a purchase that was just begun, or again for one whose outcome is not known. */
+  CompletionStage<Purchase> pay(Purchase purchase) {
+    return payments.pay(purchase.request()).thenCompose(result -> settle(purchase, result));
+  }
+
+  CompletionStage<Purchase> settle(Purchase purchase, PaymentResult result) {
+    return settle(purchase, result, Optional.empty());
+  }
+
+  /**
+   * Acts upon what the provider said. What it left open stays open, for the timer.
+   *
+   * @param event the id of the event it was said in
+   * @return the purchase as it is then, as far as this step knows
+   */
+  CompletionStage<Purchase> settle(
+      Purchase purchase, PaymentResult result, Optional<String> event) {
+    if (result instanceof Succeeded succeeded) {
+      return complete(purchase, succeeded.intent(), event);
+    }
+    if (!Status.OPEN.contains(purchase.status()) || purchase.paid()) {
+      return done(purchase);
+    }
+    if (result instanceof RequiresAction challenge) {
+      return challenge(purchase, challenge, event);
+    }
+    if (result instanceof Canceled canceled) {
+      return end(purchase, "canceled", Optional.of(canceled.intent()), event);
+    }
+    if (result instanceof Declined declined) {
+      return declined(purchase, declined, event);
+    }
+    if (result instanceof Rejected rejected
+        && !(purchase.looks() > 0 && SAYS_NOTHING.contains(rejected.code()))) {
+      return end(purchase, rejected.code(), Optional.empty(), event);
+    }
+    return done(purchase);
+  }
+
+  /**
+   * Its time is up: the payment first, then the hold. If the payment cannot be canceled now, the
+   * hold is kept, and the timer comes again.
+   */
+  CompletionStage<Purchase> expire(Purchase purchase) {
+    Optional<IntentId> intent = purchase.payment().intent();
+    CompletionStage<PaymentResult> canceled =
+        intent.isPresent() ? payments.cancel(intent.get()) : payments.abandon(purchase.request());
+    return canceled.thenCompose(
+        result -> {
+          boolean over =
+              result instanceof Succeeded
+                  || result instanceof Canceled
+                  || (result instanceof Rejected rejected
+                      && !SAYS_NOTHING.contains(rejected.code()));
+          return over ? settle(purchase, result) : keep(purchase);
+        });
+  }
+
+  /** Goes on with a purchase whose money is known to be here. */
+  CompletionStage<Purchase> resumePaid(Purchase purchase) {
+    IntentId intent = purchase.payment().intent().orElseThrow();
+    return settle(purchase, new Succeeded(intent, purchase.total()));
+  }
+
+  /** Asks the provider where a payment stands that was begun and not finished. */
+  CompletionStage<Purchase> lookUp(Purchase purchase) {
+    return payments
+        .find(purchase.payment().intent().orElseThrow())
+        .thenCompose(
+            result -> result instanceof Rejected ? done(purchase) : settle(purchase, result));
+  }
+
+  /** The hold of a payment whose outcome nobody knows must not go to anybody else. */
+  CompletionStage<Purchase> keep(Purchase purchase) {
+    return holds.submit(extend(purchase)).thenApply(kept -> purchase);
+  }
+
+  private CompletionStage<Purchase> complete(
+      Purchase purchase, IntentId intent, Optional<String> event) {
+    return take(
+        new Confirm(purchase.id().scope(), purchase.hold(), ACTOR),
+        new Step.Complete(purchase, intent, event),
+        outcome -> {
+          if (outcome instanceof Ended) {
+            return done(purchase.completed(intent));
+          }
+          return outcome instanceof HoldEnded ended
+              ? late.find(purchase.paidLate(intent), ended.hold(), this)
+              : done(purchase);
+        });
+  }
+
+  private CompletionStage<Purchase> challenge(
+      Purchase purchase, RequiresAction challenge, Optional<String> event) {
+    if (purchase.status() != Status.PENDING || purchase.expiring()) {
+      return done(purchase);
+    }
+    Step.Challenge step =
+        new Step.Challenge(
+            purchase, challenge.intent(), challenge.clientSecret(), timings.actionWindow(), event);
+    return take(
+        extend(purchase),
+        step,
+        outcome ->
+            done(
+                outcome instanceof Overloaded
+                    ? purchase
+                    : purchase.requiringAction(
+                        challenge.intent(), challenge.clientSecret(), timings.actionWindow())));
+  }
+
+  /**
+   * A card that was declined at once is the end: nobody but this server can pay that intent. After
+   * a challenge the buyer has its secret and might try another card, so it is canceled first; the
+   * event may also be older than a success.
+   */
+  private CompletionStage<Purchase> declined(
+      Purchase purchase, Declined declined, Optional<String> event) {
+    Optional<IntentId> intent = declined.intent().or(() -> purchase.payment().intent());
+    if (purchase.status() != Status.REQUIRES_ACTION || intent.isEmpty()) {
+      return end(purchase, declined.code(), intent, event);
+    }
+    return payments
+        .cancel(intent.get())
+        .thenCompose(
+            result -> {
+              if (result instanceof Canceled) {
+                return end(purchase, declined.code(), intent, event);
+              }
+              return result instanceof Succeeded ? settle(purchase, result, event) : done(purchase);
+            });
+  }
+
+  private CompletionStage<Purchase> end(
+      Purchase purchase, String why, Optional<IntentId> intent, Optional<String> event) {
+    Status status = purchase.expiring() ? Status.EXPIRED : Status.FAILED;
+    Purchase ended = purchase.ended(status, why, intent);
+    return take(
+        new Release(purchase.id().scope(), purchase.hold(), ACTOR),
+        new Step.End(purchase, ended, event),
+        outcome -> {
+          if (outcome instanceof Overloaded) {
+            return done(purchase);
+          }
+          return outcome instanceof HoldEnded other && other.hold().state() == HoldState.SOLD
+              ? reload.apply(purchase.id())
+              : done(ended);
+        });
+  }
+
+  /** Moves stock and purchase together; if the purchase has moved on, it is read again. */
+  <R extends HoldOutcome> CompletionStage<Purchase> take(
+      HoldCommand<R> command, Step step, Function<R, CompletionStage<Purchase>> then) {
+    return holds
+        .submit(command, companion, step)
+        .thenCompose(then)
+        .exceptionallyCompose(
+            thrown ->
+                (thrown instanceof CompletionException ? thrown.getCause() : thrown)
+                        instanceof StepRefused
+                    ? reload.apply(step.purchase().id())
+                    : CompletableFuture.failedStage(thrown));
+  }
+
+  private static Extend extend(Purchase purchase) {
+    return new Extend(purchase.id().scope(), purchase.hold(), KEPT_FOR, ACTOR);
+  }
+
+  static CompletionStage<Purchase> done(Purchase purchase) {
+    return CompletableFuture.completedStage(purchase);
+  }
+}

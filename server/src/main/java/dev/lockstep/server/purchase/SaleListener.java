@@ -1,0 +1,20 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.hold.HoldOutcome.Ended;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/** Something else that happens in the transaction that sells. */
+@FunctionalInterface
+public interface SaleListener {
+  /**
+   * Called once a batch, after stock and purchases are written and before COMMIT, perhaps again
+   * when the transaction is retried. It writes in bulk, commits nothing, and what it throws fails
+   * the sale.
+   *
+   * @param sold the holds of one campaign that became sold in this transaction, with the counts of
+   *     their pools right after
+   */
+  void sold(Connection connection, List<Ended> sold) throws SQLException;
+}

@@ -1,0 +1,62 @@
+package dev.lockstep.server.purchase;
+
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
+
+/** Where a purchase is in its life; the code is what the table has. */
+enum Status {
+  PENDING(0, "pending", "pending"),
+  REQUIRES_ACTION(1, "requiresAction", "requires_action"),
+  COMPLETED(2, "completed", "succeeded"),
+  FAILED(3, "failed", "failed"),
+  EXPIRED(4, "expired", "canceled"),
+  REFUNDING(5, "refunding", "refunding"),
+  REFUNDED(6, "refunded", "refunded");
+
+  /** Not paid yet, or not known to be. */
+  static final Set<Status> OPEN = Set.of(PENDING, REQUIRES_ACTION);
+
+  /** What a payment that arrives after all still turns into a sale, or into a refund. */
+  static final Set<Status> NOT_SOLD = Set.of(PENDING, REQUIRES_ACTION, FAILED, EXPIRED);
+
+  private final int code;
+  private final String label;
+  private final String payment;
+
+  Status(int code, String label, String payment) {
+    this.code = code;
+    this.label = label;
+    this.payment = payment;
+  }
+
+  String label() {
+    return label;
+  }
+
+  /** What this says of its payment. */
+  String payment() {
+    return payment;
+  }
+
+  short code() {
+    return (short) code;
+  }
+
+  /** A bit a status, for a guard in SQL. */
+  static int mask(Set<Status> some) {
+    return some.stream().mapToInt(status -> 1 << status.code).sum();
+  }
+
+  static Status of(int code) {
+    return Arrays.stream(values()).filter(status -> status.code == code).findFirst().orElseThrow();
+  }
+
+  static Optional<Status> find(String label) {
+    return Arrays.stream(values()).filter(status -> status.label.equals(label)).findFirst();
+  }
+
+  static String[] labels() {
+    return Arrays.stream(values()).map(Status::label).toArray(String[]::new);
+  }
+}

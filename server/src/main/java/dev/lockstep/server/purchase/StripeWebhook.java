@@ -1,0 +1,124 @@
+package dev.lockstep.server.purchase;
+
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.combine.Combiner;
+import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.payment.PaymentEvent;
+import dev.lockstep.server.payment.PaymentResult.Succeeded;
+import dev.lockstep.server.payment.Verification;
+import dev.lockstep.server.payment.Verification.Forged;
+import dev.lockstep.server.payment.Verification.FromTheFuture;
+import dev.lockstep.server.payment.Verification.Genuine;
+import dev.lockstep.server.payment.Verification.TooOld;
+import dev.lockstep.server.payment.Webhooks;
+import dev.lockstep.server.purchase.WebhookIntake.Ask;
+import dev.lockstep.server.purchase.WebhookIntake.Intake;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Where the payment provider tells what has happened. Answers 2xx only after it was acted upon:
+ * what is not, is sent again.
+ */
+final class StripeWebhook implements AutoCloseable {
+  private static final int WRITERS = 2;
+  private static final JsonObject RECEIVED = new JsonObject().put("received", true);
+
+  private final Vertx vertx;
+  private final Saga saga;
+  private final String secret;
+  private final Combiner<Long, Ask, Intake> intake;
+
+  /**
+   * @param secret what events are signed with
+   */
+  StripeWebhook(Vertx vertx, Transactor transactor, Saga saga, String secret) {
+    this.vertx = vertx;
+    this.saga = saga;
+    this.secret = secret;
+    this.intake =
+        Combiner.on(
+            transactor,
+            new WebhookIntake(),
+            CombinerConfig.named("webhooks").withMaxWriters(WRITERS));
+  }
+
+  Endpoint endpoint() {
+    return Endpoint.of(POST, "/v1/webhooks/stripe", "Takes a signed event of the payment provider.")
+        .takingUnread(Shape.anything())
+        .answering(200, Shape.object().required("received", Shape.bool()))
+        .handledBy(this::receive);
+  }
+
+  @Override
+  public void close() {
+    intake.close();
+  }
+
+  private Future<Answer> receive(Request request) {
+    Verification verified =
+        Webhooks.verify(
+            request.rawBody(),
+            request.header("Stripe-Signature").orElse(null),
+            secret,
+            Instant.now());
+    if (!(verified instanceof Genuine genuine)) {
+      throw refusal(verified).asException();
+    }
+    PaymentEvent event = genuine.event();
+    Optional<PurchaseId> purchase = Purchase.of(event.metadata());
+    if (purchase.isEmpty()) {
+      // Something else that this account is used for.
+      return Future.succeededFuture(Answer.ok(RECEIVED));
+    }
+    return Future.fromCompletionStage(
+        actUpon(event, purchase.get()).thenApply(done -> Answer.ok(RECEIVED)),
+        vertx.getOrCreateContext());
+  }
+
+  private CompletionStage<Purchase> actUpon(PaymentEvent event, PurchaseId id) {
+    return intake
+        .submit(id.campaign(), new Ask(event, id.value()))
+        .thenCompose(
+            sorted ->
+                sorted.toSettle().isPresent()
+                    ? settle(sorted.toSettle().get(), event)
+                    : CompletableFuture.completedStage(null));
+  }
+
+  private CompletionStage<Purchase> settle(Purchase purchase, PaymentEvent event) {
+    return saga.settle(purchase, event.result().orElseThrow(), Optional.of(event.id()))
+        .thenApply(
+            settled -> {
+              if (event.result().get() instanceof Succeeded && !settled.paid()) {
+                throw Problem.overloaded(Duration.ofSeconds(1)).asException();
+              }
+              return settled;
+            });
+  }
+
+  private static Problem refusal(Verification verified) {
+    String why = "There is no signature to check, or no event.";
+    if (verified instanceof TooOld) {
+      why = "The signature is too old.";
+    } else if (verified instanceof FromTheFuture) {
+      why = "The signature is from the future.";
+    } else if (verified instanceof Forged) {
+      why = "The signature does not match.";
+    }
+    return Problem.of("invalid-signature", 400, "Invalid signature", why);
+  }
+}
