@@ -4,6 +4,7 @@ import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.gateway.GatewayConfig;
 import dev.lockstep.server.gateway.WebhookTarget;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.payment.PaymentListener;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.payment.PaymentsConfig;
 import io.vertx.core.Vertx;
@@ -36,7 +37,11 @@ final class PaymentProvider implements AutoCloseable {
    * @param self where this server is reached from this machine, for the gateway's events
    */
   static PaymentProvider open(
-      Vertx vertx, DataSource dataSource, PaymentSettings settings, URI self) {
+      Vertx vertx,
+      DataSource dataSource,
+      PaymentSettings settings,
+      URI self,
+      PaymentListener listener) {
     String webhookSecret =
         settings.webhookSecret().map(Secret::reveal).orElseGet(() -> random("whsec_"));
     if (settings.stripeKey().isPresent()) {
@@ -46,7 +51,7 @@ final class PaymentProvider implements AutoCloseable {
                 + " purchases are looked up instead, which takes longer");
       }
       Payments payments =
-          open(vertx, settings, settings.apiBase(), settings.stripeKey().get().reveal());
+          open(vertx, settings, settings.apiBase(), settings.stripeKey().get().reveal(), listener);
       return new PaymentProvider(Optional.empty(), payments, webhookSecret);
     }
     String key = random("sk_test_");
@@ -58,12 +63,13 @@ final class PaymentProvider implements AutoCloseable {
                 .withWebhooks(
                     WebhookTarget.of(self.resolve("/v1/webhooks/stripe"), webhookSecret)));
     return new PaymentProvider(
-        Optional.of(gateway), open(vertx, settings, gateway.url(), key), webhookSecret);
+        Optional.of(gateway), open(vertx, settings, gateway.url(), key, listener), webhookSecret);
   }
 
-  private static Payments open(Vertx vertx, PaymentSettings settings, URI base, String key) {
+  private static Payments open(
+      Vertx vertx, PaymentSettings settings, URI base, String key, PaymentListener listener) {
     return Payments.open(
-        vertx, PaymentsConfig.of(base, key).withAnswerTimeout(settings.answerTimeout()));
+        vertx, PaymentsConfig.of(base, key).withAnswerTimeout(settings.answerTimeout()), listener);
   }
 
   Payments payments() {

@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.HoldsConfig;
 import dev.lockstep.once.Once;
@@ -18,11 +19,14 @@ import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.purchase.Purchases;
+import dev.lockstep.server.purchase.SaleListener;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
 import java.net.URI;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -72,7 +76,9 @@ final class Services implements AutoCloseable {
       Draws draws =
           new Draws(transactor, holds, workers, campaigns, Purchases::soldTo, Optional.empty());
       provider =
-          opened(PaymentProvider.open(vertx, database.dataSource(), config.payments(), self));
+          opened(
+              PaymentProvider.open(
+                  vertx, database.dataSource(), config.payments(), self, metrics.payments()));
       Purchases purchases =
           opened(
               new Purchases(
@@ -85,7 +91,7 @@ final class Services implements AutoCloseable {
                   provider.payments(),
                   provider.webhookSecret(),
                   config.payments().timings(),
-                  draws::afterSales));
+                  whenSold(draws, metrics)));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
       endpoints.addAll(keys.endpoints());
@@ -127,6 +133,21 @@ final class Services implements AutoCloseable {
       Metrics metrics,
       LongSupplier nanoTime) {
     return new Services(database, config, vertx, inFlight, self, metrics, nanoTime);
+  }
+
+  /** In the transaction of the sale the draw, after it the count. */
+  private static SaleListener whenSold(Draws draws, Metrics metrics) {
+    return new SaleListener() {
+      @Override
+      public void sold(Connection connection, List<Ended> sold) throws SQLException {
+        draws.afterSales(connection, sold);
+      }
+
+      @Override
+      public void committed(Ended sale) {
+        metrics.purchases().sold(sale.hold().quantity());
+      }
+    };
   }
 
   private static HoldsConfig holdsConfig(Metrics metrics) {

@@ -42,6 +42,12 @@ class MetricsTest {
     String id = server.drop(2, null);
     Client shop = server.service();
     shop.post("/v1/campaigns/" + id + "/holds", "m", cart("a", sku("A", 1))).expect(201);
+    shop.post("/v1/campaigns/" + id + "/purchases", "n", order("pm_card_visa")).expect(201);
+    shop.post(
+            "/v1/campaigns/" + server.drop(1, null) + "/purchases",
+            "p",
+            order("pm_card_chargeDeclined"))
+        .expectProblem(402, "payment-failed");
     server.operator().post("/v1/invariants/check", null).expect(200);
     served.putAll(scrape());
   }
@@ -55,7 +61,11 @@ class MetricsTest {
     assertThat(value("lockstep_combiner_batch_requests_sum")).isPositive();
     assertThat(value("lockstep_lock_wait_time_seconds_count")).isPositive();
     assertThat(value("lockstep_invariant_check_timestamp_seconds")).isPositive();
-    assertThat(value("lockstep_overselling_incidents_total")).isZero();
+    assertThat(value("lockstep_positions_sold_total")).isEqualTo(1);
+    assertThat(value("lockstep_payment_failures_total")).isEqualTo(1);
+    assertThat(value("lockstep_stripe_api_duration_seconds_count")).isGreaterThanOrEqualTo(2);
+    assertThat(value("lockstep_purchase_duration_seconds_count")).isEqualTo(2);
+    assertThat(value("lockstep_concurrent_purchases")).isZero();
   }
 
   @Test
@@ -119,6 +129,10 @@ class MetricsTest {
     assertThat(faults("lockstep_http_requests_total{status=\"6xx\"}")).isNotEmpty();
     assertThat(faults("sum by (colour) (lockstep_http_requests_total)")).isNotEmpty();
     assertThat(faults("sum by (status) (lockstep_http_requests_total)")).isEmpty();
+  }
+
+  private static JsonObject order(String paymentMethod) {
+    return cart("b", sku("A", 1)).put("paymentMethod", paymentMethod);
   }
 
   private static DynamicTest test(String expression) {

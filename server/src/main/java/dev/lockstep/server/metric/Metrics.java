@@ -1,6 +1,7 @@
 package dev.lockstep.server.metric;
 
 import dev.lockstep.combine.CombinerListener;
+import dev.lockstep.server.payment.PaymentListener;
 import dev.lockstep.tx.TxListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
@@ -53,6 +54,11 @@ public final class Metrics {
   /** Transactions: to be given to the transactor. */
   public TxListener transactions() {
     return new TxFigures(this);
+  }
+
+  /** Payments: to be given to their client. */
+  public PaymentListener payments() {
+    return new PaymentFigures(this);
   }
 
   /** Batches: to be given to a combiner of this name. */

@@ -13,6 +13,7 @@ import java.util.function.LongSupplier;
 public final class PurchaseFigures {
   private final LongAdder running = new LongAdder();
   private final RecentRate completedLately;
+  private final Counter sold;
   private final Told completed;
   private final Told requiresAction;
   private final Told paymentFailed;
@@ -21,6 +22,7 @@ public final class PurchaseFigures {
 
   PurchaseFigures(Metrics metrics, LongSupplier nanoTime) {
     completedLately = new RecentRate(nanoTime);
+    sold = metrics.counter("lockstep.positions.sold", "Positions and items sold.");
     completed = new Told(metrics, "completed");
     requiresAction = new Told(metrics, "requires_action");
     paymentFailed = new Told(metrics, "payment_failed");
@@ -54,6 +56,11 @@ public final class PurchaseFigures {
       count.increment();
       duration.record(tookNanos, TimeUnit.NANOSECONDS);
     }
+  }
+
+  /** So many positions or items have been sold, for good. */
+  public void sold(int quantity) {
+    sold.increment(quantity);
   }
 
   static boolean isPurchase(HttpServerRequest request) {

@@ -8,10 +8,12 @@ import com.stripe.net.RequestOptions;
 import com.stripe.param.PaymentIntentCreateParams;
 import com.stripe.param.PaymentIntentCreateParams.AutomaticPaymentMethods;
 import com.stripe.param.RefundCreateParams;
+import dev.lockstep.server.payment.PaymentListener.Operation;
 import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -34,9 +36,11 @@ public final class Payments implements AutoCloseable {
   private final StripeClient client;
   private final StripeTransport transport;
   private final PaymentThreads threads;
+  private final PaymentListener listener;
   private final CompletableFuture<Void> warm;
 
-  private Payments(Vertx vertx, PaymentsConfig config) {
+  private Payments(Vertx vertx, PaymentsConfig config, PaymentListener listener) {
+    this.listener = listener;
     threads = new PaymentThreads(config);
     transport = new StripeTransport(vertx, config);
     client =
@@ -53,12 +57,17 @@ public final class Payments implements AutoCloseable {
 
   /** The Vert.x instance carries the requests and stays the caller's. */
   public static Payments open(Vertx vertx, PaymentsConfig config) {
-    return new Payments(vertx, config);
+    return open(vertx, config, PaymentListener.NONE);
+  }
+
+  /** The same, with somebody who hears of every call. */
+  public static Payments open(Vertx vertx, PaymentsConfig config, PaymentListener listener) {
+    return new Payments(vertx, config, listener);
   }
 
   /** Makes a payment, or says how it ended when it was made before under this key. */
   public CompletionStage<PaymentResult> pay(PaymentRequest request) {
-    return call(() -> payNow(request));
+    return call(Operation.PAY, () -> payNow(request));
   }
 
   /**
@@ -71,12 +80,13 @@ public final class Payments implements AutoCloseable {
    * arrived; it is looked up, and canceled if it can be.
    */
   public CompletionStage<PaymentResult> abandon(PaymentRequest request) {
-    return call(() -> abandonNow(request));
+    return call(Operation.ABANDON, () -> abandonNow(request));
   }
 
   /** Where a payment stands. */
   public CompletionStage<PaymentResult> find(IntentId intent) {
     return call(
+        Operation.FIND,
         () -> payment(() -> Outcomes.of(client.v1().paymentIntents().retrieve(intent.value()))));
   }
 
@@ -85,12 +95,13 @@ public final class Payments implements AutoCloseable {
    * Canceled} means that no money will move.
    */
   public CompletionStage<PaymentResult> cancel(IntentId intent) {
-    return call(() -> cancelNow(intent));
+    return call(Operation.CANCEL, () -> cancelNow(intent));
   }
 
   /** Gives back all that was received and not given back yet. */
   public CompletionStage<RefundResult> refund(IntentId intent, PaymentKey key) {
     return call(
+        Operation.REFUND,
         () -> refundNow(intent, key),
         () -> new RefundResult.Unknown("too many payments are under way"));
   }
@@ -193,20 +204,29 @@ public final class Payments implements AutoCloseable {
     }
   }
 
-  private CompletionStage<PaymentResult> call(Supplier<PaymentResult> work) {
-    return call(work, () -> new Rejected("overloaded", "Too many payments are under way."));
+  private CompletionStage<PaymentResult> call(Operation operation, Supplier<PaymentResult> work) {
+    return call(
+        operation, work, () -> new Rejected("overloaded", "Too many payments are under way."));
   }
 
-  private <T> CompletionStage<T> call(Supplier<T> work, Supplier<T> noRoom) {
+  private <T> CompletionStage<T> call(Operation operation, Supplier<T> work, Supplier<T> noRoom) {
     try {
       return CompletableFuture.supplyAsync(
           () -> {
             warm.join();
-            return work.get();
+            long beganNanos = System.nanoTime();
+            T result = work.get();
+            listener.onCall(
+                operation, Duration.ofNanos(System.nanoTime() - beganNanos), isRefusal(result));
+            return result;
           },
           threads.payments());
     } catch (RejectedExecutionException e) {
       return CompletableFuture.completedFuture(noRoom.get());
     }
+  }
+
+  private static boolean isRefusal(Object result) {
+    return result instanceof PaymentResult.Declined || result instanceof Rejected;
   }
 }

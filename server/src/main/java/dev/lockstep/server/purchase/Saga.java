@@ -232,7 +232,11 @@ final class Saga {
       HoldCommand<R> command, Step step, Function<R, CompletionStage<Purchase>> then) {
     return holds
         .submit(command, companion, step)
-        .thenCompose(then)
+        .thenCompose(
+            outcome -> {
+              companion.committed(outcome);
+              return then.apply(outcome);
+            })
         .exceptionallyCompose(
             thrown ->
                 (thrown instanceof CompletionException ? thrown.getCause() : thrown)

@@ -17,4 +17,7 @@ public interface SaleListener {
    *     their pools right after
    */
   void sold(Connection connection, List<Ended> sold) throws SQLException;
+
+  /** Called once a sale, after its transaction has committed. Must be quick, and must not throw. */
+  default void committed(Ended sale) {}
 }

@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.Companion;
+import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldState;
 import java.sql.Connection;
@@ -12,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
@@ -58,11 +60,7 @@ final class StepCompanion implements Companion<Step> {
       if (step.movesStock(taken.outcome())) {
         moved.add(step.purchase().id().value());
       }
-      if (taken.outcome() instanceof Ended ended
-          && ended.hold().state() == HoldState.SOLD
-          && !ended.replayed()) {
-        sold.add(ended);
-      }
+      newSale(taken.outcome()).ifPresent(sold::add);
     }
     if (!changes.isEmpty()) {
       moved.removeAll(
@@ -75,5 +73,18 @@ final class StepCompanion implements Companion<Step> {
     if (!sold.isEmpty()) {
       listener.sold(connection, sold);
     }
+  }
+
+  /** The outcome is final. */
+  void committed(HoldOutcome outcome) {
+    newSale(outcome).ifPresent(listener::committed);
+  }
+
+  private static Optional<Ended> newSale(HoldOutcome outcome) {
+    return outcome instanceof Ended ended
+            && ended.hold().state() == HoldState.SOLD
+            && !ended.replayed()
+        ? Optional.of(ended)
+        : Optional.empty();
   }
 }

@@ -1,0 +1,40 @@
+package dev.lockstep.server.metric;
+
+import dev.lockstep.server.payment.PaymentListener;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Calls to the payment provider. */
+final class PaymentFigures implements PaymentListener {
+  private final Map<Operation, Timer> durations;
+  private final Counter failures;
+
+  PaymentFigures(Metrics metrics) {
+    durations =
+        Stream.of(Operation.values())
+            .collect(Collectors.toMap(operation -> operation, one -> timer(metrics, one)));
+    failures = metrics.counter("lockstep.payment.failures", "Payments that the provider refused.");
+  }
+
+  @Override
+  public void onCall(Operation operation, Duration took, boolean refused) {
+    Objects.requireNonNull(durations.get(operation)).record(took);
+    if (refused && operation == Operation.PAY) {
+      failures.increment();
+    }
+  }
+
+  private static Timer timer(Metrics metrics, Operation operation) {
+    return metrics.timer(
+        "lockstep.stripe.api.duration",
+        "Calls to the payment provider, retries included.",
+        "operation",
+        operation.name().toLowerCase(Locale.ROOT));
+  }
+}
