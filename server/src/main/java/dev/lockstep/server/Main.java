@@ -10,8 +10,13 @@ import picocli.CommandLine.ParameterException;
 /** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
 @Command(
     name = "lockstep",
-    synopsisSubcommandLabel = "up | verify-draw | version",
-    subcommands = {UpCommand.class, VerifyDrawCommand.class, VersionCommand.class})
+    synopsisSubcommandLabel = "up | rush | verify-draw | version",
+    subcommands = {
+      UpCommand.class,
+      RushCommand.class,
+      VerifyDrawCommand.class,
+      VersionCommand.class
+    })
 public final class Main {
   /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
   private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");

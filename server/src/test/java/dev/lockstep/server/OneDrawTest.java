@@ -82,7 +82,8 @@ class OneDrawTest {
                   throw new IllegalStateException(e);
                 }
               });
-      awaitLockWait();
+      awaitLockWaitOr(other);
+      assertThat(other).isNotDone();
       assertThat(draws(campaign)).isZero();
       first.commit();
       other.join();
@@ -319,13 +320,11 @@ class OneDrawTest {
     return connection;
   }
 
-  private static void awaitLockWait() {
-    while (server
-            .database()
-            .queryLong(
-                "SELECT count(*) FROM pg_stat_activity"
-                    + " WHERE datname = current_database() AND wait_event_type = 'Lock'")
-        == 0) {
+  private static void awaitLockWaitOr(CompletableFuture<?> ended) {
+    String waiting =
+        "SELECT count(*) FROM pg_stat_activity"
+            + " WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    while (server.database().queryLong(waiting) == 0 && !ended.isDone()) {
       Thread.onSpinWait();
     }
   }

@@ -33,7 +33,8 @@ class ScriptTest {
     assertThat(ended.code()).isZero();
     assertThat(ended.out())
         .startsWith("Usage: ")
-        .contains("  up ", "  test ", "  bench ", "  verify-draw ", "  version ", "  help ");
+        .contains(
+            "  up ", "  test ", "  bench ", "  rush ", "  verify-draw ", "  version ", "  help ");
   }
 
   @Test
