@@ -38,6 +38,7 @@ import dev.lockstep.server.cart.OnceCompanion.KeyTaken;
 import dev.lockstep.server.key.Keys;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -64,6 +65,7 @@ public final class Carts {
   private final Once once;
   private final OnceCompanion companion;
   private final CheckoutGuard guard;
+  private final Checkouts checkouts;
 
   public Carts(
       Vertx vertx,
@@ -79,6 +81,7 @@ public final class Carts {
     this.once = once;
     this.companion = new OnceCompanion(once);
     this.guard = new CheckoutGuard(checkouts);
+    this.checkouts = checkouts;
   }
 
   public List<Endpoint> endpoints() {
@@ -180,9 +183,16 @@ public final class Carts {
         .find(id.campaign())
         .compose(
             campaign ->
-                workers
-                    .run(() -> holds.find(campaign.scope(), id.hold()))
-                    .map(found -> Answer.ok(CartView.json(campaign, visible(found, principal)))));
+                workers.run(
+                    () -> {
+                      Hold hold = visible(holds.find(campaign.scope(), id.hold()), principal);
+                      JsonObject json = CartView.json(campaign, hold);
+                      // Kept for longer than it may be paid for; only the latter is of interest.
+                      checkouts
+                          .payableUntil(campaign.scope(), hold.id())
+                          .ifPresent(until -> json.put("expiresAt", until.toString()));
+                      return Answer.ok(json);
+                    }));
   }
 
   private Future<Answer> change(Request request) {

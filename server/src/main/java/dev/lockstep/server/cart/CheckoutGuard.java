@@ -13,7 +13,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Keeps a cart from being changed or released while it is being paid for: somebody would pay for
@@ -39,8 +38,7 @@ final class CheckoutGuard implements Companion<Wanted> {
       return;
     }
     List<HoldId> ids = changed.stream().map(Hold::id).toList();
-    Set<HoldId> paying = checkouts.payingFor(connection, changed.get(0).scope(), ids);
-    if (!paying.isEmpty()) {
+    if (!checkouts.payingFor(connection, changed.get(0).scope(), ids).isEmpty()) {
       throw inCheckout();
     }
   }

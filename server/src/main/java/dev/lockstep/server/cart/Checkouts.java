@@ -4,13 +4,20 @@ import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.ScopeId;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.Collection;
-import java.util.Set;
+import java.util.Map;
+import java.util.Optional;
 
 /** Knows which holds are being paid for. They stay as they are until that has ended. */
-@FunctionalInterface
 public interface Checkouts {
-  /** Those of these holds, whose rows the caller has locked, that have a payment under way. */
-  Set<HoldId> payingFor(Connection connection, ScopeId scope, Collection<HoldId> holds)
+  /**
+   * Those of these holds that have a payment under way, with the time until which it may be made. A
+   * caller who has locked the holds knows that it stays so.
+   */
+  Map<HoldId, Instant> payingFor(Connection connection, ScopeId scope, Collection<HoldId> holds)
       throws SQLException;
+
+  /** Until when a hold may be paid for, if a payment is under way. Blocks. */
+  Optional<Instant> payableUntil(ScopeId scope, HoldId hold);
 }

@@ -69,7 +69,7 @@ final class PurchaseTable {
 
   private static final String PAYING_FOR =
       """
-      SELECT id FROM lockstep_server.purchase
+      SELECT id, deadline FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ANY (?) AND status IN (0, 1)""";
 
   private static final String COMPLETED =
@@ -176,15 +176,18 @@ final class PurchaseTable {
     return new HashSet<>(rows.list());
   }
 
-  /** Which of these holds have a payment under way. */
-  static List<UUID> payingFor(Connection connection, long campaign, Collection<UUID> holds)
-      throws SQLException {
+  /** Which of these holds have a payment under way, and until when. */
+  static Map<HoldId, Instant> payingFor(
+      Connection connection, long campaign, Collection<UUID> holds) throws SQLException {
+    Map<HoldId, Instant> byHold = new HashMap<>();
     RoundTrip trip = new RoundTrip(connection);
-    Rows<UUID> rows =
-        trip.query(
-            PAYING_FOR, row -> row.getObject(1, UUID.class), campaign, SqlArray.uuids(holds));
+    trip.query(
+        PAYING_FOR,
+        row -> byHold.put(new HoldId(row.getObject(1, UUID.class)), instant(row, 2)),
+        campaign,
+        SqlArray.uuids(holds));
     trip.send();
-    return rows.list();
+    return byHold;
   }
 
   static Map<HoldId, String> completed(Connection connection, long campaign) throws SQLException {

@@ -44,17 +44,15 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.stream.Collectors;
 
 /**
  * Purchases over HTTP: made in one call or of a cart, shown, refunded, reconciled; and the webhook
@@ -191,12 +189,16 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   @Override
-  public Set<HoldId> payingFor(Connection connection, ScopeId scope, Collection<HoldId> some)
-      throws SQLException {
-    List<UUID> ids = some.stream().map(HoldId::value).toList();
-    return PurchaseTable.payingFor(connection, scope.value(), ids).stream()
-        .map(HoldId::new)
-        .collect(Collectors.toSet());
+  public Map<HoldId, Instant> payingFor(
+      Connection connection, ScopeId scope, Collection<HoldId> some) throws SQLException {
+    return PurchaseTable.payingFor(
+        connection, scope.value(), some.stream().map(HoldId::value).toList());
+  }
+
+  @Override
+  public Optional<Instant> payableUntil(ScopeId scope, HoldId hold) {
+    return Optional.ofNullable(
+        transactor.call(connection -> payingFor(connection, scope, List.of(hold))).get(hold));
   }
 
   private Future<Answer> buy(Request request) {
