@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "lockstep bench",
     description = "Measures Lockstep, its peers and the ceiling in one run.",
-    subcommands = {Bench.Tx.class, Bench.Hold.class},
+    subcommands = {Bench.Tx.class, Bench.Hold.class, Bench.Purchase.class},
     synopsisSubcommandLabel = "<benchmark>",
     mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {
@@ -70,6 +70,19 @@ public final class Bench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
       return Report.of("hold", settings, HoldBench::run);
+    }
+  }
+
+  @Command(
+      name = "purchase",
+      mixinStandardHelpOptions = true,
+      description = "Whole purchases over HTTP, from a load in a process of its own.")
+  static final class Purchase implements Callable<Integer> {
+    @Mixin Settings settings = new Settings();
+
+    @Override
+    public Integer call() throws Exception {
+      return Report.of("purchase", settings, PurchaseBench::run);
     }
   }
 }

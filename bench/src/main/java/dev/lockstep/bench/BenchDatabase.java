@@ -59,6 +59,16 @@ final class BenchDatabase implements AutoCloseable {
     return database;
   }
 
+  /** With user and password, for another process. */
+  String url() {
+    String base = pool.getJdbcUrl();
+    return pool.getUsername() == null
+        ? base
+        : "%s%suser=%s&password=%s"
+            .formatted(
+                base, base.contains("?") ? "&" : "?", pool.getUsername(), pool.getPassword());
+  }
+
   HikariDataSource pool() {
     return pool;
   }

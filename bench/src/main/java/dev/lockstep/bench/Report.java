@@ -84,7 +84,11 @@ final class Report {
 
   /** A ratio that should reach the target. */
   void atLeast(String aim, Measured ours, Measured theirs, double target) {
-    aims.add(new Aim(aim, ratio(ours.perSecond(), theirs.perSecond()), target, true));
+    atLeast(aim, ours.perSecond(), theirs.perSecond(), target);
+  }
+
+  void atLeast(String aim, double ours, double theirs, double target) {
+    aims.add(new Aim(aim, ratio(ours, theirs), target, true));
   }
 
   /** A ratio that should not pass the target. */
