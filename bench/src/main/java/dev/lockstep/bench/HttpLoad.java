@@ -27,6 +27,9 @@ final class HttpLoad implements AutoCloseable {
   private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final int END_TIMEOUT_SECONDS = 60;
 
+  /** The server's process is new: its code has to be compiled before it shows what it can do. */
+  static final int WARM_UP_SECONDS = 10;
+
   /** A POST that has to be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}
 
@@ -58,7 +61,7 @@ final class HttpLoad implements AutoCloseable {
     for (int i = 0; i < connections; i++) {
       run.next();
     }
-    run.pause(Math.max(2, seconds / 3.0));
+    run.pause(WARM_UP_SECONDS);
     run.phase = Phase.MEASURED;
     long startedNanos = System.nanoTime();
     run.pause(seconds);
@@ -106,7 +109,6 @@ final class HttpLoad implements AutoCloseable {
         ended.countDown();
         return;
       }
-      boolean counts = phase == Phase.MEASURED;
       long askedNanos = System.nanoTime();
       send(posts.apply(numbers.incrementAndGet()))
           .onComplete(
@@ -115,7 +117,7 @@ final class HttpLoad implements AutoCloseable {
                   failure.compareAndSet(null, answer.cause());
                 } else {
                   acknowledged.incrementAndGet();
-                  if (counts && phase == Phase.MEASURED) {
+                  if (phase == Phase.MEASURED) {
                     latencies.recordValue(
                         Math.min(MAX_LATENCY_NANOS, System.nanoTime() - askedNanos));
                   }

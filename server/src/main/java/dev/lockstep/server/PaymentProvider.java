@@ -62,6 +62,7 @@ final class PaymentProvider implements AutoCloseable {
             GatewayConfig.withKey(key)
                 .withWebhooks(
                     WebhookTarget.of(self.resolve("/v1/webhooks/stripe"), webhookSecret)));
+    gateway.setFaults(settings.faults());
     return new PaymentProvider(
         Optional.of(gateway), open(vertx, settings, gateway.url(), key, listener), webhookSecret);
   }

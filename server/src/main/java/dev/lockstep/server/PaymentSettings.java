@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.gateway.GatewayFaults;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.payment.PaymentsConfig;
 import dev.lockstep.server.purchase.Timings;
@@ -19,13 +20,15 @@ import java.util.Optional;
  *     gateway's are believed
  * @param answerTimeout how long the provider may take; then the outcome is unknown, and asked for
  *     again
+ * @param faults what the built-in gateway does wrong, to rehearse a bad day
  */
 record PaymentSettings(
     Optional<Secret> stripeKey,
     URI apiBase,
     Optional<Secret> webhookSecret,
     Duration answerTimeout,
-    Timings timings) {
+    Timings timings,
+    GatewayFaults faults) {
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(20);
 
   /** The built-in gateway. */
@@ -35,7 +38,8 @@ record PaymentSettings(
           PaymentsConfig.STRIPE,
           Optional.empty(),
           ANSWER_TIMEOUT,
-          Timings.DEFAULT);
+          Timings.DEFAULT,
+          GatewayFaults.NONE);
 
   /** An empty variable counts as unset. */
   static PaymentSettings of(Map<String, String> environment) {
@@ -44,24 +48,39 @@ record PaymentSettings(
     if (base.isPresent() && key.isEmpty()) {
       throw new WrongUse("LOCKSTEP_STRIPE_API_BASE needs LOCKSTEP_STRIPE_KEY");
     }
+    Optional<String> faults = text("LOCKSTEP_GATEWAY_FAULTS", environment);
+    if (faults.isPresent() && key.isPresent()) {
+      throw new WrongUse(
+          "LOCKSTEP_GATEWAY_FAULTS is for the built-in gateway, which LOCKSTEP_STRIPE_KEY replaces");
+    }
     return new PaymentSettings(
         key,
         base.map(PaymentSettings::parseBase).orElse(PaymentsConfig.STRIPE),
         secret("LOCKSTEP_STRIPE_WEBHOOK_SECRET", environment),
         ANSWER_TIMEOUT,
-        Timings.DEFAULT);
+        Timings.DEFAULT,
+        faults.map(PaymentSettings::parseFaults).orElse(GatewayFaults.NONE));
   }
 
   PaymentSettings withTimings(Timings timings) {
-    return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings);
+    return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings, faults);
   }
 
   PaymentSettings withAnswerTimeout(Duration answerTimeout) {
-    return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings);
+    return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings, faults);
   }
 
   PaymentSettings withWebhookSecret(Secret secret) {
-    return new PaymentSettings(stripeKey, apiBase, Optional.of(secret), answerTimeout, timings);
+    return new PaymentSettings(
+        stripeKey, apiBase, Optional.of(secret), answerTimeout, timings, faults);
+  }
+
+  private static GatewayFaults parseFaults(String json) {
+    try {
+      return GatewayFaults.parse(json);
+    } catch (IllegalArgumentException e) {
+      throw new WrongUse("LOCKSTEP_GATEWAY_FAULTS: " + e.getMessage());
+    }
   }
 
   private static URI parseBase(String text) {

@@ -3,7 +3,10 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.server.gateway.GatewayFaults;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -110,5 +113,20 @@ class ServerConfigTest {
     assertThatThrownBy(
             () -> ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_SAMPLES", "no")))
         .isInstanceOf(WrongUse.class);
+  }
+
+  @Test
+  void theBuiltInGatewayCanBeToldToMisbehaveButNotStripe() {
+    Map<String, String> slow = Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":50}");
+    assertThat(PaymentSettings.of(slow).faults().latency()).isEqualTo(Duration.ofMillis(50));
+    assertThat(PaymentSettings.of(NOTHING).faults()).isEqualTo(GatewayFaults.NONE);
+    assertThatThrownBy(() -> PaymentSettings.of(Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"slow\":1}")))
+        .isInstanceOf(WrongUse.class)
+        .hasMessage("LOCKSTEP_GATEWAY_FAULTS: unknown fault: slow");
+    Map<String, String> stripe = new HashMap<>(slow);
+    stripe.put("LOCKSTEP_STRIPE_KEY", "sk_test_1");
+    assertThatThrownBy(() -> PaymentSettings.of(stripe))
+        .isInstanceOf(WrongUse.class)
+        .hasMessageContaining("which LOCKSTEP_STRIPE_KEY replaces");
   }
 }

@@ -20,6 +20,15 @@ public record GatewayFaults(
   public static final GatewayFaults NONE =
       new GatewayFaults(Duration.ZERO, 0, Answers.NONE, Webhooks.NONE);
 
+  /**
+   * From one JSON object with the fields of the gateway's own {@code /v1/test/faults}.
+   *
+   * @throws IllegalArgumentException with what is wrong
+   */
+  public static GatewayFaults parse(String json) {
+    return FaultsJson.read(json);
+  }
+
   public GatewayFaults {
     FaultLimits.requireWait("latency", latency);
     FaultLimits.requireRate("declineRate", declineRate);
