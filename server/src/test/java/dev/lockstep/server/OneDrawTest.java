@@ -8,6 +8,7 @@ import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.server.draw.Beacon;
 import dev.lockstep.server.verify.DrawVerifier;
 import dev.lockstep.server.verify.Verdict;
+import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -26,6 +27,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** One draw per campaign, and anyone can verify it: G8. */
 @Timeout(120)
@@ -129,6 +132,22 @@ class OneDrawTest {
     // The answer was lost, so it is asked for again; nothing happens twice.
     nodes.get(2).confirm(campaign, last);
 
+    assertThat(draws(campaign)).isEqualTo(1);
+    assertDrawnAndVerified(campaign, POSITIONS);
+  }
+
+  /** The commit of the last sale is cut off, and the node looks up what became of it. */
+  @ParameterizedTest
+  @EnumSource(CommitFault.Moment.class)
+  void aLastSaleWhoseCommitIsCutOffDrawsOnce(CommitFault.Moment moment) throws Exception {
+    String campaign = triangle();
+    HoldId last = sellAllBut(1, campaign).get(0);
+    try (CommitFault fault = CommitFault.on(server.database());
+        DrawNode node = new DrawNode(fault.dataSource(), DrawNode.EVERY_SALE, Optional.empty())) {
+      fault.arm(moment);
+      node.confirm(campaign, last);
+      assertThat(fault.fired()).isTrue();
+    }
     assertThat(draws(campaign)).isEqualTo(1);
     assertDrawnAndVerified(campaign, POSITIONS);
   }

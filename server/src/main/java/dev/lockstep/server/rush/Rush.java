@@ -204,7 +204,10 @@ public final class Rush {
             out <= total));
     checks.add(new Check("sold twice", twice + " positions", twice == 0));
     checks.add(
-        new Check("sold", sold + " here, " + soldSince + " in the campaign", sold <= soldSince));
+        new Check(
+            "stock agrees",
+            sold + " sold here, " + soldSince + " in the campaign",
+            sold <= soldSince));
     checks.add(new Check("charged = sold", charged + " = " + soldNow, charged == soldNow));
     checks.add(
         new Check(

@@ -1,0 +1,140 @@
+package dev.lockstep.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.Race;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A triangle from the first sale to its winners, over HTTP, on two nodes, with real payments. */
+@Timeout(180)
+class DrawnSaleTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  private static final int BASE = 10;
+  private static final int POSITIONS = 55;
+  private static final int BUYERS = 500;
+
+  @Test
+  void fiveHundredBuyersSellOutATriangleThatIsDrawnOnceAndVerifies() throws Exception {
+    String campaign = server.published(triangle());
+    List<Client.Reply> replies;
+    try (Server other = server.start(false)) {
+      List<Client> nodes =
+          List.of(server.operator(), new Client(other.url(), server.operator().key()));
+      replies =
+          Race.<Client.Reply>of(BUYERS)
+              .run(i -> nodes.get(i % 2).post(path(campaign, "purchases"), "k" + i, order(i)))
+              .valuesOrThrow();
+    }
+
+    Map<JsonObject, String> sold = new HashMap<>();
+    for (Client.Reply reply : replies) {
+      if (reply.status() == 201) {
+        JsonObject purchase = reply.json();
+        sold.put(purchase.getJsonArray("positions").getJsonObject(0), purchase.getString("id"));
+      } else {
+        reply.expectProblem(409, "sold-out");
+      }
+    }
+    assertThat(sold).hasSize(POSITIONS);
+    assertThat(server.anyone().get("/v1/campaigns/" + campaign).expect(200).getString("status"))
+        .isEqualTo("drawn");
+    JsonObject draw = server.anyone().get(path(campaign, "draw")).expect(200);
+    Map<JsonObject, String> entrants = new HashMap<>();
+    for (Object entrant : draw.getJsonArray("entrants")) {
+      JsonObject json = (JsonObject) entrant;
+      entrants.put(json.getJsonObject("position"), json.getString("purchase"));
+    }
+    assertThat(entrants).isEqualTo(sold);
+    assertThat(draw.getJsonArray("winners")).hasSize(6);
+    assertThat(verifyDraw(server.url() + path(campaign, "draw"))).isZero();
+  }
+
+  @Test
+  void aPurchaseRefundedBeforeTheDrawIsNoEntrantAndOneRefundedAfterItStaysAWinner()
+      throws Exception {
+    String campaign = server.published(triangle().put("baseLength", 3));
+    List<String> purchases = new ArrayList<>();
+    for (int layer : List.of(1, 2, 2, 3, 3)) {
+      purchases.add(buy(campaign, layer, purchases.size()));
+    }
+    refund(purchases.get(0));
+    assertThat(server.anyone().get(path(campaign, "draw")).expect(200).getString("status"))
+        .isEqualTo("pending");
+
+    String last = buy(campaign, 3, purchases.size());
+
+    JsonObject draw = server.anyone().get(path(campaign, "draw")).expect(200);
+    assertThat(draw.getString("status")).isEqualTo("drawn");
+    assertThat(draw.getJsonArray("entrants")).hasSize(5);
+    assertThat(draw.encode()).contains(last).doesNotContain(purchases.get(0));
+    refund(last);
+    assertThat(server.anyone().get(path(campaign, "draw")).expect(200)).isEqualTo(draw);
+    assertThat(verifyDraw(server.url() + path(campaign, "draw"))).isZero();
+  }
+
+  private static JsonObject triangle() {
+    return new JsonObject()
+        .put("kind", "triangle")
+        .put("name", "A triangle")
+        .put("currency", "JPY")
+        .put("baseLength", BASE)
+        .put("price", 500)
+        .put(
+            "prizes",
+            new JsonArray()
+                .add(new JsonObject().put("name", "Grand prize").put("quantity", 1))
+                .add(new JsonObject().put("name", "Runner-up").put("quantity", 5)));
+  }
+
+  /** Nine buyers for each position, so that each layer has more of them than positions. */
+  private static JsonObject order(int buyer) {
+    int position = buyer % POSITIONS;
+    int layer = 1;
+    while (position >= layer) {
+      position -= layer++;
+    }
+    return order("b" + buyer, layer);
+  }
+
+  private static JsonObject order(String buyer, int layer) {
+    return new JsonObject()
+        .put("buyer", buyer)
+        .put("layer", layer)
+        .put("paymentMethod", "pm_card_visa");
+  }
+
+  private static String buy(String campaign, int layer, int number) throws Exception {
+    return server
+        .operator()
+        .post(path(campaign, "purchases"), campaign + "-" + number, order("b" + number, layer))
+        .expect(201)
+        .getString("id");
+  }
+
+  private static void refund(String purchase) throws Exception {
+    server
+        .operator()
+        .post("/v1/purchases/" + purchase + "/refund", "refund " + purchase, null)
+        .expect(200);
+  }
+
+  private static int verifyDraw(String url) {
+    StringWriter out = new StringWriter();
+    return Main.commandLine().setOut(new PrintWriter(out)).execute("verify-draw", url);
+  }
+
+  private static String path(String campaign, String what) {
+    return "/v1/campaigns/" + campaign + "/" + what;
+  }
+}
