@@ -10,6 +10,7 @@ import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
 import dev.lockstep.server.draw.Draws;
@@ -95,7 +96,9 @@ final class Services implements AutoCloseable {
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
       endpoints.addAll(keys.endpoints());
-      endpoints.addAll(new Visitors(keys, config.visitors()).endpoints());
+      endpoints.addAll(
+          new Visitors(keys, config.visitors(), provider.gateway().isPresent()).endpoints());
+      endpoints.addAll(new TestBank(vertx, purchases, provider.gateway()).endpoints());
       endpoints.addAll(campaigns.endpoints());
       endpoints.addAll(carts.endpoints());
       endpoints.addAll(purchases.endpoints());

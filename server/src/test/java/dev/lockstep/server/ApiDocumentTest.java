@@ -97,10 +97,15 @@ class ApiDocumentTest {
     String purchases = "/v1/campaigns/" + campaign + "/purchases";
     Reply bought = shop.post(purchases, "p1", Client.order("b", 3, "pm_card_visa"));
     assertDocumented("post", "/v1/campaigns/{id}/purchases", bought);
+    Reply challenged =
+        shop.post(purchases, "p2", Client.order("c", 3, "pm_card_authenticationRequired"));
+    assertDocumented("post", "/v1/campaigns/{id}/purchases", challenged);
     assertDocumented(
         "post",
-        "/v1/campaigns/{id}/purchases",
-        shop.post(purchases, "p2", Client.order("c", 3, "pm_card_authenticationRequired")));
+        "/v1/purchases/{id}/authenticate",
+        shop.post(
+            "/v1/purchases/" + challenged.json().getString("id") + "/authenticate",
+            new JsonObject().put("approved", true)));
     Reply hold = shop.post("/v1/campaigns/" + campaign + "/holds", "p3", cart("d", layer(3, 1)));
     assertDocumented(
         "post",

@@ -76,6 +76,11 @@ final class Chromium implements BeforeAllCallback, AfterEachCallback {
     assertThat(heard).as("what the browser complained of").isEmpty();
   }
 
+  /** What this test itself has made the browser complain of. */
+  void forgive(String part) {
+    complaints.removeIf(complaint -> complaint.contains(part));
+  }
+
   /** A new person at a desk. */
   Page person() {
     return person(1280, 900, ColorScheme.LIGHT);

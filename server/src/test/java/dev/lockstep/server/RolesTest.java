@@ -61,6 +61,7 @@ class RolesTest {
           Map.entry("GET /v1/purchases", WITH_KEY),
           Map.entry("GET /v1/purchases/{id}", WITH_KEY),
           Map.entry("POST /v1/purchases/{id}/refund", OPERATOR),
+          Map.entry("POST /v1/purchases/{id}/authenticate", WITH_KEY),
           Map.entry("POST /v1/webhooks/stripe", ANYONE),
           Map.entry("GET /v1/reconciliation", OPERATOR),
           Map.entry("GET /v1/invariants", OPERATOR),
@@ -131,6 +132,7 @@ class RolesTest {
               new JsonObject().put("items", items()).put("paymentMethod", "pm_card_visa").encode();
           case "POST /v1/holds/{id}/checkout" ->
               new JsonObject().put("paymentMethod", "pm_card_visa").encode();
+          case "POST /v1/purchases/{id}/authenticate" -> "{\"approved\":true}";
           case "PUT /v1/holds/{id}" -> new JsonObject().put("items", items()).encode();
           default -> null;
         };

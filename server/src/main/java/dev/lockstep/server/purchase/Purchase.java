@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.HoldId;
+import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.PaymentKey;
@@ -52,6 +53,24 @@ record Purchase(
     public String toString() {
       return "Payment[" + method + ", " + intent + "]";
     }
+  }
+
+  /** The payment that its cardholder has to approve; a problem when there is nothing to approve. */
+  String awaitedPayment() {
+    return payment
+        .intent()
+        .filter(intent -> status == Status.REQUIRES_ACTION)
+        .map(IntentId::value)
+        .orElseThrow(
+            () ->
+                Problem.of(
+                        "nothing-to-approve",
+                        409,
+                        "Nothing to approve",
+                        "The purchase does not wait for its cardholder; it is "
+                            + status.label()
+                            + ".")
+                    .asException());
   }
 
   /** The very same each time it is sent: the provider then has one payment, however often asked. */

@@ -304,6 +304,19 @@ public final class Purchases implements Checkouts, AutoCloseable {
                             .orElseThrow(() -> PurchaseId.unknown().asException()))));
   }
 
+  /** The provider's id of a payment that waits for its cardholder, for whoever may see it. */
+  public Future<String> awaitedPayment(String purchase, Principal principal) {
+    PurchaseId id = PurchaseId.of(purchase);
+    return workers
+        .run(() -> find(id))
+        .map(
+            found ->
+                found
+                    .filter(p -> Acting.maySee(principal, new BuyerId(p.buyer())))
+                    .orElseThrow(() -> PurchaseId.unknown().asException())
+                    .awaitedPayment());
+  }
+
   private Future<Answer> list(Request request) {
     Page page = request.page();
     Filter filter = Filter.of(request);

@@ -24,14 +24,20 @@ public final class Visitors {
   private static final Shape VISITOR =
       Shape.object()
           .required("enabled", Shape.bool())
+          .required("testBank", Shape.bool())
           .required("buyer", Shape.nullable(Shape.text(1, Keys.MAX_BUYER_LENGTH)));
 
   private final Keys keys;
   private final boolean enabled;
+  private final boolean testBank;
 
-  public Visitors(Keys keys, boolean enabled) {
+  /**
+   * @param testBank whether payments go to the built-in gateway: the shop then shows its bank
+   */
+  public Visitors(Keys keys, boolean enabled, boolean testBank) {
     this.keys = keys;
     this.enabled = enabled;
+    this.testBank = testBank;
   }
 
   public List<Endpoint> endpoints() {
@@ -104,6 +110,8 @@ public final class Visitors {
   }
 
   private Answer answer(int status, @Nullable String buyer) {
-    return Answer.of(status, new JsonObject().put("enabled", enabled).put("buyer", buyer));
+    return Answer.of(
+        status,
+        new JsonObject().put("enabled", enabled).put("testBank", testBank).put("buyer", buyer));
   }
 }

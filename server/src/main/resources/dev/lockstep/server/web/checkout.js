@@ -14,6 +14,9 @@ const CARDS = [
 const WARN_AT_SECONDS = [60, 15];
 const POLL_MS = 1_500;
 
+/** What to say of a purchase that was found to have ended while we waited for the bank. */
+const ENDS = { failed: 'not-approved', expired: 'hold-ended', refunding: 'paid-too-late', refunded: 'paid-too-late' };
+
 /** Runs the panel of a sale; `sale` knows what is sold, `yours` is where purchases are listed. */
 export function checkout({ campaign: first, sale, panel, yours }) {
   let campaign = first;
@@ -79,8 +82,23 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     draw('Your bank asks you to confirm', true,
       el('p', {}, 'This card uses 3-D Secure: the payment goes through when you approve it with your bank.',
         ' Until then your choice stays held.'),
-      lines(purchase.items), answer, bankButtons(purchase, answer));
+      lines(purchase.items), answer, visitor.testBank ? bank(purchase, answer)
+        : el('p', { class: 'quiet' }, 'Approve it where your bank asks you to; this page goes on by itself.'));
     awaitEnd(purchase.id);
+  }
+
+  /** The built-in gateway has no bank behind it, so its cardholder answers here. */
+  function bank(purchase, answer) {
+    const say3ds = (approved) => async () => {
+      try {
+        await post(`/v1/purchases/${purchase.id}/authenticate`, { approved });
+        show(answer, notice('note', approved ? 'Approved. Waiting for the bank …' : 'Refused. Waiting for the bank …', ''));
+      } catch (problem) {
+        refuse(answer, problem);
+      }
+    };
+    return el('div', { class: 'row' }, button('Approve', { id: 'approve', class: 'primary' }, say3ds(true)),
+      button('Refuse', { id: 'refuse' }, say3ds(false)));
   }
 
   function done(purchase) {
@@ -141,7 +159,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     if (purchase.status === 'completed') done(purchase);
     else if (purchase.status === 'requiresAction') confirming(purchase);
     else if (purchase.status === 'pending') waiting(purchase);
-    else choosing(true, notice('bad', ...explain(new Problem(402, purchase.status === 'expired' ? 'hold-ended' : 'payment-failed'))));
+    else choosing(true, notice('bad', ...explain(new Problem(402, ENDS[purchase.status] || 'payment-failed'))));
   }
 
   function waiting(purchase) {
@@ -291,6 +309,3 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   };
 }
 
-function bankButtons() {
-  return null;
-}

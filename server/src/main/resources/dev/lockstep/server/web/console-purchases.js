@@ -2,7 +2,7 @@
 
 import { el, notice, show } from './dom.js';
 import { all, get, randomKey, post } from './api.js';
-import { money, plural, time } from './words.js';
+import { money, time } from './words.js';
 import { act, badge, choice, code, filters, head, name, paged, table, toast } from './console-parts.js';
 
 const STATUS = ['pending', 'requiresAction', 'completed', 'failed', 'expired', 'refunding', 'refunded'];
@@ -54,9 +54,10 @@ export async function reconciliation(place) {
   const list = (title, rows, empty) => el('section', { class: 'block' }, el('h2', {}, `${title}: ${rows.length}`),
     rows.length ? table(title, Object.keys(rows[0]), rows.map((row) => Object.values(row).map(cell)), ['', '']) : notice('good', empty, ''));
   show(place.body, head('Reconciliation', el('button', { type: 'button', onclick: () => reconciliation(place).catch(place.failed) }, 'Look again')),
-    el('p', { class: 'quiet' }, 'Two lists that have to be empty: what was paid but not handed over, and what was handed over but not paid.'),
-    list('Money without goods', found.moneyWithoutGoods || [], 'Whoever paid has what was paid for.'),
-    list('Goods without money', found.goodsWithoutMoney || [], 'Whatever was handed over has been paid.'));
+    el('p', { class: 'quiet' }, `Lists that have to be empty: paid but not handed over, handed over but not paid, and open for too long. Compared ${time(found.checkedAt)}.`),
+    list('Money without goods', found.moneyWithoutGoods, 'Whoever paid has what was paid for.'),
+    list('Goods without money', found.goodsWithoutMoney, 'Whatever was handed over has been paid.'),
+    list('Unsettled', found.unsettled, 'No payment is open for longer than it should be.'));
 }
 
 function cell(value) {

@@ -63,6 +63,7 @@ function signIn(message) {
 }
 
 function route() {
+  byId('toast')?.remove();
   leave();
   leave = () => {};
   if (!sessionStorage.getItem(KEY)) {

@@ -11,6 +11,8 @@ useKey(() => sessionStorage.getItem(KEY));
 export const visitor = {
   enabled: false,
   buyer: null,
+  /** Whether payments go to the built-in gateway, where the cardholder approves on our page. */
+  testBank: false,
 
   async load() {
     try {
@@ -37,6 +39,7 @@ export const visitor = {
 function take(answer) {
   visitor.enabled = answer.enabled;
   visitor.buyer = answer.buyer;
+  visitor.testBank = answer.testBank;
 }
 
 /** A form that asks for a buyer key. */

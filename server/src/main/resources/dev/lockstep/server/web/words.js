@@ -65,8 +65,14 @@ export function explain(problem) {
     case 'hold-lifetime-reached':
       return ['You cannot have more time.', 'Pay before the clock runs out, or let go and choose again.'];
     case 'payment-failed':
+      if (['refunding', 'refunded'].includes(body.purchaseStatus)) return explain({ slug: 'paid-too-late' });
       return ['The card was declined.',
         'Nothing was charged, and what you held was given back. Choose again and pay with another card.'];
+    case 'not-approved':
+      return ['The payment was not approved.',
+        'Nothing was charged, and what you held was given back. Choose again, and approve it or use another card.'];
+    case 'paid-too-late':
+      return ['The payment came too late.', 'Somebody else has it by now, and your money goes back to the card by itself. Choose again.'];
     case 'overloaded':
     case 'unavailable':
     case 'not-ready':
