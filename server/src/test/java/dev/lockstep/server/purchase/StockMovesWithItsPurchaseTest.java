@@ -1,0 +1,193 @@
+package dev.lockstep.server.purchase;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lockstep.hold.BuyerId;
+import dev.lockstep.hold.HoldCommand;
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Confirm;
+import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.Line;
+import dev.lockstep.hold.NewPool;
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.ScopeId;
+import dev.lockstep.server.payment.IntentId;
+import dev.lockstep.server.payment.Money;
+import dev.lockstep.server.purchase.StepCompanion.StepRefused;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.json.JsonArray;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Two nodes may have a purchase at hand; one that acts on what was true before moves no stock. */
+@Timeout(60)
+class StockMovesWithItsPurchaseTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+
+  private static final ScopeId SALE = new ScopeId(1);
+  private static final PoolId POOL = new PoolId(1);
+  private static final IntentId INTENT = new IntentId("pi_1");
+  private static final StepCompanion COMPANION =
+      new StepCompanion(Duration.ofSeconds(10), (connection, sold) -> {});
+
+  private static Holds holds;
+
+  @BeforeAll
+  static void openTheSale() throws Exception {
+    database.execute("CREATE SCHEMA lockstep_server");
+    String migration = "/db/server/V110__purchases.sql";
+    try (InputStream sql = Objects.requireNonNull(Purchases.class.getResourceAsStream(migration))) {
+      database.execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
+    }
+    holds = new Holds(new Transactor(database.dataSource()));
+    holds.createScope(SALE, OptionalInt.empty());
+    holds.createPools(SALE, List.of(NewPool.counted(POOL, 1_000)));
+  }
+
+  @AfterAll
+  static void close() {
+    holds.close();
+  }
+
+  @Test
+  void aPurchaseThatIsRefundedMeanwhileIsNotSold() {
+    Purchase stale = held();
+    write(stale, Status.REFUNDED, true);
+
+    assertThatThrownBy(() -> take(confirm(stale), complete(stale)))
+        .hasCauseInstanceOf(StepRefused.class);
+    assertThat(stateOf(stale)).isZero();
+  }
+
+  @Test
+  void aPurchaseThatIsPaidMeanwhileIsNotReleased() {
+    Purchase stale = held();
+    write(stale, Status.PENDING, true);
+
+    Step end =
+        new Step.End(stale, stale.ended(Status.FAILED, "x", Optional.empty()), Optional.empty());
+    assertThatThrownBy(() -> take(new Release(SALE, stale.hold(), Saga.ACTOR), end))
+        .hasCauseInstanceOf(StepRefused.class);
+    assertThat(stateOf(stale)).isZero();
+  }
+
+  @Test
+  void ofManyInABatchOnlyTheOneThatCameTooLateIsRefused() {
+    List<Purchase> purchases = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      Purchase purchase = held();
+      write(purchase, i == 7 ? Status.REFUNDING : Status.PENDING, i == 7);
+      purchases.add(purchase);
+    }
+
+    List<CompletableFuture<?>> taken = new ArrayList<>();
+    for (Purchase purchase : purchases) {
+      taken.add(
+          holds.submit(confirm(purchase), COMPANION, complete(purchase)).toCompletableFuture());
+    }
+
+    for (int i = 0; i < 20; i++) {
+      if (i == 7) {
+        assertThat(taken.get(i)).failsWithin(Duration.ofSeconds(30));
+        assertThat(stateOf(purchases.get(i))).isZero();
+      } else {
+        assertThat(taken.get(i)).succeedsWithin(Duration.ofSeconds(30));
+        assertThat(stateOf(purchases.get(i))).isEqualTo(1);
+        assertThat(statusOf(purchases.get(i))).isEqualTo(Status.COMPLETED);
+      }
+    }
+  }
+
+  @Test
+  void theSameStepTakenTwiceIsTakenOnce() throws Exception {
+    Purchase purchase = held();
+    write(purchase, Status.PENDING, false);
+
+    take(confirm(purchase), complete(purchase));
+    take(confirm(purchase), complete(purchase));
+
+    assertThat(statusOf(purchase)).isEqualTo(Status.COMPLETED);
+    assertThat(
+            database.queryLong(
+                "SELECT count(*) FROM lockstep.stock_audit WHERE cause = 2 AND hold = ?",
+                purchase.hold().value()))
+        .isEqualTo(1);
+  }
+
+  private static Confirm confirm(Purchase purchase) {
+    return new Confirm(SALE, purchase.hold(), Saga.ACTOR);
+  }
+
+  private static Step complete(Purchase purchase) {
+    return new Step.Complete(purchase, INTENT, Optional.empty());
+  }
+
+  private static void take(HoldCommand<?> command, Step step) throws Exception {
+    holds.submit(command, COMPANION, step).toCompletableFuture().get();
+  }
+
+  /** A purchase of one unit, as a node has it in mind. */
+  private static Purchase held() {
+    HoldId hold = HoldId.next();
+    List<Line> lines = List.of(Line.of(POOL, 1));
+    holds
+        .submit(Acquire.of(SALE, hold, new BuyerId("b"), lines, Duration.ofHours(1)))
+        .toCompletableFuture()
+        .join();
+    return new Purchase(
+        new PurchaseId(SALE.value(), hold.value()),
+        hold,
+        "b",
+        Status.PENDING,
+        new Money(500, "JPY"),
+        new JsonArray(),
+        new Purchase.Payment("pm_card_visa", Optional.empty(), Optional.empty()),
+        Optional.empty(),
+        false,
+        false,
+        0,
+        Instant.EPOCH,
+        Instant.EPOCH,
+        Optional.empty());
+  }
+
+  /** As it is in the table, whatever the node believes. */
+  private static void write(Purchase purchase, Status status, boolean paid) {
+    database.execute(
+        """
+        INSERT INTO lockstep_server.purchase (campaign, id, hold, buyer, status, amount, currency,
+          items, payment_method, intent, paid_at, created_by, created_at, changed_at, deadline, due_at)
+        VALUES (1, '%1$s', '%1$s', 'b', %2$d, 500, 'JPY', '[]', 'pm_card_visa', 'pi_1',
+          CASE WHEN %3$s THEN now() END, 'b', now(), now(), now(), now())"""
+            .formatted(purchase.hold(), status.code(), paid));
+  }
+
+  private static long stateOf(Purchase purchase) {
+    return database.queryLong(
+        "SELECT state FROM lockstep.hold WHERE hold = ?", purchase.hold().value());
+  }
+
+  private static Status statusOf(Purchase purchase) {
+    return Status.of(
+        (int)
+            database.queryLong(
+                "SELECT status FROM lockstep_server.purchase WHERE id = ?", purchase.id().value()));
+  }
+}
