@@ -52,12 +52,12 @@ final class Headers {
     long startedAt = System.nanoTime();
     context.addEndHandler(
         ended ->
-            log.debug(
-                "request={} method={} path={} status={} micros={}",
-                id,
-                context.request().method(),
-                context.request().path(),
-                context.response().getStatusCode(),
-                (System.nanoTime() - startedAt) / 1_000));
+            log.atDebug()
+                .addKeyValue("request", id)
+                .addKeyValue("method", context.request().method())
+                .addKeyValue("path", context.request().path())
+                .addKeyValue("status", context.response().getStatusCode())
+                .addKeyValue("micros", (System.nanoTime() - startedAt) / 1_000)
+                .log("answered"));
   }
 }

@@ -243,12 +243,12 @@ final class HttpApi implements AutoCloseable {
   }
 
   private static void failed(RoutingContext context) {
-    log.error(
-        "{} {} failed, request {}",
-        context.request().method(),
-        context.request().path(),
-        Headers.requestId(context),
-        context.failure());
+    log.atError()
+        .addKeyValue("request", Headers.requestId(context))
+        .addKeyValue("method", context.request().method())
+        .addKeyValue("path", context.request().path())
+        .setCause(context.failure())
+        .log("A request failed");
     Problem.internal().send(context.response());
   }
 

@@ -191,12 +191,12 @@ public final class ApiRouter {
     Problem problem = Faults.problemOf(thrown);
     String requestId = context.response().headers().get(Answer.REQUEST_ID);
     if (problem.status() >= 500 && !(thrown instanceof ProblemException)) {
-      log.error(
-          "{} {} failed, request {}",
-          context.request().method(),
-          context.request().path(),
-          requestId,
-          thrown);
+      log.atError()
+          .addKeyValue("request", requestId)
+          .addKeyValue("method", context.request().method())
+          .addKeyValue("path", context.request().path())
+          .setCause(thrown)
+          .log("A request failed");
     }
     if (context.response().headWritten()) {
       context.request().connection().close();
