@@ -50,16 +50,22 @@ public final class HttpFigures {
     context.addEndHandler(
         ended -> {
           inFlight.decrement();
-          long tookNanos = System.nanoTime() - beganNanos;
-          ended(context, tookNanos);
           if (purchase) {
-            purchases.ended(context.response(), tookNanos);
+            purchases.ended();
+          }
+          // Who hung up before the answer was told nothing, and the status is only a default.
+          if (context.response().headWritten()) {
+            long tookNanos = System.nanoTime() - beganNanos;
+            answered(context, tookNanos);
+            if (purchase) {
+              purchases.answered(context.response(), tookNanos);
+            }
           }
         });
     context.next();
   }
 
-  private void ended(RoutingContext context, long tookNanos) {
+  private void answered(RoutingContext context, long tookNanos) {
     int statusClass = context.response().getStatusCode() / 100;
     if (statusClass < 1 || statusClass >= CLASSES) {
       return;

@@ -75,8 +75,11 @@ public final class PurchaseFigures {
     running.increment();
   }
 
-  void ended(HttpServerResponse response, long tookNanos) {
+  void ended() {
     running.decrement();
+  }
+
+  void answered(HttpServerResponse response, long tookNanos) {
     if (response.headers().contains("Idempotency-Replayed")) {
       return;
     }
