@@ -11,6 +11,7 @@ import dev.lockstep.architecture.fixture.hold.Fault;
 import dev.lockstep.audit.Audit;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.hold.Holds;
+import dev.lockstep.job.Jobs;
 import dev.lockstep.once.Once;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.AdvisoryLocks;
@@ -45,7 +46,8 @@ class LayeringTest {
           Holds.class,
           Once.class,
           Audit.class,
-          Shards.class);
+          Shards.class,
+          Jobs.class);
 
   private static final String CORE = "dev.lockstep";
   private static final String FIXTURE = "dev.lockstep.architecture.fixture";

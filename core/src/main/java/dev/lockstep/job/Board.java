@@ -1,0 +1,353 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * What a worker has in memory: the jobs it has read, their lanes, and what it waits for. Since a
+ * shard has one owner, this is where "at most so many at a time" and "in order" are decided. One
+ * lock guards it all; it is never held over a question to the database.
+ */
+final class Board {
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition reader = lock.newCondition();
+  private final Map<String, QueueState> queues = new HashMap<>();
+  private final Map<Integer, Owned> shards = new HashMap<>();
+  private boolean stopping;
+  private boolean hinted = true;
+  private long wakeNanos = System.nanoTime();
+
+  /** A shard and its streams. */
+  private record Owned(Lease lease, List<JobStream> streams) {}
+
+  /** What to read of a stream. */
+  record Ask(JobStream stream, int limit) {}
+
+  Board(List<QueueConfig> configs) {
+    configs.forEach(
+        config -> queues.put(config.name(), new QueueState(config, lock.newCondition())));
+  }
+
+  private <T> T locked(Supplier<T> action) {
+    lock.lock();
+    try {
+      return action.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void locked(Runnable action) {
+    lock.lock();
+    try {
+      action.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- the reader's side
+
+  void addShard(Lease lease) {
+    List<JobStream> streams = new ArrayList<>();
+    for (String queue : queues.keySet()) {
+      for (Priority priority : Priority.values()) {
+        streams.add(new JobStream(lease, queue, priority));
+      }
+    }
+    locked(
+        () -> {
+          shards.put(lease.shard(), new Owned(lease, streams));
+          hint();
+        });
+  }
+
+  /**
+   * Gives back what has not begun, and begins no more of the shard.
+   *
+   * @param lost the results of what runs will be refused
+   * @return what runs
+   */
+  List<Task> removeShard(Lease lease, boolean lost) {
+    return locked(
+        () -> {
+          Owned owned = shards.get(lease.shard());
+          List<Task> running = new ArrayList<>();
+          if (owned == null || owned.lease() != lease) {
+            return running;
+          }
+          shards.remove(lease.shard());
+          for (JobStream stream : owned.streams()) {
+            stream.closed = true;
+            for (Task task : stream.tasks()) {
+              task.lost |= lost;
+              if (task.state == Task.State.RUNNING) {
+                running.add(task);
+              } else {
+                giveBack(task);
+              }
+            }
+          }
+          return running;
+        });
+  }
+
+  /** What to read now. From here on, what a read returns is compared with what is known. */
+  List<Ask> startRead() {
+    return locked(
+        () -> {
+          hinted = false;
+          wakeNanos = Long.MAX_VALUE;
+          List<Ask> asks = new ArrayList<>();
+          for (Owned owned : shards.values()) {
+            if (!owned.lease().isLive()) {
+              continue;
+            }
+            for (JobStream stream : owned.streams()) {
+              stream.prepare();
+              int wanted = queue(stream.queue).wanted();
+              int each = Math.min(wanted, Math.max(20, 2 * wanted / shards.size()));
+              int limit = Math.min(each, stream.room());
+              if (limit > 0) {
+                asks.add(new Ask(stream, limit));
+              }
+            }
+          }
+          return asks;
+        });
+  }
+
+  /**
+   * What a read returned: for each ask its rows, in order. All at once, so that nothing of low
+   * priority begins because it was looked at first.
+   */
+  void offer(List<Ask> asks, List<List<JobRow>> rows) {
+    locked(
+        () -> {
+          for (int i = 0; i < asks.size(); i++) {
+            offer(asks.get(i), rows.get(i));
+          }
+        });
+  }
+
+  private void offer(Ask ask, List<JobRow> rows) {
+    rows.forEach(row -> offer(ask.stream(), row));
+    if (!rows.isEmpty()) {
+      ask.stream().advanceTo(rows.get(rows.size() - 1));
+    }
+    ask.stream().readEnded(rows.size() < ask.limit());
+  }
+
+  private void offer(JobStream stream, JobRow row) {
+    if (stream.closed || stream.knows(row.id())) {
+      return;
+    }
+    LaneState lane = row.lane() == null ? null : stream.lane(row.lane());
+    if (lane != null && lane.isClosed()) {
+      return;
+    }
+    if (row.keeper() != null) {
+      // A node that handed the shard over is still running it.
+      if (lane != null) {
+        lane.sawForeign();
+      }
+      return;
+    }
+    if (row.waitMs() > 0) {
+      if (lane != null) {
+        lane.close();
+      }
+      wakeIn(row.waitMs());
+      return;
+    }
+    Task task = new Task(row, stream);
+    if (lane == null || lane.enter(row.laneLimit())) {
+      stream.add(task);
+      queue(row.queue()).add(task);
+    } else if (lane.queue(task)) {
+      stream.add(task);
+    }
+  }
+
+  void setQueue(String name, boolean paused, double rate) {
+    locked(
+        () -> {
+          QueueState queue = queues.get(name);
+          if (queue != null && queue.set(paused, rate)) {
+            queue.work.signalAll();
+            hint();
+          }
+        });
+  }
+
+  /** Waits until there is reason to read again. False: stop. */
+  boolean awaitReason(long pollMs) throws InterruptedException {
+    lock.lock();
+    try {
+      long pollNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pollMs);
+      while (!stopping && !hinted && !isHungry()) {
+        long now = System.nanoTime();
+        long left =
+            Math.min(
+                pollNanos - now,
+                wakeNanos == Long.MAX_VALUE ? pollMs * 1_000_000L : wakeNanos - now);
+        if (left <= 0) {
+          return true;
+        }
+        long unused = reader.awaitNanos(left);
+      }
+      return !stopping;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Something more is there to be read, and is wanted. */
+  private boolean isHungry() {
+    for (Owned owned : shards.values()) {
+      for (JobStream stream : owned.streams()) {
+        if (stream.more && stream.room() > 0 && queue(stream.queue).isLow()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Something may have become due. */
+  void hint() {
+    locked(
+        () -> {
+          hinted = true;
+          reader.signal();
+        });
+  }
+
+  /** Something will be due then. */
+  void wakeIn(long ms) {
+    locked(
+        () -> {
+          long at = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(ms, 86_400_000));
+          if (wakeNanos == Long.MAX_VALUE || at - wakeNanos < 0) {
+            wakeNanos = at;
+            reader.signal();
+          }
+        });
+  }
+
+  // ---- the handlers' side
+
+  /** The next job of a queue to run; empty when the worker stops. Waits for one. */
+  Optional<Task> next(String name) throws InterruptedException {
+    lock.lock();
+    try {
+      QueueState queue = queue(name);
+      while (!stopping) {
+        if (queue.isPaused() || !queue.hasReady()) {
+          queue.work.await();
+          continue;
+        }
+        long wait = queue.nanosUntilStart();
+        if (wait > 0) {
+          long unused = queue.work.awaitNanos(wait);
+          continue;
+        }
+        Task task = queue.poll();
+        if (task == null) {
+          continue;
+        }
+        if (!task.lease.isLive()) {
+          release(task);
+          continue;
+        }
+        task.state = Task.State.RUNNING;
+        if (queue.isLow()) {
+          reader.signal();
+        }
+        return Optional.of(task);
+      }
+      return Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * The result of a job is written, or refused for good.
+   *
+   * @param again in how many milliseconds it will be due again; negative: never
+   */
+  void settled(Task task, long again) {
+    locked(
+        () -> {
+          task.stream.end(task);
+          if (again >= 0) {
+            wakeIn(again);
+          }
+          if (task.row.lane() == null || task.stream.closed) {
+            return;
+          }
+          LaneState lane = task.stream.lane(task.row.lane());
+          lane.leave();
+          if (again >= 0 && task.row.isOrdered()) {
+            lane.giveUpWaiting().forEach(task.stream::end);
+            return;
+          }
+          while (lane.hasPlace(task.row.laneLimit())) {
+            queue(task.row.queue()).add(lane.promote());
+          }
+          if (lane.isClosed() && lane.isLow()) {
+            // More of it is in the table.
+            hint();
+          }
+        });
+  }
+
+  /** Back to the table, as if it had not been read. */
+  private void giveBack(Task task) {
+    if (task.state == Task.State.READY) {
+      queue(task.row.queue()).gaveBack();
+    }
+    task.stream.end(task);
+  }
+
+  /** As {@link #giveBack}, of a task that was polled; its lane has to be read anew. */
+  private void release(Task task) {
+    task.stream.end(task);
+    if (task.row.lane() != null && !task.stream.closed) {
+      LaneState lane = task.stream.lane(task.row.lane());
+      lane.leave();
+      lane.giveUpWaiting().forEach(task.stream::end);
+    }
+  }
+
+  /** Nothing more is begun. */
+  void stop() {
+    locked(
+        () -> {
+          stopping = true;
+          reader.signal();
+          queues.values().forEach(queue -> queue.work.signalAll());
+        });
+  }
+
+  int shardCount() {
+    return locked(shards::size);
+  }
+
+  private QueueState queue(String name) {
+    QueueState queue = queues.get(name);
+    if (queue == null) {
+      throw new IllegalStateException("Not served here: " + name);
+    }
+    return queue;
+  }
+}

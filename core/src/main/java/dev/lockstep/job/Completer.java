@@ -1,0 +1,250 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.Results.Ended;
+import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxAction;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes results: whatever is waiting, in one transaction, by one thread. Results of jobs that
+ * bring effects of their own are written by the handler's thread instead, each in its own
+ * transaction.
+ */
+final class Completer {
+  private static final Logger log = LoggerFactory.getLogger(Completer.class);
+  private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
+
+  private final Transactor transactor;
+  private final TxOptions options;
+  private final JobsConfig config;
+  private final JobIds ids;
+  private final Board board;
+  private final int batch;
+  private final BlockingQueue<Step> steps = new LinkedBlockingQueue<>();
+  private final Thread thread = new Thread(this::run, "job-completer");
+  private volatile boolean stopping;
+
+  /** What the thread is given. */
+  private sealed interface Step {}
+
+  private record Write(Ended ended) implements Step {}
+
+  private record Keep(Lease lease, List<Task> tasks, CompletableFuture<Void> kept)
+      implements Step {}
+
+  private record Stop() implements Step {}
+
+  Completer(Transactor transactor, JobsConfig config, JobIds ids, Board board, int batch) {
+    this.transactor = transactor;
+    this.options = transactor.defaults().withLabel("jobs done").withPointLookups();
+    this.config = config;
+    this.ids = ids;
+    this.board = board;
+    this.batch = batch;
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  void add(Ended ended) {
+    steps.add(new Write(ended));
+  }
+
+  /** Ends when all results so far are written and the jobs are marked as this node's. */
+  CompletionStage<Void> keep(Lease lease, List<Task> tasks) {
+    CompletableFuture<Void> kept = new CompletableFuture<>();
+    steps.add(new Keep(lease, tasks, kept));
+    return kept;
+  }
+
+  /**
+   * Writes effects and result in one transaction, on this thread.
+   *
+   * @return false if the result is refused; nothing of the effects is left then
+   */
+  boolean completeWith(Task task, TxAction effects) {
+    Ended ended = new Ended(task, Outcome.done(), Duration.ZERO);
+    boolean accepted = tryComplete(ended, effects);
+    if (!accepted && task.kept) {
+      // Its shard was handed over in between; now its own row is its lease.
+      accepted = tryComplete(ended, effects);
+    }
+    board.settled(task, -1);
+    return accepted;
+  }
+
+  private boolean tryComplete(Ended ended, TxAction effects) {
+    try {
+      return transactor.call(
+          options,
+          connection -> {
+            effects.run(connection);
+            if (write(connection, List.of(ended)).isEmpty()) {
+              throw new Refused();
+            }
+            return true;
+          },
+          // The job is there: nothing has happened. It is gone: this did it, since nobody else
+          // could have had the result accepted; or somebody cancelled it, who had the last word.
+          connection ->
+              JobQueries.exists(connection, ended.row().id())
+                  ? Optional.empty()
+                  : Optional.of(true));
+    } catch (Refused e) {
+      return false;
+    }
+  }
+
+  /** Rolls the effects back. */
+  private static final class Refused extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Refused() {
+      super("refused", null, false, false);
+    }
+  }
+
+  /** Marks a job as running here before it begins; false if it is not this node's to run. */
+  boolean mark(Task task) {
+    return transactor.call(
+        options,
+        connection ->
+            !new Results(connection, config, ids).keep(task.lease, List.of(task)).isEmpty());
+  }
+
+  private void run() {
+    while (true) {
+      List<Step> taken = new ArrayList<>();
+      try {
+        taken.add(steps.take());
+      } catch (InterruptedException e) {
+        return;
+      }
+      steps.drainTo(taken, batch - 1);
+      List<Ended> writes = new ArrayList<>();
+      for (Step step : taken) {
+        if (step instanceof Write write) {
+          writes.add(write.ended());
+          continue;
+        }
+        writeUntilDone(writes);
+        writes = new ArrayList<>();
+        if (step instanceof Keep keep) {
+          keep(keep);
+        } else {
+          return;
+        }
+      }
+      writeUntilDone(writes);
+    }
+  }
+
+  /** Until it is written, refused, or there is no point in trying any more. */
+  private void writeUntilDone(List<Ended> all) {
+    List<Ended> left = new ArrayList<>(all);
+    while (!left.isEmpty()) {
+      List<Ended> now = left;
+      try {
+        Set<JobId> accepted = transactor.call(options, connection -> write(connection, now));
+        for (Ended ended : now) {
+          boolean yes = accepted.contains(ended.row().id());
+          if (!yes) {
+            log.info(
+                "The result of job {} is refused: changed, or no longer ours", ended.row().id());
+          }
+          board.settled(ended.task(), yes ? ended.againMs() : -1);
+        }
+        return;
+      } catch (LockstepException e) {
+        log.warn("{} results are not written yet: {}", now.size(), e.toString());
+        left = stillOurs(now);
+        if (stopping && !left.isEmpty()) {
+          // Whoever follows runs them again; better than never to end.
+          left = List.of();
+        }
+        LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE.toNanos());
+      }
+    }
+  }
+
+  private List<Ended> stillOurs(List<Ended> all) {
+    List<Ended> ours = new ArrayList<>();
+    for (Ended ended : all) {
+      if (ended.task().lost) {
+        board.settled(ended.task(), -1);
+      } else {
+        ours.add(ended);
+      }
+    }
+    return ours;
+  }
+
+  /** Shards in order, each with its own fence. */
+  private Set<JobId> write(Connection connection, List<Ended> all) throws SQLException {
+    record Place(Lease lease, boolean kept) {}
+    Map<Place, List<Ended>> places = new LinkedHashMap<>();
+    all.stream()
+        .sorted((a, b) -> Integer.compare(a.row().id().shard(), b.row().id().shard()))
+        .forEach(
+            ended ->
+                places
+                    .computeIfAbsent(
+                        new Place(ended.task().lease, ended.task().kept),
+                        place -> new ArrayList<>())
+                    .add(ended));
+    Set<JobId> accepted = new HashSet<>();
+    for (Map.Entry<Place, List<Ended>> place : places.entrySet()) {
+      accepted.addAll(
+          new Results(connection, config, ids)
+              .write(place.getKey().lease(), place.getKey().kept(), place.getValue()));
+    }
+    return accepted;
+  }
+
+  private void keep(Keep keep) {
+    try {
+      if (!keep.tasks().isEmpty()) {
+        transactor.run(
+            options,
+            connection -> new Results(connection, config, ids).keep(keep.lease(), keep.tasks()));
+        keep.tasks().forEach(task -> task.kept = true);
+      }
+      keep.kept().complete(null);
+    } catch (LockstepException e) {
+      keep.kept().completeExceptionally(e);
+    }
+  }
+
+  /** Writes what is there and ends. */
+  void close(Duration timeout) {
+    stopping = true;
+    steps.add(new Stop());
+    try {
+      thread.join(Math.max(1, timeout.toMillis()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    thread.interrupt();
+  }
+}

@@ -1,0 +1,272 @@
+package dev.lockstep.job;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.SqlFault;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** Writes new jobs, in the caller's transaction. */
+final class Enqueuer {
+  private static final String INSERT =
+      """
+      INSERT INTO lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
+                                unique_key, max_attempts)
+      SELECT x.shard, x.id, x.queue, x.priority, coalesce(x.due, now()), x.kind, x.payload::json,
+             x.lane, x.lane_limit, x.unique_key, x.max_attempts
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        AS x (shard, id, queue, priority, due, kind, payload, lane, lane_limit, unique_key,
+              max_attempts)""";
+
+  // Waits for a twin in another transaction. Sorted by key, so that two batches cannot deadlock.
+  private static final String CLAIM_KEYS =
+      """
+      INSERT INTO lockstep.job_unique AS u (shard, queue, unique_key, id, created_at, expires_at)
+      SELECT x.shard, x.queue, x.unique_key, x.id, now(),
+             now() + x.period_ms * interval '1 millisecond'
+      FROM unnest(?, ?, ?, ?, ?) AS x (shard, queue, unique_key, id, period_ms)
+      ON CONFLICT (shard, queue, unique_key) DO UPDATE
+      SET id = excluded.id, created_at = excluded.created_at, expires_at = excluded.expires_at
+      WHERE u.expires_at <= excluded.created_at
+      RETURNING u.id""";
+
+  private static final String FIND_KEY =
+      "SELECT id FROM lockstep.job_unique WHERE shard = ? AND queue = ? AND unique_key = ?";
+
+  private static final String COPY =
+      """
+      COPY lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
+                         max_attempts) FROM STDIN""";
+
+  private static final String HINT = "SELECT pg_notify(?, ?)";
+
+  private final JobsConfig config;
+  private final JobIds ids;
+
+  Enqueuer(JobsConfig config, JobIds ids) {
+    this.config = config;
+    this.ids = ids;
+  }
+
+  private record Row(JobId id, NewJob job) {
+    short shard() {
+      return (short) id.shard();
+    }
+  }
+
+  List<Enqueued> enqueue(Connection connection, List<NewJob> jobs) throws SQLException {
+    List<Row> rows = new ArrayList<>();
+    jobs.forEach(job -> rows.add(row(job)));
+    Map<JobId, JobId> refused = claimKeys(connection, rows);
+    List<Row> accepted = rows.stream().filter(row -> !refused.containsKey(row.id())).toList();
+    if (!accepted.isEmpty()) {
+      RoundTrip trip = new RoundTrip(connection);
+      insert(trip, accepted);
+      hint(trip, accepted);
+      trip.send();
+    }
+    List<Enqueued> results = new ArrayList<>();
+    for (Row row : rows) {
+      JobId existing = refused.get(row.id());
+      results.add(
+          existing == null ? new Enqueued.Accepted(row.id()) : new Enqueued.Duplicate(existing));
+    }
+    return results;
+  }
+
+  long copy(Connection connection, Iterator<NewJob> jobs) throws SQLException {
+    RoundTrip clock = new RoundTrip(connection);
+    Rows<OffsetDateTime> now =
+        clock.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class));
+    clock.send();
+    Instant at = now.list().get(0).toInstant();
+    Set<String> queues = new TreeSet<>();
+    long copied =
+        PgDriver.copyIn(
+            connection,
+            COPY,
+            new CopyRows<>(
+                jobs,
+                job -> {
+                  queues.add(job.queue());
+                  return copyRow(job, at);
+                }));
+    RoundTrip trip = new RoundTrip(connection);
+    hint(trip, queues);
+    trip.send();
+    return copied;
+  }
+
+  void requirePayload(String payload) {
+    if (!Names.isStorable(payload)
+        || payload.length() > config.maxPayloadBytes()
+        || payload.getBytes(StandardCharsets.UTF_8).length > config.maxPayloadBytes()) {
+      throw new IllegalArgumentException(
+          "A payload has up to %d bytes, and neither NUL nor half characters"
+              .formatted(config.maxPayloadBytes()));
+    }
+  }
+
+  private Row row(NewJob job) {
+    requirePayload(job.payload());
+    JobId id =
+        job.lane()
+            .map(lane -> ids.nextFor(job.queue(), lane.key()))
+            .or(() -> job.unique().map(unique -> ids.nextFor(job.queue(), unique.key())))
+            .orElseGet(ids::next);
+    return new Row(id, job);
+  }
+
+  private String copyRow(NewJob job, Instant now) {
+    if (job.unique().isPresent()) {
+      throw new IllegalArgumentException("COPY has no answer for a key that is taken");
+    }
+    Row row = row(job);
+    return String.join(
+            "\t",
+            Integer.toString(row.shard()),
+            row.id().toString(),
+            CopyRows.escape(job.queue()),
+            Short.toString(job.priority().code()),
+            job.runAt().orElse(now).toString(),
+            CopyRows.escape(job.kind()),
+            CopyRows.escape(job.payload()),
+            job.lane().map(lane -> CopyRows.escape(lane.key())).orElse("\\N"),
+            job.lane().map(lane -> Integer.toString(lane.limit())).orElse("\\N"),
+            Integer.toString(job.maxAttempts()))
+        + "\n";
+  }
+
+  /** Jobs whose key another job has, and that job. */
+  private Map<JobId, JobId> claimKeys(Connection connection, List<Row> rows) throws SQLException {
+    Map<JobId, JobId> refused = new HashMap<>();
+    Map<String, Row> firsts = new HashMap<>();
+    for (Row row : rows) {
+      if (row.job().unique().isPresent()) {
+        String key = row.job().queue() + "\n" + row.job().unique().get().key();
+        Row first = firsts.putIfAbsent(key, row);
+        if (first != null) {
+          refused.put(row.id(), first.id());
+        }
+      }
+    }
+    if (firsts.isEmpty()) {
+      return refused;
+    }
+    List<Row> sorted =
+        firsts.values().stream()
+            .sorted(
+                Comparator.comparingInt(this::keyShard)
+                    .thenComparing(row -> row.job().queue())
+                    .thenComparing(Enqueuer::key))
+            .toList();
+    Set<JobId> claimed = new TreeSet<>(insertKeys(connection, sorted));
+    for (Row row : sorted) {
+      if (!claimed.contains(row.id())) {
+        refused.put(row.id(), find(connection, row));
+      }
+    }
+    // A second of the batch is the twin of the job that was there before, if there was one.
+    refused.replaceAll((id, first) -> refused.getOrDefault(first, first));
+    return refused;
+  }
+
+  private List<JobId> insertKeys(Connection connection, List<Row> rows) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<JobId> claimed =
+        trip.query(
+            CLAIM_KEYS,
+            row -> JobId.of(row.getString(1)),
+            SqlArray.smallints(rows.stream().map(row -> (short) keyShard(row)).toList()),
+            SqlArray.texts(rows.stream().map(row -> row.job().queue()).toList()),
+            SqlArray.texts(rows.stream().map(Enqueuer::key).toList()),
+            SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList()),
+            new SqlArray("int8", rows.stream().map(Enqueuer::periodMs).toArray(Long[]::new)));
+    trip.send();
+    return claimed.list();
+  }
+
+  private JobId find(Connection connection, Row row) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<JobId> found =
+        trip.query(
+            FIND_KEY,
+            r -> JobId.of(r.getString(1)),
+            (short) keyShard(row),
+            row.job().queue(),
+            key(row));
+    trip.send();
+    if (found.list().isEmpty()) {
+      throw SqlFault.conflict("The job that had the key ended at this moment");
+    }
+    return found.list().get(0);
+  }
+
+  private void insert(RoundTrip trip, List<Row> rows) {
+    trip.update(
+        INSERT,
+        SqlArray.smallints(rows.stream().map(Row::shard).toList()),
+        SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList()),
+        SqlArray.texts(rows.stream().map(row -> row.job().queue()).toList()),
+        SqlArray.smallints(rows.stream().map(row -> row.job().priority().code()).toList()),
+        new SqlArray("timestamptz", rows.stream().map(Enqueuer::due).toArray(String[]::new)),
+        SqlArray.texts(rows.stream().map(row -> row.job().kind()).toList()),
+        SqlArray.texts(rows.stream().map(row -> row.job().payload()).toList()),
+        SqlArray.texts(
+            rows.stream().map(row -> row.job().lane().map(NewJob.Lane::key).orElse(null)).toList()),
+        new SqlArray("int2", rows.stream().map(Enqueuer::laneLimit).toArray(Short[]::new)),
+        SqlArray.texts(
+            rows.stream()
+                .map(row -> row.job().unique().map(NewJob.UniqueKey::key).orElse(null))
+                .toList()),
+        SqlArray.smallints(rows.stream().map(row -> (short) row.job().maxAttempts()).toList()));
+  }
+
+  private void hint(RoundTrip trip, List<Row> rows) {
+    Set<String> queues = new TreeSet<>();
+    rows.forEach(row -> queues.add(row.job().queue()));
+    hint(trip, queues);
+  }
+
+  /** Also for a job that is not due yet: a worker may be asleep until a later one. */
+  private void hint(RoundTrip trip, Set<String> queues) {
+    if (config.hints()) {
+      queues.forEach(queue -> trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue));
+    }
+  }
+
+  private int keyShard(Row row) {
+    return ids.shardOf(row.job().queue(), key(row));
+  }
+
+  private static String key(Row row) {
+    return row.job().unique().orElseThrow().key();
+  }
+
+  private static @Nullable Long periodMs(Row row) {
+    return row.job().unique().orElseThrow().period().map(Duration::toMillis).orElse(null);
+  }
+
+  private static @Nullable Short laneLimit(Row row) {
+    return row.job().lane().map(lane -> (short) lane.limit()).orElse(null);
+  }
+
+  private static @Nullable String due(Row row) {
+    return row.job().runAt().map(at -> at.atOffset(ZoneOffset.UTC).toString()).orElse(null);
+  }
+}

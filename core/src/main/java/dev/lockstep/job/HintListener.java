@@ -1,0 +1,75 @@
+package dev.lockstep.job;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens for notifications on a connection of its own. They only make a worker look sooner; one
+ * that is lost costs a poll's time.
+ */
+final class HintListener implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(HintListener.class);
+  private static final int WAIT_MS = 1_000;
+  private static final long PAUSE_NANOS = 1_000_000_000L;
+
+  private final Optional<DataSource> source;
+  private final Runnable hint;
+  private final Thread thread = new Thread(this::run, "job-hints");
+  private volatile boolean stopping;
+
+  HintListener(Optional<DataSource> source, Runnable hint) {
+    this.source = source;
+    this.hint = hint;
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    if (source.isPresent()) {
+      thread.start();
+    }
+  }
+
+  private void run() {
+    while (!stopping) {
+      try (Connection connection = source.orElseThrow().getConnection()) {
+        listen(connection);
+      } catch (SQLException e) {
+        log.warn("No notifications for a moment, polling instead: {}", e.toString());
+        LockSupport.parkNanos(this, PAUSE_NANOS);
+      }
+    }
+  }
+
+  private void listen(Connection connection) throws SQLException {
+    connection.setAutoCommit(true);
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("LISTEN " + JobsConfig.CHANNEL);
+      // What came while there was no connection.
+      hint.run();
+      while (!stopping) {
+        // Asks the socket, not the server.
+        if (PgDriver.awaitNotification(connection, WAIT_MS)) {
+          hint.run();
+        }
+      }
+      statement.execute("UNLISTEN " + JobsConfig.CHANNEL);
+    }
+  }
+
+  @Override
+  public void close() {
+    stopping = true;
+    LockSupport.unpark(thread);
+    try {
+      thread.join(2L * WAIT_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Gone;
+import dev.lockstep.job.EditResult.Stale;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * What people do to jobs and queues; on the caller's connection, who commits. No fence: the version
+ * decides, and whoever has the job in hand finds its own outdated.
+ */
+final class JobChanges {
+  private static final String LOCK =
+      """
+      SELECT %s FROM lockstep.job j WHERE j.shard = ? AND j.id = ? FOR UPDATE"""
+          .formatted(JobRow.COLUMNS);
+
+  private static final String MOVE =
+      """
+      UPDATE lockstep.job SET due = ?::timestamptz, wait_until = NULL, version = version + 1
+      WHERE shard = ? AND id = ?""";
+
+  private static final String REPLACE_PAYLOAD =
+      """
+      UPDATE lockstep.job SET payload = ?::json, version = version + 1
+      WHERE shard = ? AND id = ?""";
+
+  private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
+  private static final String FORGET_ATTEMPTS =
+      "DELETE FROM lockstep.job_attempt WHERE shard = ? AND id = ?";
+
+  // A dead letter that somebody else is replaying or removing is left to them.
+  private static final String REPLAY =
+      """
+      WITH chosen AS MATERIALIZED (
+        SELECT j.shard, j.id FROM lockstep.job_dead j WHERE %s
+        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED),
+      back AS (
+        DELETE FROM lockstep.job_dead d USING chosen c
+        WHERE d.shard = c.shard AND d.id = c.id RETURNING d.*)
+      INSERT INTO lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
+                                max_attempts, version)
+      SELECT shard, id, queue, priority, now(), kind, payload, lane, lane_limit, max_attempts,
+             version + 1 FROM back
+      RETURNING queue, shard, id""";
+
+  private static final String SET_PAUSED =
+      """
+      INSERT INTO lockstep.job_queue (queue, paused) VALUES (?, ?)
+      ON CONFLICT (queue) DO UPDATE SET paused = excluded.paused""";
+  private static final String SET_RATE =
+      """
+      INSERT INTO lockstep.job_queue (queue, rate_limit) VALUES (?, nullif(?, 0))
+      ON CONFLICT (queue) DO UPDATE SET rate_limit = excluded.rate_limit""";
+  private static final String HINT = "SELECT pg_notify(?, ?)";
+
+  private final Connection connection;
+  private final JobsConfig config;
+  private final JobIds ids;
+
+  JobChanges(Connection connection, JobsConfig config, JobIds ids) {
+    this.connection = connection;
+    this.config = config;
+    this.ids = ids;
+  }
+
+  /** A change of a job that is locked. */
+  @FunctionalInterface
+  private interface Change {
+    void addTo(RoundTrip trip, JobRow row);
+  }
+
+  EditResult cancel(JobId id, OptionalInt version) throws SQLException {
+    return change(
+        id,
+        version,
+        (trip, row) -> {
+          trip.update(DELETE, (short) id.shard(), id.value());
+          trip.update(FORGET_ATTEMPTS, (short) id.shard(), id.value());
+          Results.freeKey(trip, ids, row);
+        });
+  }
+
+  EditResult runAt(JobId id, OptionalInt version, Instant at) throws SQLException {
+    return change(
+        id,
+        version,
+        (trip, row) -> {
+          trip.update(MOVE, at.atOffset(ZoneOffset.UTC).toString(), (short) id.shard(), id.value());
+          hint(trip, row.queue());
+        });
+  }
+
+  EditResult payload(JobId id, OptionalInt version, String payload) throws SQLException {
+    return change(
+        id,
+        version,
+        (trip, row) -> trip.update(REPLACE_PAYLOAD, payload, (short) id.shard(), id.value()));
+  }
+
+  private EditResult change(JobId id, OptionalInt version, Change change) throws SQLException {
+    RoundTrip read = new RoundTrip(connection);
+    Rows<JobRow> rows =
+        read.query(LOCK, row -> JobRow.read(row, 0), (short) id.shard(), id.value());
+    read.send();
+    if (rows.list().isEmpty()) {
+      return new Gone();
+    }
+    JobRow row = rows.list().get(0);
+    if (version.isPresent() && version.getAsInt() != row.version()) {
+      return new Stale(row.version());
+    }
+    RoundTrip write = new RoundTrip(connection);
+    change.addTo(write, row);
+    write.send();
+    return new Changed(row.version() + 1);
+  }
+
+  /** Dead letters back to life; how many. */
+  int replay(Optional<JobId> id, JobFilter filter, int limit) throws SQLException {
+    List<Object> parameters = new ArrayList<>();
+    id.ifPresent(
+        one -> {
+          parameters.add((short) one.shard());
+          parameters.add(one.value());
+        });
+    parameters.addAll(filter.parameters());
+    parameters.add(limit);
+    String which = (id.isPresent() ? "j.shard = ? AND j.id = ?" : "true") + filter.sql();
+    RoundTrip trip = new RoundTrip(connection);
+    record Back(String queue, short shard, Object id) {}
+    Rows<Back> back =
+        trip.query(
+            REPLAY.formatted(which),
+            row -> new Back(row.getString(1), row.getShort(2), row.getObject(3)),
+            parameters.toArray());
+    trip.send();
+    RoundTrip after = new RoundTrip(connection);
+    for (Back job : back.list()) {
+      after.update(FORGET_ATTEMPTS, job.shard(), job.id());
+    }
+    back.list().stream().map(Back::queue).distinct().forEach(queue -> hint(after, queue));
+    after.send();
+    return back.list().size();
+  }
+
+  void setPaused(String queue, boolean paused) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(SET_PAUSED, queue, paused);
+    hint(trip, queue);
+    trip.send();
+  }
+
+  /** No limit: 0. */
+  void setRate(String queue, double perSecond) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(SET_RATE, queue, perSecond);
+    hint(trip, queue);
+    trip.send();
+  }
+
+  private void hint(RoundTrip trip, String queue) {
+    if (config.hints()) {
+      trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package dev.lockstep.job;
+
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.zip.CRC32C;
+
+/**
+ * Makes ids that grow within this process, even when its clock does not: jobs that one transaction
+ * enqueues are due at the same moment, and their ids then say which came first. The clock is used
+ * for nothing else, so a wrong one does no harm. Thread-safe.
+ */
+final class JobIds {
+  // Of the counter's 64 bits twelve go above the variant and these below it, before the shard.
+  private static final int RANDOM_LOW_BITS = 62 - JobId.SHARD_BITS;
+
+  private final Clock clock;
+  private final int shards;
+  private final SecureRandom random = new SecureRandom();
+  private long lastMillis;
+  private long counter;
+  private int nextShard;
+
+  JobIds(Clock clock, int shards) {
+    this.clock = clock;
+    this.shards = shards;
+    this.nextShard = random.nextInt(shards);
+  }
+
+  /** For a job of its own: the shards in turn. */
+  synchronized JobId next() {
+    nextShard = (nextShard + 1) % shards;
+    return next(nextShard);
+  }
+
+  /** For a job of a lane, or one with a unique key: all of them in one shard. */
+  synchronized JobId nextFor(String queue, String key) {
+    return next(shardOf(queue, key));
+  }
+
+  int shardOf(String queue, String key) {
+    CRC32C hash = new CRC32C();
+    hash.update((queue + "\n" + key).getBytes(StandardCharsets.UTF_8));
+    return (int) (hash.getValue() % shards);
+  }
+
+  private JobId next(int shard) {
+    long millis = clock.millis();
+    if (millis > lastMillis) {
+      lastMillis = millis;
+      // Random, with the top bit free so that counting up does not overflow soon.
+      counter = random.nextLong() >>> 1;
+    } else {
+      counter++;
+    }
+    long high = (lastMillis << 16) | 0x7000 | (counter >>> RANDOM_LOW_BITS);
+    long low = 0x8000_0000_0000_0000L | ((counter << JobId.SHARD_BITS) & 0x3FFF_FFFF_FFFF_FFFFL);
+    return JobId.of(high, low, shard);
+  }
+}

@@ -1,0 +1,182 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.Job.State;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.UUID;
+
+/** Reads about jobs, for people; on the caller's connection. */
+final class JobQueries {
+  private static final String LIVE =
+      """
+      SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane,
+             CASE WHEN j.keeper IS NOT NULL THEN 'RUNNING'
+                  WHEN greatest(j.due, j.wait_until) <= now() THEN 'READY' ELSE 'SCHEDULED' END,
+             greatest(j.due, j.wait_until), j.attempts, j.max_attempts, j.version,
+             NULL::timestamptz, NULL::text
+      FROM lockstep.job j WHERE j.shard = %s""";
+
+  private static final String DEAD =
+      """
+      SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane, 'DEAD', j.due, j.attempts,
+             j.max_attempts, j.version, j.died_at, j.reason
+      FROM lockstep.job_dead j WHERE j.shard = %s""";
+
+  private static final String DONE =
+      """
+      SELECT j.id, j.queue, j.kind, j.payload, 1, NULL::text, 'DONE', j.due, j.attempts, 0, 0,
+             j.finished_at, NULL::text
+      FROM lockstep.job_history j WHERE j.shard = %s""";
+
+  private static final String BY_ID = " AND j.id = ?";
+
+  // By shard, along its primary key, and then merged: a page costs the same however many there are.
+  private static final String PAGE =
+      """
+      SELECT x.* FROM generate_series(0, ? - 1) s
+      CROSS JOIN LATERAL (%s%s AND j.id < ? ORDER BY j.id DESC LIMIT ?) x
+      ORDER BY 1 DESC LIMIT ?""";
+
+  private static final String EXISTS = "SELECT 1 FROM lockstep.job WHERE shard = ? AND id = ?";
+
+  private static final String ATTEMPTS =
+      """
+      SELECT attempt, at, error FROM lockstep.job_attempt
+      WHERE shard = ? AND id = ? ORDER BY attempt""";
+
+  // Counts what there is: for a console, now and then.
+  private static final String QUEUES =
+      """
+      SELECT queue, bool_or(paused), max(rate_limit), sum(scheduled), sum(ready), sum(dead),
+             min(oldest)
+      FROM (
+        SELECT queue, paused, rate_limit, 0 AS scheduled, 0 AS ready, 0 AS dead,
+               NULL::timestamptz AS oldest
+        FROM lockstep.job_queue
+        UNION ALL
+        SELECT queue, false, NULL, count(*) FILTER (WHERE due > now()),
+               count(*) FILTER (WHERE due <= now()), 0, min(due) FILTER (WHERE due <= now())
+        FROM lockstep.job GROUP BY queue
+        UNION ALL
+        SELECT queue, false, NULL, 0, 0, count(*), NULL FROM lockstep.job_dead GROUP BY queue) q
+      GROUP BY queue ORDER BY queue""";
+
+  private static final UUID LAST = new UUID(-1L, -1L);
+
+  private JobQueries() {}
+
+  static boolean exists(Connection connection, JobId id) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Boolean> rows = trip.query(EXISTS, row -> true, (short) id.shard(), id.value());
+    trip.send();
+    return !rows.list().isEmpty();
+  }
+
+  static Optional<Job> find(Connection connection, JobId id) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    List<Rows<Job>> found = new ArrayList<>();
+    for (String table : List.of(LIVE, DEAD, DONE)) {
+      found.add(
+          trip.query(
+              table.formatted("?") + BY_ID, JobQueries::job, (short) id.shard(), id.value()));
+    }
+    trip.send();
+    return found.stream().flatMap(rows -> rows.list().stream()).findFirst();
+  }
+
+  static List<Job.Attempt> attempts(Connection connection, JobId id) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Job.Attempt> rows =
+        trip.query(
+            ATTEMPTS,
+            row -> new Job.Attempt(row.getInt(1), instant(row, 2).orElseThrow(), row.getString(3)),
+            (short) id.shard(),
+            id.value());
+    trip.send();
+    return rows.list();
+  }
+
+  static List<Job> list(
+      Connection connection,
+      int shards,
+      State state,
+      JobFilter filter,
+      Optional<JobId> before,
+      int limit)
+      throws SQLException {
+    String table =
+        switch (state) {
+          case DEAD -> DEAD;
+          case DONE -> DONE;
+          case SCHEDULED ->
+              LIVE + " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) > now()";
+          case READY -> LIVE + " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) <= now()";
+          case RUNNING -> LIVE + " AND j.keeper IS NOT NULL";
+        };
+    List<Object> parameters = new ArrayList<>();
+    parameters.add(shards);
+    parameters.addAll(filter.parameters());
+    parameters.add(before.map(JobId::value).orElse(LAST));
+    parameters.add(limit);
+    parameters.add(limit);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Job> rows =
+        trip.query(
+            PAGE.formatted(table.formatted("s"), filter.sql()),
+            JobQueries::job,
+            parameters.toArray());
+    trip.send();
+    return rows.list();
+  }
+
+  static List<QueueView> queues(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<QueueView> rows = trip.query(QUEUES, JobQueries::queue);
+    trip.send();
+    return rows.list();
+  }
+
+  private static Job job(ResultSet row) throws SQLException {
+    return new Job(
+        new JobId(row.getObject(1, UUID.class)),
+        row.getString(2),
+        row.getString(3),
+        row.getString(4),
+        Priority.of(row.getInt(5)),
+        Optional.ofNullable(row.getString(6)),
+        State.valueOf(row.getString(7)),
+        instant(row, 8).orElseThrow(),
+        row.getInt(9),
+        row.getInt(10),
+        row.getInt(11),
+        instant(row, 12),
+        Optional.ofNullable(row.getString(13)));
+  }
+
+  private static QueueView queue(ResultSet row) throws SQLException {
+    double rate = row.getDouble(3);
+    OptionalDouble limit = row.wasNull() ? OptionalDouble.empty() : OptionalDouble.of(rate);
+    return new QueueView(
+        row.getString(1),
+        row.getBoolean(2),
+        limit,
+        row.getLong(4),
+        row.getLong(5),
+        row.getLong(6),
+        instant(row, 7));
+  }
+
+  private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {
+    return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
+        .map(OffsetDateTime::toInstant);
+  }
+}

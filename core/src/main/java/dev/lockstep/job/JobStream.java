@@ -1,0 +1,104 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The jobs of one shard, queue and priority, which are read in order of their due times. A pass
+ * begins at the first and goes on where the last read ended; it begins anew when it has come to the
+ * end, or after a while, since jobs may appear before its place: a transaction that took long, a
+ * retry, a due time in the past.
+ */
+final class JobStream {
+  /** Jobs of a stream in memory, at most: whoever follows after a crash looks at more than that. */
+  static final int MAX_KNOWN = 2_000;
+
+  private static final long PASS_NANOS = 500_000_000L;
+  private static final OffsetDateTime BEGINNING = OffsetDateTime.parse("1900-01-01T00:00:00Z");
+  private static final UUID FIRST = new UUID(0, 0);
+
+  final Lease lease;
+  final String queue;
+  final Priority priority;
+  // What ended is remembered until a read has begun after that.
+  private final Map<JobId, Task> known = new HashMap<>();
+  private int live;
+  private final Map<String, LaneState> lanes = new HashMap<>();
+  private @Nullable JobRow last;
+  private long passNanos;
+  boolean more;
+  // The shard is not this node's any more.
+  boolean closed;
+
+  JobStream(Lease lease, String queue, Priority priority) {
+    this.lease = lease;
+    this.queue = queue;
+    this.priority = priority;
+  }
+
+  /** To be called before each read. */
+  void prepare() {
+    known.values().removeIf(task -> task.state == Task.State.ENDED);
+    if (last == null || System.nanoTime() - passNanos > PASS_NANOS) {
+      last = null;
+      passNanos = System.nanoTime();
+      lanes.values().removeIf(LaneState::isIdle);
+      lanes.values().forEach(LaneState::startPass);
+    }
+  }
+
+  boolean knows(JobId id) {
+    return known.containsKey(id);
+  }
+
+  Collection<Task> tasks() {
+    return known.values();
+  }
+
+  void add(Task task) {
+    known.put(task.row.id(), task);
+    live++;
+  }
+
+  void end(Task task) {
+    if (task.state != Task.State.ENDED) {
+      task.state = Task.State.ENDED;
+      live--;
+    }
+  }
+
+  /** How many more it may have in memory. */
+  int room() {
+    return MAX_KNOWN - live;
+  }
+
+  OffsetDateTime afterDue() {
+    return last == null ? BEGINNING : last.due();
+  }
+
+  UUID afterId() {
+    return last == null ? FIRST : last.id().value();
+  }
+
+  void advanceTo(JobRow row) {
+    last = row;
+  }
+
+  /** To be called after each read. */
+  void readEnded(boolean reachedEnd) {
+    more = !reachedEnd;
+    if (reachedEnd) {
+      last = null;
+      lanes.values().forEach(LaneState::endPass);
+    }
+  }
+
+  LaneState lane(String name) {
+    return lanes.computeIfAbsent(name, ignored -> new LaneState());
+  }
+}

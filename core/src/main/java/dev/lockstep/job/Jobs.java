@@ -1,0 +1,195 @@
+package dev.lockstep.job;
+
+import dev.lockstep.tx.AdvisoryLocks;
+import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.time.Instant;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+
+/**
+ * Jobs: enqueue them in your own transaction, and run them on any number of nodes.
+ *
+ * <p>A method that takes a connection works in the caller's transaction, and the caller commits:
+ * the job is there if and only if the rest is. The others commit themselves. Thread-safe.
+ */
+public final class Jobs {
+  public static final int MAX_BATCH = 10_000;
+  public static final int MAX_PAGE = 1_000;
+
+  private final Transactor transactor;
+  private final JobsConfig config;
+  private final JobIds ids;
+  private final Enqueuer enqueuer;
+
+  public Jobs(Transactor transactor) {
+    this(transactor, JobsConfig.DEFAULT);
+  }
+
+  public Jobs(Transactor transactor, JobsConfig config) {
+    this.transactor = transactor;
+    this.config = config;
+    this.ids = new JobIds(config.clock(), config.shards());
+    this.enqueuer = new Enqueuer(config, ids);
+  }
+
+  /**
+   * Writes a job down. The caller commits.
+   *
+   * @throws IllegalArgumentException if the payload is too large
+   * @throws dev.lockstep.tx.StatementFailed if the payload is no JSON; roll back then
+   */
+  public Enqueued enqueue(Connection connection, NewJob job) {
+    return enqueueAll(connection, List.of(job)).get(0);
+  }
+
+  /**
+   * Writes up to {@link #MAX_BATCH} jobs down with one statement. The caller commits.
+   *
+   * @return what came of each, in their order
+   */
+  public List<Enqueued> enqueueAll(Connection connection, List<NewJob> jobs) {
+    requireAtMost(MAX_BATCH, jobs.size());
+    return jobs.isEmpty() ? List.of() : transactor.on(connection, c -> enqueuer.enqueue(c, jobs));
+  }
+
+  /**
+   * Writes any number of jobs down with COPY, the fastest way there is; without unique keys, and
+   * only through PostgreSQL's own driver. The caller commits.
+   *
+   * @return how many
+   */
+  public long copy(Connection connection, Iterator<NewJob> jobs) {
+    return transactor.on(connection, c -> enqueuer.copy(c, jobs));
+  }
+
+  /** Starts a node that runs jobs. Close it. */
+  public Worker worker(WorkerConfig workerConfig, Handlers handlers) {
+    maintain();
+    Worker worker = new Worker(transactor, config, ids, workerConfig, handlers, this::maintain);
+    worker.start();
+    return worker;
+  }
+
+  /** A job, live, dead or, where history is kept, done. */
+  public Optional<Job> find(JobId id) {
+    return transactor.call(transactor.defaults().asReadOnly(), c -> JobQueries.find(c, id));
+  }
+
+  /** The attempts of a live or dead job that failed, in order. */
+  public List<Job.Attempt> attempts(JobId id) {
+    return transactor.call(transactor.defaults().asReadOnly(), c -> JobQueries.attempts(c, id));
+  }
+
+  /**
+   * A page of jobs, the newest first.
+   *
+   * @param before the last of the page before
+   * @param limit up to {@link #MAX_PAGE}
+   */
+  public List<Job> list(Job.State state, JobFilter filter, Optional<JobId> before, int limit) {
+    requireAtMost(MAX_PAGE, limit);
+    return transactor.call(
+        transactor.defaults().asReadOnly(),
+        c -> JobQueries.list(c, config.shards(), state, filter, before, limit));
+  }
+
+  /** Every queue that has jobs or settings. Counts the table: for people, not for every second. */
+  public List<QueueView> queues() {
+    return transactor.call(transactor.defaults().asReadOnly(), JobQueries::queues);
+  }
+
+  /**
+   * Deletes a live job. One that is running may finish, but its result is refused. The caller
+   * commits.
+   *
+   * @param version empty: whatever it is
+   */
+  public EditResult cancel(Connection connection, JobId id, OptionalInt version) {
+    return transactor.on(connection, c -> changes(c).cancel(id, version));
+  }
+
+  /** Changes when a live job runs. The caller commits. */
+  public EditResult runAt(Connection connection, JobId id, OptionalInt version, Instant at) {
+    // The same limits as when it was new.
+    NewJob.requireTime(at);
+    return transactor.on(connection, c -> changes(c).runAt(id, version, at));
+  }
+
+  /** Replaces the payload of a live job. The caller commits. */
+  public EditResult payload(Connection connection, JobId id, OptionalInt version, String payload) {
+    enqueuer.requirePayload(payload);
+    return transactor.on(connection, c -> changes(c).payload(id, version, payload));
+  }
+
+  /** Brings a dead letter back, with all its attempts before it. The caller commits. */
+  public boolean replay(Connection connection, JobId id) {
+    return transactor.on(
+        connection, c -> changes(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
+  }
+
+  /**
+   * Brings back all dead letters that match, up to a limit. The caller commits.
+   *
+   * @return how many
+   */
+  public int replayAll(Connection connection, JobFilter filter, int limit) {
+    requireAtMost(MAX_BATCH, limit);
+    return transactor.on(connection, c -> changes(c).replay(Optional.empty(), filter, limit));
+  }
+
+  /** Nothing more of the queue is begun, on any node, as soon as each has heard of it. */
+  public void pause(String queue) {
+    Names.require("A queue", queue);
+    transactor.run(c -> changes(c).setPaused(queue, true));
+  }
+
+  public void resume(String queue) {
+    Names.require("A queue", queue);
+    transactor.run(c -> changes(c).setPaused(queue, false));
+  }
+
+  /**
+   * Limits how many jobs of a queue begin in a second, over all nodes: each node has the part of it
+   * that is its part of the shards.
+   *
+   * @param perSecond empty: no limit
+   */
+  public void limitRate(String queue, OptionalDouble perSecond) {
+    Names.require("A queue", queue);
+    double rate = perSecond.orElse(0);
+    if (perSecond.isPresent() && !(rate > 0 && rate <= 1_000_000)) {
+      throw new IllegalArgumentException("A rate is more than 0 and up to a million a second");
+    }
+    transactor.run(c -> changes(c).setRate(queue, rate));
+  }
+
+  /**
+   * Makes history's partitions for the days to come, drops old ones, and removes unique keys whose
+   * period has passed. Every worker does so when it starts and once an hour; several may at once.
+   */
+  public void maintain() {
+    transactor.run(
+        c -> {
+          if (AdvisoryLocks.tryLock(c, "lockstep job history")) {
+            Housekeeping.partitions(c, config.historyDays());
+          }
+        });
+    while (transactor.call(Housekeeping::removeKeys) == Housekeeping.removalBatch()) {
+      // Small transactions, until none is left.
+    }
+  }
+
+  private JobChanges changes(Connection connection) {
+    return new JobChanges(connection, config, ids);
+  }
+
+  private static void requireAtMost(int max, int actual) {
+    if (actual > max || actual < 0) {
+      throw new IllegalArgumentException("At most %d at a time".formatted(max));
+    }
+  }
+}

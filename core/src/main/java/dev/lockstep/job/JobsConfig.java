@@ -1,0 +1,63 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.ShardsConfig;
+import java.time.Clock;
+import java.time.Duration;
+
+/**
+ * What all that enqueue and all that work must agree on, and the limits.
+ *
+ * @param shards over how many shards jobs are spread; never changes once there are jobs (32)
+ * @param maxPayloadBytes of one job's JSON (256 KiB)
+ * @param maxErrorLength characters kept of an attempt's error or a reason (4,000)
+ * @param hints whether enqueueing a job that is due sends a NOTIFY, so that workers need not poll
+ *     (true)
+ * @param historyDays for how many days jobs that are done can be looked up; 0 keeps none (0)
+ * @param clock for the time part of new ids, and for nothing else
+ */
+public record JobsConfig(
+    int shards,
+    int maxPayloadBytes,
+    int maxErrorLength,
+    boolean hints,
+    int historyDays,
+    Clock clock) {
+  public static final JobsConfig DEFAULT =
+      new JobsConfig(32, 256 * 1024, 4_000, true, 0, Clock.systemUTC());
+
+  static final String GROUP = "job";
+  static final String CHANNEL = "lockstep_job";
+  static final Duration LONGEST = Duration.ofDays(3650);
+
+  public JobsConfig {
+    if (shards < 1 || shards > Math.min(ShardsConfig.MAX_SHARDS, 1 << JobId.SHARD_BITS)) {
+      throw new IllegalArgumentException("shards is 1 to %d".formatted(ShardsConfig.MAX_SHARDS));
+    }
+    if (maxPayloadBytes < 2 || maxErrorLength < 1) {
+      throw new IllegalArgumentException("maxPayloadBytes is at least 2, maxErrorLength 1");
+    }
+    if (historyDays < 0 || historyDays > 3650) {
+      throw new IllegalArgumentException("historyDays is 0 to 3650");
+    }
+  }
+
+  public JobsConfig withShards(int shards) {
+    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+  }
+
+  public JobsConfig withMaxPayloadBytes(int maxPayloadBytes) {
+    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+  }
+
+  public JobsConfig withHints(boolean hints) {
+    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+  }
+
+  public JobsConfig withHistoryDays(int historyDays) {
+    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+  }
+
+  public JobsConfig withClock(Clock clock) {
+    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+  }
+}

@@ -1,0 +1,64 @@
+package dev.lockstep.job;
+
+import java.io.Reader;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * The two things JDBC has no words for: COPY and notifications. Through reflection, so that core
+ * compiles and runs with any driver; with one that is not PostgreSQL's own these two are refused.
+ */
+final class PgDriver {
+  private static final String PG_CONNECTION = "org.postgresql.PGConnection";
+
+  private PgDriver() {}
+
+  /** Sends rows in COPY's text format. */
+  static long copyIn(Connection connection, String sql, Reader rows) throws SQLException {
+    Object copy = call(pgConnection(connection), "getCopyAPI", new Class<?>[0]);
+    Object count = call(copy, "copyIn", new Class<?>[] {String.class, Reader.class}, sql, rows);
+    return (Long) count;
+  }
+
+  /** Waits for notifications; true if there was one. */
+  static boolean awaitNotification(Connection connection, int timeoutMs) throws SQLException {
+    Object found =
+        call(pgConnection(connection), "getNotifications", new Class<?>[] {int.class}, timeoutMs);
+    return found instanceof Object[] list && list.length > 0;
+  }
+
+  private static Object pgConnection(Connection connection) throws SQLException {
+    try {
+      return connection.unwrap(Class.forName(PG_CONNECTION));
+    } catch (ClassNotFoundException e) {
+      throw new SQLException("This needs PostgreSQL's JDBC driver", "0A000", e);
+    }
+  }
+
+  private static Object call(Object target, String name, Class<?>[] types, Object... arguments)
+      throws SQLException {
+    try {
+      Method method = publicMethod(target.getClass(), name, types);
+      Object result = method.invoke(target, arguments);
+      return result == null ? new Object[0] : result;
+    } catch (InvocationTargetException e) {
+      if (e.getCause() instanceof SQLException cause) {
+        throw cause;
+      }
+      throw new SQLException("The driver failed in " + name, e.getCause());
+    } catch (ReflectiveOperationException e) {
+      throw new SQLException("The driver has no usable " + name, "0A000", e);
+    }
+  }
+
+  /** The driver's own class need not be public; the interface that declares the method is. */
+  private static Method publicMethod(Class<?> type, String name, Class<?>[] types)
+      throws NoSuchMethodException, ClassNotFoundException {
+    Class<?> declared = Class.forName(PG_CONNECTION);
+    return declared.isAssignableFrom(type)
+        ? declared.getMethod(name, types)
+        : type.getMethod(name, types);
+  }
+}

@@ -1,0 +1,169 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import dev.lockstep.shard.Shards;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * What the next owner does about a shard whose owner was cut off. Reading a job writes nothing, so
+ * nobody knows which ones were running; one of them may be what the worker died of.
+ *
+ * <p>Whatever may have been running is made a <em>suspect</em>. A suspect is marked in its own row
+ * before it runs, so that the next crash, if it comes, is counted against the jobs that were
+ * running then and no others. A job that was marked as running when its worker died for the last
+ * time allowed is dead.
+ */
+final class Recovery {
+  /** More than an owner has in memory of one queue and priority of a shard. */
+  private static final int SUSPECTS = 5 * JobStream.MAX_KNOWN;
+
+  // A loose scan: one step in the index for each queue and priority of the shard.
+  private static final String SUSPECT =
+      """
+      WITH RECURSIVE stream AS (
+        (SELECT queue, priority FROM lockstep.job
+         WHERE shard = ? ORDER BY queue, priority LIMIT 1)
+        UNION ALL
+        SELECT n.queue, n.priority FROM stream s
+        CROSS JOIN LATERAL (
+          SELECT queue, priority FROM lockstep.job
+          WHERE shard = ? AND (queue, priority) > (s.queue, s.priority)
+          ORDER BY queue, priority LIMIT 1) n),
+      due AS MATERIALIZED (
+        SELECT d.id FROM stream s
+        CROSS JOIN LATERAL (
+          SELECT id, crashes, keeper FROM lockstep.job
+          WHERE shard = ? AND queue = s.queue AND priority = s.priority AND due <= now()
+          ORDER BY due, id LIMIT ?) d
+        WHERE d.crashes = 0 AND d.keeper IS NULL)
+      UPDATE lockstep.job j SET crashes = 1 FROM due
+      WHERE j.shard = ? AND j.id = due.id AND %s"""
+          .formatted(Lease.FENCE);
+
+  // Their node is gone, so nobody else writes these rows; the version tells an edit.
+  private static final String COUNT =
+      """
+      UPDATE lockstep.job j
+      SET crashes = j.crashes + 1, attempts = j.attempts + 1, keeper = NULL, version = j.version + 1
+      FROM unnest(?, ?) AS x (id, version)
+      WHERE j.shard = ? AND j.id = x.id AND j.version = x.version
+        AND j.crashes + 1 < ? AND j.attempts + 1 < j.max_attempts AND %s
+      RETURNING j.id, j.attempts"""
+          .formatted(Lease.FENCE);
+
+  private static final String BURY =
+      """
+      WITH gone AS (
+        DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
+        WHERE j.shard = ? AND j.id = x.id AND j.version = x.version
+          AND (j.crashes + 1 >= ? OR j.attempts + 1 >= j.max_attempts) AND %s
+        RETURNING j.*)
+      INSERT INTO lockstep.job_dead
+        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
+         crashes, version, reason, died_at)
+      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
+             attempts + 1, crashes + 1, version + 1, ?, now() FROM gone
+      RETURNING id, attempts"""
+          .formatted(Lease.FENCE);
+
+  private static final String RECORD =
+      """
+      INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error)
+      SELECT ?, x.id, x.attempt, now(), ? FROM unnest(?, ?) AS x (id, attempt)""";
+
+  private static final String CUT_OFF = "Its worker died or was cut off while it ran";
+
+  private final Transactor transactor;
+  private final TxOptions options;
+  private final Shards shards;
+  private final JobIds ids;
+  private final int maxCrashes;
+
+  Recovery(Transactor transactor, Shards shards, JobIds ids, int maxCrashes) {
+    this.transactor = transactor;
+    this.options = transactor.defaults().withLabel("jobs cut off").withPointLookups();
+    this.shards = shards;
+    this.ids = ids;
+    this.maxCrashes = maxCrashes;
+  }
+
+  private record Counted(UUID id, short attempts) {}
+
+  /** To be done before anything of the shard is run. */
+  void suspectWhatMayHaveRun(Lease lease) {
+    short shard = (short) lease.shard();
+    transactor.run(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          lease.bound(trip);
+          trip.update(SUSPECT, lease.fenced(shard, shard, shard, SUSPECTS, shard));
+          trip.send();
+        });
+  }
+
+  /**
+   * Looks after jobs that are marked as running.
+   *
+   * @return those that are not running any more, and are counted now; read them again
+   */
+  List<JobRow> countTheLost(Lease lease, List<JobRow> marked) {
+    Set<UUID> alive = shards.members();
+    List<JobRow> lost =
+        marked.stream()
+            .filter(row -> row.keeper() != null && !alive.contains(row.keeper()))
+            .toList();
+    if (!lost.isEmpty()) {
+      transactor.run(options, connection -> count(connection, lease, lost));
+    }
+    return lost;
+  }
+
+  private void count(Connection connection, Lease lease, List<JobRow> lost) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    SqlArray uuids = SqlArray.uuids(lost.stream().map(row -> row.id().value()).toList());
+    SqlArray versions = SqlArray.integers(lost.stream().map(JobRow::version).toList());
+    short shard = (short) lease.shard();
+    lease.bound(trip);
+    Rows<Counted> counted =
+        trip.query(COUNT, Recovery::counted, lease.fenced(uuids, versions, shard, maxCrashes));
+    Object[] fenced = lease.fenced(uuids, versions, shard, maxCrashes);
+    Object[] withReason = Arrays.copyOf(fenced, fenced.length + 1);
+    withReason[fenced.length] = CUT_OFF;
+    Rows<Counted> buried = trip.query(BURY, Recovery::counted, withReason);
+    trip.send();
+    RoundTrip after = new RoundTrip(connection);
+    List<Counted> all = new ArrayList<>(counted.list());
+    all.addAll(buried.list());
+    if (!all.isEmpty()) {
+      after.update(
+          RECORD,
+          shard,
+          CUT_OFF,
+          SqlArray.uuids(all.stream().map(Counted::id).toList()),
+          SqlArray.smallints(all.stream().map(Counted::attempts).toList()));
+    }
+    for (Counted dead : buried.list()) {
+      lost.stream()
+          .filter(row -> row.id().value().equals(dead.id()))
+          .forEach(row -> Results.freeKey(after, ids, row));
+    }
+    after.send();
+  }
+
+  private static Counted counted(ResultSet row) throws SQLException {
+    return new Counted(row.getObject(1, UUID.class), row.getShort(2));
+  }
+}

@@ -1,0 +1,281 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Writes how jobs ended, in the caller's transaction. Every statement is fenced, by the epoch of
+ * the shard or, for a job whose shard was handed over while it ran, by the membership of the node
+ * that its row names; and by the version the job had when it was read. A row that is missing from
+ * the answer says that the result is refused: somebody else runs the job, or has changed it.
+ */
+final class Results {
+  // The owner's rows only: nobody waits for these locks but an edit of the very job.
+  private static final String DELETE =
+      """
+      DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
+      WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
+      RETURNING j.id""";
+
+  private static final String DELETE_TO_HISTORY =
+      """
+      WITH gone AS (
+        DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
+        WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
+        RETURNING j.*)
+      INSERT INTO lockstep.job_history
+        (shard, id, queue, kind, payload, attempts, due, finished_at)
+      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone
+      RETURNING id""";
+
+  private static final String DELETE_TO_DEAD =
+      """
+      WITH gone AS (
+        DELETE FROM lockstep.job j
+        WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
+        RETURNING j.*)
+      INSERT INTO lockstep.job_dead
+        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
+         crashes, version, reason, died_at)
+      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
+             attempts + ?, crashes, version + 1, ?, now() FROM gone
+      RETURNING id""";
+
+  // In a lane that runs one at a time the job keeps its place, and only its waiting time changes.
+  private static final String AGAIN =
+      """
+      UPDATE lockstep.job j
+      SET due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE now() + x.ms * interval '1 millisecond' END,
+          wait_until = CASE WHEN j.lane_limit = 1 THEN now() + x.ms * interval '1 millisecond' END,
+          attempts = j.attempts + x.failed, keeper = NULL, version = j.version + 1
+      FROM (SELECT ?::bigint AS ms, ?::int AS failed) x
+      WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
+      RETURNING j.id""";
+
+  private static final String RECORD_ATTEMPT =
+      """
+      INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error) VALUES (?, ?, ?, now(), ?)""";
+
+  private static final String FORGET_ATTEMPTS =
+      "DELETE FROM lockstep.job_attempt WHERE shard = ? AND id = ANY (?)";
+
+  private static final String FREE_KEY =
+      """
+      DELETE FROM lockstep.job_unique
+      WHERE shard = ? AND queue = ? AND unique_key = ? AND id = ? AND expires_at IS NULL""";
+
+  private static final String KEEP =
+      """
+      UPDATE lockstep.job j SET keeper = ?
+      FROM unnest(?, ?) AS x (id, version)
+      WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
+      RETURNING j.id"""
+          .formatted(Lease.FENCE);
+
+  private final Connection connection;
+  private final JobsConfig config;
+  private final JobIds ids;
+
+  Results(Connection connection, JobsConfig config, JobIds ids) {
+    this.connection = connection;
+    this.config = config;
+    this.ids = ids;
+  }
+
+  /** A job and how it ended: never {@link Outcome.Done} with effects, which run before. */
+  record Ended(Task task, Outcome outcome, Duration backoff) {
+    JobRow row() {
+      return task.row;
+    }
+
+    boolean isLastAttempt() {
+      return row().attempts() + 1 >= row().maxAttempts();
+    }
+
+    /** In how many milliseconds it comes back; negative: never. */
+    long againMs() {
+      if (outcome instanceof Outcome.Snooze snooze) {
+        return snooze.after().toMillis();
+      }
+      if (outcome instanceof Outcome.Retry retry && !isLastAttempt()) {
+        return retry.after().orElse(backoff).toMillis();
+      }
+      return -1;
+    }
+  }
+
+  /**
+   * Writes results of one shard.
+   *
+   * @return those that were accepted
+   */
+  Set<JobId> write(Lease lease, boolean kept, List<Ended> ended) throws SQLException {
+    Fence fence = new Fence(lease, kept);
+    RoundTrip trip = new RoundTrip(connection);
+    lease.bound(trip);
+    List<Rows<JobId>> answers = new ArrayList<>();
+    addDeletes(trip, fence, ended, answers);
+    for (Ended one : ended) {
+      if (one.againMs() >= 0) {
+        answers.add(again(trip, fence, one));
+      } else if (reasonOfDeath(one).isPresent()) {
+        answers.add(dead(trip, fence, one, reasonOfDeath(one).get()));
+      }
+    }
+    trip.send();
+    Set<JobId> accepted = new HashSet<>();
+    answers.forEach(rows -> accepted.addAll(rows.list()));
+    followUp(ended.stream().filter(one -> accepted.contains(one.row().id())).toList());
+    return accepted;
+  }
+
+  /** Marks jobs that run with the node that runs them. */
+  Set<JobId> keep(Lease lease, List<Task> tasks) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    lease.bound(trip);
+    Rows<JobId> kept =
+        trip.query(
+            KEEP,
+            Results::id,
+            lease.fenced(
+                lease.member(),
+                uuids(tasks.stream().map(task -> task.row).toList()),
+                versions(tasks.stream().map(task -> task.row).toList()),
+                (short) lease.shard()));
+    trip.send();
+    return new HashSet<>(kept.list());
+  }
+
+  /** The condition, its parameters, and which of the two it is. */
+  private record Fence(Lease lease, boolean kept) {
+    String in(String sql) {
+      return sql.formatted(kept ? "j.keeper = ? AND " + Lease.MEMBER_FENCE : Lease.FENCE);
+    }
+
+    Object[] bind(Object... own) {
+      if (!kept) {
+        return lease.fenced(own);
+      }
+      Object[] all = new Object[own.length + 1];
+      System.arraycopy(own, 0, all, 0, own.length);
+      all[own.length] = lease.member();
+      return lease.memberFenced(all);
+    }
+
+    short shard() {
+      return (short) lease.shard();
+    }
+  }
+
+  private void addDeletes(
+      RoundTrip trip, Fence fence, List<Ended> ended, List<Rows<JobId>> answers) {
+    List<JobRow> done = new ArrayList<>();
+    List<JobRow> cancelled = new ArrayList<>();
+    for (Ended one : ended) {
+      if (one.outcome() instanceof Outcome.Done) {
+        done.add(one.row());
+      } else if (one.outcome() instanceof Outcome.Cancel) {
+        cancelled.add(one.row());
+      }
+    }
+    if (!done.isEmpty()) {
+      answers.add(delete(trip, fence, config.historyDays() > 0 ? DELETE_TO_HISTORY : DELETE, done));
+    }
+    if (!cancelled.isEmpty()) {
+      answers.add(delete(trip, fence, DELETE, cancelled));
+    }
+  }
+
+  private static Rows<JobId> delete(
+      RoundTrip trip, Fence fence, String statement, List<JobRow> rows) {
+    return trip.query(
+        fence.in(statement), Results::id, fence.bind(uuids(rows), versions(rows), fence.shard()));
+  }
+
+  private static Rows<JobId> again(RoundTrip trip, Fence fence, Ended one) {
+    int failed = one.outcome() instanceof Outcome.Retry ? 1 : 0;
+    return trip.query(
+        fence.in(AGAIN),
+        Results::id,
+        fence.bind(
+            one.againMs(), failed, fence.shard(), one.row().id().value(), one.row().version()));
+  }
+
+  private Rows<JobId> dead(RoundTrip trip, Fence fence, Ended one, String reason) {
+    Object[] fenced = fence.bind(fence.shard(), one.row().id().value(), one.row().version());
+    Object[] all = new Object[fenced.length + 2];
+    System.arraycopy(fenced, 0, all, 0, fenced.length);
+    all[fenced.length] = one.outcome() instanceof Outcome.Retry ? 1 : 0;
+    all[fenced.length + 1] = Names.storable(reason, config.maxErrorLength());
+    return trip.query(fence.in(DELETE_TO_DEAD), Results::id, all);
+  }
+
+  private static Optional<String> reasonOfDeath(Ended one) {
+    if (one.outcome() instanceof Outcome.Dead dead) {
+      return Optional.of(dead.reason());
+    }
+    return one.outcome() instanceof Outcome.Retry retry && one.isLastAttempt()
+        ? Optional.of("Failed %d times: %s".formatted(one.row().maxAttempts(), retry.error()))
+        : Optional.empty();
+  }
+
+  /** What few jobs have: errors to record or to forget, a key to free. */
+  private void followUp(List<Ended> accepted) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    List<UUID> forget = new ArrayList<>();
+    for (Ended one : accepted) {
+      JobRow row = one.row();
+      if (one.outcome() instanceof Outcome.Retry retry) {
+        trip.update(
+            RECORD_ATTEMPT,
+            (short) row.id().shard(),
+            row.id().value(),
+            (short) (row.attempts() + 1),
+            Names.storable(retry.error(), config.maxErrorLength()));
+      } else if (row.attempts() > 0 && one.againMs() < 0 && reasonOfDeath(one).isEmpty()) {
+        forget.add(row.id().value());
+      }
+      if (one.againMs() < 0) {
+        freeKey(trip, ids, row);
+      }
+    }
+    if (!forget.isEmpty()) {
+      short shard = (short) accepted.get(0).row().id().shard();
+      trip.update(FORGET_ATTEMPTS, shard, SqlArray.uuids(forget));
+    }
+    trip.send();
+  }
+
+  /** Adds what lets another job have the key of one that has ended, if it had one. */
+  static void freeKey(RoundTrip trip, JobIds ids, JobRow row) {
+    String key = row.uniqueKey();
+    if (key != null) {
+      trip.update(
+          FREE_KEY, (short) ids.shardOf(row.queue(), key), row.queue(), key, row.id().value());
+    }
+  }
+
+  private static JobId id(ResultSet row) throws SQLException {
+    return new JobId(row.getObject(1, UUID.class));
+  }
+
+  private static SqlArray uuids(List<JobRow> rows) {
+    return SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList());
+  }
+
+  private static SqlArray versions(List<JobRow> rows) {
+    return SqlArray.integers(rows.stream().map(JobRow::version).toList());
+  }
+}

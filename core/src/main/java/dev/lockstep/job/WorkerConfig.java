@@ -1,0 +1,150 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.ShardsConfig;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/**
+ * How a node works.
+ *
+ * @param node names it to people
+ * @param queues those it serves. Nodes may serve different ones, but a shard's owner runs only its
+ *     own: let every queue be served by every node
+ * @param lease how long after its last heartbeat a node's shards stay its own (10 s)
+ * @param heartbeatInterval (2.5 s)
+ * @param pollInterval longest time between two looks at the table, whatever the hints say (2 s)
+ * @param stopTimeout how long {@link Worker#close} waits for what is running (30 s)
+ * @param completionBatch jobs completed in one transaction, at most (2,000)
+ * @param maxCrashes how often a job may take its worker with it before it is dead (3)
+ * @param listen where to get a connection of its own for notifications: directly, not through a
+ *     pooler in transaction mode. Empty: the worker polls
+ */
+public record WorkerConfig(
+    String node,
+    List<QueueConfig> queues,
+    Duration lease,
+    Duration heartbeatInterval,
+    Duration pollInterval,
+    Duration stopTimeout,
+    int completionBatch,
+    int maxCrashes,
+    Optional<DataSource> listen) {
+  public static final int MAX_QUEUES = 100;
+
+  public WorkerConfig {
+    queues = List.copyOf(queues);
+    if (queues.size() > MAX_QUEUES
+        || queues.stream().map(QueueConfig::name).distinct().count() != queues.size()) {
+      throw new IllegalArgumentException(
+          "Up to %d queues, each of them once".formatted(MAX_QUEUES));
+    }
+    if (pollInterval.toMillis() < 10 || stopTimeout.isNegative()) {
+      throw new IllegalArgumentException("pollInterval is at least 10 ms, stopTimeout 0");
+    }
+    if (completionBatch < 1 || completionBatch > 10_000 || maxCrashes < 1 || maxCrashes > 100) {
+      throw new IllegalArgumentException("completionBatch is 1 to 10,000, maxCrashes 1 to 100");
+    }
+  }
+
+  public static WorkerConfig named(String node) {
+    return new WorkerConfig(
+        node,
+        List.of(),
+        Duration.ofSeconds(10),
+        Duration.ofMillis(2_500),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(30),
+        2_000,
+        3,
+        Optional.empty());
+  }
+
+  public WorkerConfig withQueue(QueueConfig queue) {
+    List<QueueConfig> all = new ArrayList<>(queues);
+    all.add(queue);
+    return new WorkerConfig(
+        node,
+        all,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        listen);
+  }
+
+  public WorkerConfig withLease(Duration lease, Duration heartbeatInterval) {
+    return new WorkerConfig(
+        node,
+        queues,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        listen);
+  }
+
+  public WorkerConfig withPollInterval(Duration pollInterval) {
+    return new WorkerConfig(
+        node,
+        queues,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        listen);
+  }
+
+  public WorkerConfig withStopTimeout(Duration stopTimeout) {
+    return new WorkerConfig(
+        node,
+        queues,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        listen);
+  }
+
+  public WorkerConfig withMaxCrashes(int maxCrashes) {
+    return new WorkerConfig(
+        node,
+        queues,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        listen);
+  }
+
+  public WorkerConfig withListen(DataSource listen) {
+    return new WorkerConfig(
+        node,
+        queues,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        Optional.of(listen));
+  }
+
+  ShardsConfig shards(int count) {
+    return ShardsConfig.of(JobsConfig.GROUP, node)
+        .withShards(count)
+        .withLease(lease, heartbeatInterval);
+  }
+}

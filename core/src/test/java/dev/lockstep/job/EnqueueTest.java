@@ -1,0 +1,207 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lockstep.job.Enqueued.Accepted;
+import dev.lockstep.job.Enqueued.Duplicate;
+import dev.lockstep.job.NewJob.UniqueKey;
+import dev.lockstep.testkit.Race;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.StatementFailed;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Jobs are written in the caller's transaction, singly, in batches and by COPY. */
+class EnqueueTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Desk desk = new Desk(database);
+
+  private static final Instant LATER = Instant.parse("2099-01-01T09:00:00Z");
+
+  @Test
+  void aJobIsThereIfAndOnlyIfTheCallerCommits() throws Exception {
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      desk.jobs().enqueue(connection, Desk.job(1));
+      connection.rollback();
+      desk.jobs().enqueue(connection, Desk.job(2));
+      assertThat(desk.live()).isZero();
+      connection.commit();
+    }
+
+    assertThat(desk.jobs().list(Job.State.READY, JobFilter.ALL, Optional.empty(), 10))
+        .extracting(Job::payload)
+        .containsExactly("2");
+  }
+
+  @Test
+  void aBatchIsAnsweredInItsOrderAndKeepsWhatItWasGiven() {
+    NewJob plain = Desk.job("{\"a\": 1}");
+    NewJob special =
+        NewJob.of("other", "kind", "[]").at(LATER).withPriority(Priority.HIGH).withMaxAttempts(3);
+    NewJob laned = Desk.job(3).inLane("lane");
+
+    List<Enqueued> results =
+        desk.transactor().call(c -> desk.jobs().enqueueAll(c, List.of(plain, special, laned)));
+
+    Job first = job(results.get(0));
+    assertThat(first.payload()).isEqualTo("{\"a\": 1}");
+    assertThat(first.state()).isEqualTo(Job.State.READY);
+    assertThat(first.version()).isEqualTo(1);
+    Job second = job(results.get(1));
+    assertThat(second.queue()).isEqualTo("other");
+    assertThat(second.kind()).isEqualTo("kind");
+    assertThat(second.due()).isEqualTo(LATER);
+    assertThat(second.priority()).isEqualTo(Priority.HIGH);
+    assertThat(second.maxAttempts()).isEqualTo(3);
+    assertThat(second.state()).isEqualTo(Job.State.SCHEDULED);
+    assertThat(job(results.get(2)).lane()).contains("lane");
+  }
+
+  @Test
+  void copyWritesTheSameAsAnInsert() {
+    String odd = "{\"text\": \"tab\\t line\\n back\\\\slash \\u00e9 é 😀\"}";
+    List<NewJob> jobs =
+        List.of(
+            Desk.job(odd),
+            Desk.job("{\n\t\"x\": 1}"),
+            NewJob.of("q\\u", "k\ttab", "1").at(LATER),
+            Desk.job(2).inLane("l\\N"));
+
+    long copied = desk.transactor().call(c -> desk.jobs().copy(c, jobs.iterator()));
+
+    assertThat(copied).isEqualTo(4);
+    List<String> stored = stored();
+    database.execute("TRUNCATE lockstep.job");
+    desk.transactor().run(c -> desk.jobs().enqueueAll(c, jobs));
+    assertThat(stored).isEqualTo(stored());
+  }
+
+  @Test
+  void copyTakesAsManyAsThereAre() {
+    long copied =
+        desk.transactor()
+            .call(
+                c ->
+                    desk.jobs().copy(c, IntStream.range(0, 25_000).mapToObj(Desk::job).iterator()));
+
+    assertThat(copied).isEqualTo(25_000);
+    assertThat(database.queryLong("SELECT count(DISTINCT shard) FROM lockstep.job"))
+        .isEqualTo(Desk.SHARDS);
+  }
+
+  @Test
+  void aUniqueKeyBelongsToOneLiveJobAndIsFreeAgainWhenItHasEnded() throws Exception {
+    NewJob job = Desk.job(1).withUnique(UniqueKey.whileLive("only"));
+
+    List<Enqueued> results = Race.<Enqueued>of(10).run(i -> desk.tryEnqueue(job)).valuesOrThrow();
+
+    assertThat(results.stream().filter(Accepted.class::isInstance)).hasSize(1);
+    JobId winner =
+        results.stream()
+            .flatMap(r -> r instanceof Accepted a ? Stream.of(a.id()) : Stream.empty())
+            .findFirst()
+            .orElseThrow();
+    assertThat(results.stream().filter(new Duplicate(winner)::equals)).hasSize(9);
+    assertThat(desk.live()).isEqualTo(1);
+    desk.start(1, desk::note);
+    desk.awaitNoneLive();
+    assertThat(desk.tryEnqueue(job)).isInstanceOf(Accepted.class);
+    desk.awaitNoneLive();
+    assertThat(desk.ran).hasSize(2);
+  }
+
+  @Test
+  void aKeyPerPeriodStaysTakenUntilThePeriodHasPassed() {
+    NewJob job = Desk.job(1).withUnique(UniqueKey.per(Duration.ofDays(1), "daily"));
+    desk.start(1, desk::note);
+    JobId first = desk.enqueue(job);
+    desk.awaitNoneLive();
+
+    assertThat(desk.tryEnqueue(job)).isEqualTo(new Duplicate(first));
+
+    database.execute("UPDATE lockstep.job_unique SET expires_at = now()");
+    assertThat(desk.tryEnqueue(job)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void keysThatHavePassedAreRemoved() {
+    desk.enqueue(Desk.job(1).withUnique(UniqueKey.per(Duration.ofDays(1), "a")));
+    desk.enqueue(Desk.job(1).withUnique(UniqueKey.whileLive("b")));
+    database.execute("UPDATE lockstep.job_unique SET expires_at = now() WHERE unique_key = 'a'");
+
+    desk.jobs().maintain();
+
+    assertThat(database.query("SELECT unique_key FROM lockstep.job_unique", r -> r.getString(1)))
+        .containsExactly("b");
+  }
+
+  @Test
+  void twinsInOneBatchAreOneJob() {
+    NewJob job = Desk.job(1).withUnique(UniqueKey.whileLive("twin"));
+
+    List<Enqueued> results =
+        desk.transactor().call(c -> desk.jobs().enqueueAll(c, List.of(job, job)));
+
+    JobId first = ((Accepted) results.get(0)).id();
+    assertThat(results.get(1)).isEqualTo(new Duplicate(first));
+    assertThat(desk.live()).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsNoJobIsRefusedAndNothingIsWritten() {
+    List<Runnable> bad = new ArrayList<>();
+    bad.add(() -> Desk.job("\0"));
+    bad.add(() -> Desk.job("\ud800"));
+    bad.add(() -> NewJob.of(" ", "k", "1"));
+    bad.add(() -> NewJob.of("q", "k".repeat(Names.MAX_LENGTH + 1), "1"));
+    bad.add(() -> Desk.job(1).withMaxAttempts(0));
+    bad.add(() -> Desk.job(1).withMaxAttempts(NewJob.MAX_ATTEMPTS + 1));
+    bad.add(() -> Desk.job(1).at(Instant.MAX));
+    bad.add(() -> Desk.job(1).inLane(new NewJob.Lane("l", 0)));
+    bad.add(() -> Desk.job(1).withPriority(Priority.HIGH).inLane("l"));
+    bad.add(() -> UniqueKey.per(Duration.ZERO, "k"));
+    assertThat(bad)
+        .allSatisfy(
+            attempt ->
+                assertThatThrownBy(attempt::run).isInstanceOf(IllegalArgumentException.class));
+    assertThatThrownBy(() -> desk.enqueue(Desk.job("no json"))).isInstanceOf(StatementFailed.class);
+    assertThat(desk.live()).isZero();
+  }
+
+  @Test
+  void aPayloadHasALimitInBytes() {
+    Jobs jobs = new Jobs(desk.transactor(), Desk.config().withMaxPayloadBytes(6));
+
+    desk.transactor().run(c -> jobs.enqueue(c, Desk.job("\"éé\"")));
+
+    assertThatThrownBy(() -> desk.transactor().run(c -> jobs.enqueue(c, Desk.job("\"ééa\""))))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(
+            () -> desk.transactor().run(c -> jobs.copy(c, List.of(Desk.job("\"ééa\"")).iterator())))
+        .isInstanceOf(RuntimeException.class);
+    assertThat(desk.live()).isEqualTo(1);
+  }
+
+  private Job job(Enqueued result) {
+    return desk.jobs().find(((Accepted) result).id()).orElseThrow();
+  }
+
+  private static List<String> stored() {
+    return database.query(
+        """
+        SELECT row(queue, kind, payload::text, lane, lane_limit, priority, max_attempts, version,
+                   CASE WHEN due > now() THEN due END)::text
+        FROM lockstep.job ORDER BY payload::text""",
+        row -> row.getString(1));
+  }
+}

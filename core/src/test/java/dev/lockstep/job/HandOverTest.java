@@ -1,0 +1,94 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A shard changes hands while a job of it is running. */
+class HandOverTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Desk desk = new Desk(database);
+
+  @Test
+  void longJobsGoOnWhenTheirShardsAreHandedOverAndHoldNobodyUp() throws Exception {
+    CountDownLatch begun = new CountDownLatch(Desk.SHARDS);
+    CountDownLatch go = new CountDownLatch(1);
+    // One a shard, in turn.
+    desk.enqueueMany(Desk.SHARDS);
+    Worker first =
+        desk.start(
+            Desk.SHARDS,
+            (payload, job) -> {
+              begun.countDown();
+              assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();
+              assertThat(job.holdsLease()).isTrue();
+              return Desk.effect(payload, job);
+            });
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+
+    Worker second = desk.start(4, desk::note);
+    Await.until(
+        "half are the other's",
+        () -> first.ownedShards() == Desk.SHARDS / 2 && second.ownedShards() == Desk.SHARDS / 2);
+    // Four in each shard.
+    Jobs jobs = desk.jobs();
+    NewJob shortJob = Desk.job("\"short\"");
+    desk.transactor().run(c -> jobs.enqueueAll(c, Collections.nCopies(4 * Desk.SHARDS, shortJob)));
+    Await.until(
+        "the other has run what is new in its shards",
+        () -> desk.ran.size() == 4 * Desk.SHARDS / 2);
+    assertThat(desk.jobs().list(Job.State.RUNNING, JobFilter.ALL, Optional.empty(), 50))
+        .hasSize(Desk.SHARDS / 2);
+    go.countDown();
+    desk.awaitNoneLive();
+
+    assertThat(desk.effects())
+        .filteredOn(effect -> !effect.equals("\"short\""))
+        .containsExactlyInAnyOrder("0", "1", "2", "3", "4", "5", "6", "7");
+    assertThat(desk.ran).containsOnly("\"short\"");
+  }
+
+  @Test
+  void jobsOfANodeThatHasNoTimeToFinishThemAreRunByTheOthers() throws Exception {
+    CountDownLatch begun = new CountDownLatch(Desk.SHARDS);
+    CountDownLatch go = new CountDownLatch(1);
+    desk.enqueueMany(Desk.SHARDS);
+    WorkerConfig named =
+        new WorkerConfig(
+            "dies",
+            Desk.worker(Desk.SHARDS).queues(),
+            Desk.LONG,
+            Desk.worker(1).heartbeatInterval(),
+            Desk.worker(1).pollInterval(),
+            Duration.ZERO,
+            100,
+            3,
+            Optional.empty());
+    Worker dies =
+        desk.start(
+            desk.jobs(),
+            named,
+            (payload, job) -> {
+              begun.countDown();
+              assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();
+              return Desk.effect(payload, job);
+            });
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    Worker next = desk.start(4, Desk::effect);
+    Await.until("half", () -> next.ownedShards() == Desk.SHARDS / 2);
+
+    // Its handlers are interrupted at once, and give back what they have not finished.
+    dies.close();
+    desk.awaitNoneLive();
+
+    assertThat(desk.effects()).doesNotHaveDuplicates().hasSize(Desk.SHARDS);
+  }
+}

@@ -1,0 +1,101 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Gone;
+import dev.lockstep.job.EditResult.Stale;
+import dev.lockstep.testkit.Race;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.sql.Connection;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Edits compare the version they were made for. */
+class VersionTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Desk desk = new Desk(database);
+
+  private static final Instant LATER = Instant.parse("2099-01-01T09:00:00Z");
+
+  @Test
+  void aStaleEditIsRefusedWithTheCurrentVersion() {
+    JobId id = desk.enqueue(Desk.job(1).at(LATER));
+
+    assertThat(edit(c -> desk.jobs().runAt(c, id, OptionalInt.of(1), LATER.plusSeconds(1))))
+        .isEqualTo(new Changed(2));
+    assertThat(edit(c -> desk.jobs().payload(c, id, OptionalInt.of(1), "2")))
+        .isEqualTo(new Stale(2));
+    assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.of(1)))).isEqualTo(new Stale(2));
+
+    Job job = desk.jobs().find(id).orElseThrow();
+    assertThat(job.payload()).isEqualTo("1");
+    assertThat(job.due()).isEqualTo(LATER.plusSeconds(1));
+    assertThat(job.version()).isEqualTo(2);
+  }
+
+  @Test
+  void ofConcurrentEditsOfOneVersionOneIsMade() throws Exception {
+    JobId id = desk.enqueue(Desk.job(0).at(LATER));
+
+    List<EditResult> results =
+        Race.<EditResult>of(8)
+            .run(i -> edit(c -> desk.jobs().payload(c, id, OptionalInt.of(1), "" + i)))
+            .valuesOrThrow();
+
+    assertThat(results).containsOnlyOnce(new Changed(2));
+    assertThat(results.stream().filter(new Stale(2)::equals)).hasSize(7);
+  }
+
+  @Test
+  void aJobThatIsCancelledIsGoneAndNeverRuns() {
+    JobId id = desk.enqueue(Desk.job(1).at(LATER));
+
+    assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.empty()))).isEqualTo(new Changed(2));
+
+    assertThat(desk.jobs().find(id)).isEmpty();
+    assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.empty()))).isEqualTo(new Gone());
+  }
+
+  @Test
+  void theResultOfAJobThatWasChangedWhileItRanIsRefusedAndItRunsAsChanged() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    JobId id = desk.enqueue(Desk.job("\"before\""));
+    desk.start(
+        1,
+        (payload, job) -> {
+          begun.countDown();
+          assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();
+          return Desk.effect(payload, job);
+        });
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+
+    edit(c -> desk.jobs().payload(c, id, OptionalInt.of(1), "\"after\""));
+    go.countDown();
+    desk.awaitNoneLive();
+
+    assertThat(desk.effects()).containsExactly("\"after\"");
+  }
+
+  @Test
+  void aJobThatIsMovedForwardRunsThen() {
+    JobId id = desk.enqueue(Desk.job(1).at(LATER));
+    desk.start(1, desk::note);
+
+    edit(c -> desk.jobs().runAt(c, id, OptionalInt.of(1), Instant.EPOCH));
+
+    Await.until("ran", () -> desk.ran.contains("1"));
+  }
+
+  private EditResult edit(Function<Connection, EditResult> change) {
+    return desk.transactor().call(change::apply);
+  }
+}

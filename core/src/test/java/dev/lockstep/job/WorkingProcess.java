@@ -1,0 +1,90 @@
+package dev.lockstep.job;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.testkit.ChildJvm;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.Transactor;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A worker in a process of its own. It says which job it begins; a job with the payload "halt" ends
+ * the process at once; one that waits does so until it is told to go on.
+ */
+final class WorkingProcess {
+  static final String NODE = "child";
+
+  private WorkingProcess() {}
+
+  static ChildJvm start(TestDatabase database) {
+    return ChildJvm.start(
+        WorkingProcess.class, database.url(), database.user(), database.password());
+  }
+
+  public static void main(String[] args) throws Exception {
+    HikariConfig pool = new HikariConfig();
+    pool.setJdbcUrl(args[0]);
+    pool.setUsername(args[1]);
+    pool.setPassword(args[2]);
+    pool.setMaximumPoolSize(10);
+    CountDownLatch go = new CountDownLatch(1);
+    try (HikariDataSource source = new HikariDataSource(pool)) {
+      Transactor transactor = new Transactor(source);
+      WorkerConfig config =
+          new WorkerConfig(
+              NODE,
+              Desk.worker(4).queues(),
+              Desk.LONG,
+              Duration.ofMillis(20),
+              Duration.ofMillis(20),
+              Duration.ofSeconds(10),
+              100,
+              3,
+              Optional.empty());
+      Worker worker =
+          new Jobs(transactor, Desk.config())
+              .worker(
+                  config,
+                  Handlers.none()
+                      .on(Desk.KIND, (payload, job) -> run(transactor, go, payload, job)));
+      try (worker) {
+        BufferedReader in =
+            new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+          go.countDown();
+        }
+      }
+    }
+  }
+
+  private static Outcome run(
+      Transactor transactor, CountDownLatch go, String payload, JobContext job) throws Exception {
+    System.out.println("begun " + payload);
+    switch (payload) {
+      case "\"halt\"" -> Runtime.getRuntime().halt(1);
+      case "\"wait\"" -> go.await();
+      case "\"wait and see\"" -> {
+        go.await();
+        Await.until("the lease is lost", () -> !job.holdsLease());
+        System.out.println("lease lost");
+      }
+      case "\"wait naive\"" -> {
+        go.await();
+        // The effect first, and the result whenever: no transaction in common, no fence.
+        transactor.run(
+            connection -> Sql.execute(connection, "INSERT INTO effect VALUES (?)", payload));
+        System.out.println("written");
+        return Outcome.done();
+      }
+      default -> {}
+    }
+    return Desk.effect(payload, job);
+  }
+}
