@@ -123,7 +123,11 @@ public final class Lease {
    * the round trip that contains the fence, before it.
    */
   public void bound(RoundTrip trip) {
-    trip.update("SET LOCAL idle_in_transaction_session_timeout = " + term.leaseMs());
+    bound(trip, term.leaseMs());
+  }
+
+  static void bound(RoundTrip trip, long leaseMs) {
+    trip.update("SET LOCAL idle_in_transaction_session_timeout = " + leaseMs);
   }
 
   /**

@@ -132,7 +132,7 @@ final class ShardTable {
     return transactor.call(
         options,
         connection -> {
-          RoundTrip trip = new RoundTrip(connection);
+          RoundTrip trip = bounded(connection);
           Rows<Object> beat = trip.update(BEAT, leaseMs, leaving, group, member);
           trip.update(BURY, group);
           Rows<ShardRow> shards = readShards(trip);
@@ -161,7 +161,7 @@ final class ShardTable {
     return transactor.call(
         options,
         connection -> {
-          RoundTrip trip = new RoundTrip(connection);
+          RoundTrip trip = bounded(connection);
           List<Rows<Taken>> each = new ArrayList<>();
           for (ShardRow row : seen) {
             short shard = (short) row.shard();
@@ -212,10 +212,20 @@ final class ShardTable {
     transactor.run(
         options,
         (Connection connection) -> {
-          RoundTrip trip = new RoundTrip(connection);
+          RoundTrip trip = bounded(connection);
           statement.addTo(trip);
           trip.send();
         });
+  }
+
+  /**
+   * With the bound of {@link Lease#bound}. A process that stops between its heartbeat and COMMIT
+   * has its own row locked, and nobody could bury it for as long as it stands still.
+   */
+  private RoundTrip bounded(Connection connection) {
+    RoundTrip trip = new RoundTrip(connection);
+    Lease.bound(trip, leaseMs);
+    return trip;
   }
 
   private static Duration min(Duration a, Duration b) {

@@ -22,7 +22,7 @@ import java.util.concurrent.CompletionStage;
  * A node in a process of its own. It says what it takes and loses; told to write, it writes under
  * the leases of its first shards, whatever it has heard of them since.
  */
-final class OwningProcess {
+public final class OwningProcess {
   static final String TABLE = "CREATE TABLE written (shard int, epoch bigint, fenced boolean)";
   private static final String WRITE = "INSERT INTO written SELECT ?, ?, ?";
 
@@ -41,6 +41,24 @@ final class OwningProcess {
             Long.toString(lease.toMillis()));
     child.awaitLine("ready");
     return child;
+  }
+
+  /** Stops it where it has no transaction open, so that nothing of the test waits for its locks. */
+  public static void pauseBetweenTransactions(TestDatabase database, ChildJvm child) {
+    child.pause();
+    while (openTransactions(database) > 0) {
+      child.resume();
+      child.pause();
+    }
+  }
+
+  /** Transactions of other processes that wait for their client, if only the child has any. */
+  static long openTransactions(TestDatabase database) {
+    return database.queryLong(
+        """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'
+          AND backend_type = 'client backend'""");
   }
 
   public static void main(String[] args) throws Exception {

@@ -16,6 +16,11 @@ class TakeOverTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
 
   private static final int SHARDS = 4;
+  private static final String MEMBER_ROWS_LOCKED =
+      """
+      SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+      WHERE l.relation = 'lockstep.shard_member'::regclass AND l.mode = 'RowExclusiveLock'
+        AND a.state = 'idle in transaction'""";
 
   @BeforeEach
   void table() {
@@ -95,6 +100,21 @@ class TakeOverTest {
   }
 
   @Test
+  void aNodeStoppedInTheMiddleOfItsHeartbeatIsFollowedToo() throws Exception {
+    try (ChildJvm stopped =
+        OwningProcess.start(database, "heartbeat", SHARDS, Duration.ofSeconds(2))) {
+      do {
+        stopped.resume();
+        stopped.pause();
+      } while (database.queryLong(MEMBER_ROWS_LOCKED) == 0);
+
+      try (TestNode next = TestNode.started(database, "heartbeat", SHARDS)) {
+        next.awaitOwned(SHARDS);
+      }
+    }
+  }
+
+  @Test
   void nodesThatShareWhatADeadOneLeftGetEqualParts() throws Exception {
     try (ChildJvm victim = OwningProcess.start(database, "shared", 6, TestNode.LONG)) {
       victim.kill();
@@ -111,7 +131,7 @@ class TakeOverTest {
 
   /** The child stands still, its lease passes, and a node of this process follows it. */
   private static TestNode followStopped(ChildJvm stopped, String group) {
-    stopped.pause();
+    OwningProcess.pauseBetweenTransactions(database, stopped);
     TestNode.age(database, group);
     TestNode next = TestNode.started(database, group, SHARDS);
     next.awaitOwned(SHARDS);
