@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import dev.lockstep.job.Results.Ended;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
 import dev.lockstep.tx.TxOptions;
@@ -99,6 +100,7 @@ final class Completer {
       return transactor.call(
           options,
           connection -> {
+            bound(connection, ended.task().lease);
             effects.run(connection);
             if (write(connection, List.of(ended)).isEmpty()) {
               throw new Refused();
@@ -114,6 +116,13 @@ final class Completer {
     } catch (Refused e) {
       return false;
     }
+  }
+
+  /** Should this process stop here, what the effects lock is locked no longer than a lease. */
+  private static void bound(Connection connection, Lease lease) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    lease.bound(trip);
+    trip.send();
   }
 
   /** Rolls the effects back. */

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import java.time.Instant;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -7,10 +8,17 @@ import java.util.function.BooleanSupplier;
  *
  * @param id the same at every attempt
  * @param payload JSON, as it was enqueued (its white space may differ)
+ * @param due when it was to run; of a schedule, the occurrence
  * @param attempt 1 for the first; one that may have been cut off by a crash counts
  */
 public record JobContext(
-    JobId id, String queue, String kind, String payload, int attempt, BooleanSupplier lease) {
+    JobId id,
+    String queue,
+    String kind,
+    String payload,
+    Instant due,
+    int attempt,
+    BooleanSupplier lease) {
 
   /**
    * False once the right to complete the job is or may be lost: somebody else will run it. Worth

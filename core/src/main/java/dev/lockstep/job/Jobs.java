@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.function.Function;
 
 /**
  * Jobs: enqueue them in your own transaction, and run them on any number of nodes.
@@ -72,6 +73,16 @@ public final class Jobs {
     Worker worker = new Worker(transactor, config, ids, workerConfig, handlers, this::maintain);
     worker.start();
     return worker;
+  }
+
+  /**
+   * Jobs that recur.
+   *
+   * @param reader reads how a schedule recurs from its spec; throws IllegalArgumentException when
+   *     it does not understand it. The same on all nodes
+   */
+  public Schedules schedules(Function<String, Recurrence> reader) {
+    return new Schedules(transactor, ids, enqueuer, this::changes, reader, config.shards());
   }
 
   /** A job, live, dead or, where history is kept, done. */

@@ -227,6 +227,7 @@ public final class Worker implements AutoCloseable {
               row.queue(),
               row.kind(),
               row.payload(),
+              row.due().toInstant(),
               row.attempts() + 1,
               task::holdsLease);
       settle(queue, task, outcomeOf(job));

@@ -2,6 +2,7 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.shard.OwningProcess;
 import dev.lockstep.testkit.ChildJvm;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.concurrent.CountDownLatch;
@@ -21,7 +22,7 @@ class StaleWorkerIsFencedTest {
     desk.enqueue(Desk.job("\"wait\""));
     try (ChildJvm stale = WorkingProcess.start(database)) {
       stale.awaitLine(line -> line.startsWith("begun"));
-      stale.pause();
+      OwningProcess.pauseBetweenTransactions(database, stale);
       desk.age(WorkingProcess.NODE);
       desk.start(
           1,
@@ -76,7 +77,7 @@ class StaleWorkerIsFencedTest {
   /** The worker begins the job and is stopped; its lease passes, and another does the job. */
   private void followWhileStopped(ChildJvm stale) throws InterruptedException {
     stale.awaitLine(line -> line.startsWith("begun"));
-    stale.pause();
+    OwningProcess.pauseBetweenTransactions(database, stale);
     desk.age(WorkingProcess.NODE);
     desk.start(2, Desk::effect);
     desk.awaitNoneLive();

@@ -1,0 +1,12 @@
+package dev.lockstep.job;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A schedule as it is in the database at one moment.
+ *
+ * @param nextAt when it runs next; empty: never again
+ * @param version changes with every edit, and not when it runs
+ */
+public record Schedule(JobId id, NewSchedule content, Optional<Instant> nextAt, int version) {}

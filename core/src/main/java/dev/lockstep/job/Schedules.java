@@ -1,0 +1,243 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Gone;
+import dev.lockstep.job.EditResult.Stale;
+import dev.lockstep.job.Recurrence.CatchUp;
+import dev.lockstep.job.Recurrence.Due;
+import dev.lockstep.job.Recurrence.Occurrence;
+import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+
+/**
+ * Jobs that recur: each occurrence becomes one job, once, over all nodes.
+ *
+ * <p>A worker runs schedules if it serves {@link #QUEUE} and has {@link #handlers}. Methods that
+ * take a connection work in the caller's transaction, and the caller commits. Thread-safe.
+ */
+public final class Schedules {
+  /** Where the ticks wait that make the occurrences. */
+  public static final String QUEUE = "lockstep-schedules";
+
+  private static final String TICK = "lockstep-tick";
+  // Later than this an occurrence counts as missed.
+  private static final Duration ON_TIME = Duration.ofMinutes(1);
+  // Of the occurrences missed while nothing ran, at most so many are run.
+  private static final int MAX_CAUGHT_UP = 1_000;
+  private static final int TICK_ATTEMPTS = 100;
+
+  private final Transactor transactor;
+  private final JobIds ids;
+  private final Enqueuer enqueuer;
+  private final Function<Connection, JobChanges> changes;
+  private final Function<String, Recurrence> reader;
+  private final int shards;
+
+  Schedules(
+      Transactor transactor,
+      JobIds ids,
+      Enqueuer enqueuer,
+      Function<Connection, JobChanges> changes,
+      Function<String, Recurrence> reader,
+      int shards) {
+    this.transactor = transactor;
+    this.ids = ids;
+    this.enqueuer = enqueuer;
+    this.changes = changes;
+    this.reader = reader;
+    this.shards = shards;
+  }
+
+  /** With what makes occurrences of schedules. */
+  public Handlers handlers(Handlers handlers) {
+    return handlers.on(
+        TICK,
+        (payload, job) -> Outcome.Done.writing(connection -> tick(connection, Tick.read(payload))));
+  }
+
+  /**
+   * Makes a schedule, whose first occurrence is the first after now. The caller commits.
+   *
+   * @throws IllegalArgumentException if the reader does not understand its spec
+   */
+  public Schedule create(Connection connection, NewSchedule schedule) {
+    Recurrence recurrence = reader.apply(schedule.spec());
+    enqueuer.requirePayload(schedule.job().payload());
+    return transactor.on(
+        connection,
+        c -> {
+          JobId id = ids.next();
+          ScheduleTable table = new ScheduleTable(c);
+          Instant now = table.now();
+          table.insert(id, schedule, now);
+          Optional<Occurrence> next = recurrence.next(now);
+          setNext(c, id, 1, now, Optional.empty(), next);
+          return new Schedule(id, schedule, next.map(Occurrence::at), 1);
+        });
+  }
+
+  public Optional<Schedule> find(JobId id) {
+    return transactor.call(
+        transactor.defaults().asReadOnly(),
+        c -> new ScheduleTable(c).find(id).map(ScheduleRow::schedule));
+  }
+
+  /** A page of schedules, the newest first. */
+  public List<Schedule> list(Optional<JobId> before, int limit) {
+    if (limit < 0 || limit > Jobs.MAX_PAGE) {
+      throw new IllegalArgumentException("At most %d at a time".formatted(Jobs.MAX_PAGE));
+    }
+    return transactor.call(
+        transactor.defaults().asReadOnly(), c -> new ScheduleTable(c).list(shards, before, limit));
+  }
+
+  /** The next times of a schedule; empty if there is no such schedule. */
+  public Optional<List<Instant>> preview(JobId id, int count) {
+    return transactor.call(
+        transactor.defaults().asReadOnly(),
+        c ->
+            new ScheduleTable(c)
+                .find(id)
+                .map(row -> recurrence(row).preview(beforeNext(row), count)));
+  }
+
+  /** Just before the next run, which an edit may have put off beyond the first that matches. */
+  private static Instant beforeNext(ScheduleRow row) {
+    return row.schedule().nextAt().map(at -> at.minusNanos(1_000)).orElse(row.now());
+  }
+
+  /**
+   * Replaces a schedule's content. Its next run is the first after now by the new content that is
+   * not the one that ran last: a birthday moved within the year, or a day that begins again in
+   * another zone, is not run twice. The caller commits.
+   */
+  public EditResult change(
+      Connection connection, JobId id, OptionalInt version, NewSchedule content) {
+    Recurrence recurrence = reader.apply(content.spec());
+    enqueuer.requirePayload(content.job().payload());
+    return edit(
+        connection,
+        id,
+        version,
+        (c, row) -> {
+          int next = row.schedule().version() + 1;
+          new ScheduleTable(c).update(id, content, next);
+          Optional<Occurrence> at = recurrence.next(row.now());
+          while (at.isPresent()
+              && recurrence.times().period(at.get().local()).equals(row.lastPeriod())) {
+            at = recurrence.next(at.get().at());
+          }
+          setNext(c, id, next, row.doneUntil(), Optional.ofNullable(row.lastPeriod()), at);
+        });
+  }
+
+  /** Removes a schedule; jobs that it has made stay. The caller commits. */
+  public EditResult delete(Connection connection, JobId id, OptionalInt version) {
+    return edit(connection, id, version, (c, row) -> new ScheduleTable(c).delete(id));
+  }
+
+  @FunctionalInterface
+  private interface Edit {
+    void make(Connection connection, ScheduleRow row) throws SQLException;
+  }
+
+  /** The schedule's row is locked before its tick's, here and when the tick runs. */
+  private EditResult edit(Connection connection, JobId id, OptionalInt version, Edit edit) {
+    return transactor.on(
+        connection,
+        c -> {
+          Optional<ScheduleRow> row = new ScheduleTable(c).lock(id);
+          if (row.isEmpty()) {
+            return new Gone();
+          }
+          int current = row.get().schedule().version();
+          if (version.isPresent() && version.getAsInt() != current) {
+            return new Stale(current);
+          }
+          if (row.get().tick().isPresent()) {
+            changes.apply(c).cancel(row.get().tick().get(), OptionalInt.empty());
+          }
+          edit.make(c, row.get());
+          return new Changed(current + 1);
+        });
+  }
+
+  /** Which schedule a tick is of, and of which version. */
+  private record Tick(JobId schedule, int version) {
+    static Tick read(String payload) {
+      String[] parts = payload.substring(1, payload.length() - 1).split(" ", 2);
+      return new Tick(JobId.of(parts[0]), Integer.parseInt(parts[1]));
+    }
+
+    String payload() {
+      return "\"%s %d\"".formatted(schedule, version);
+    }
+  }
+
+  /**
+   * In the transaction that completes the tick: so what it makes is made once, and the next tick is
+   * there when this one is gone.
+   */
+  private void tick(Connection connection, Tick tick) throws SQLException {
+    Optional<ScheduleRow> found = new ScheduleTable(connection).lock(tick.schedule());
+    if (found.isEmpty() || found.get().schedule().version() != tick.version()) {
+      return;
+    }
+    ScheduleRow row = found.get();
+    Recurrence recurrence = recurrence(row);
+    CatchUp catchUp = row.schedule().content().catchUp();
+    // From just before the one that this tick is for, which an edit may have chosen.
+    Instant after = max(row.doneUntil(), beforeNext(row));
+    Due due =
+        recurrence.due(
+            after, row.now(), catchUp == CatchUp.NONE ? CatchUp.ALL : catchUp, MAX_CAUGHT_UP);
+    List<NewJob> jobs = new ArrayList<>();
+    Optional<String> period = Optional.ofNullable(row.lastPeriod());
+    for (Occurrence occurrence : due.run()) {
+      if (catchUp != CatchUp.NONE || occurrence.at().isAfter(row.now().minus(ON_TIME))) {
+        jobs.add(row.schedule().content().job().at(occurrence.at()));
+        period = Optional.of(recurrence.times().period(occurrence.local()));
+      }
+    }
+    if (!jobs.isEmpty()) {
+      enqueuer.enqueue(connection, jobs);
+    }
+    setNext(connection, tick.schedule(), tick.version(), row.now(), period, due.next());
+  }
+
+  private void setNext(
+      Connection connection,
+      JobId id,
+      int version,
+      Instant doneUntil,
+      Optional<String> period,
+      Optional<Occurrence> next)
+      throws SQLException {
+    Optional<JobId> tick = Optional.empty();
+    if (next.isPresent()) {
+      NewJob job =
+          NewJob.of(QUEUE, TICK, new Tick(id, version).payload())
+              .at(next.get().at())
+              .withMaxAttempts(TICK_ATTEMPTS);
+      tick =
+          Optional.of(((Enqueued.Accepted) enqueuer.enqueue(connection, List.of(job)).get(0)).id());
+    }
+    new ScheduleTable(connection).setNext(id, doneUntil, period, next.map(Occurrence::at), tick);
+  }
+
+  private Recurrence recurrence(ScheduleRow row) {
+    return reader.apply(row.schedule().content().spec());
+  }
+
+  private static Instant max(Instant a, Instant b) {
+    return a.isAfter(b) ? a : b;
+  }
+}

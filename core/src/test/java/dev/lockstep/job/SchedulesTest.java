@@ -1,0 +1,283 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Gone;
+import dev.lockstep.job.EditResult.Stale;
+import dev.lockstep.job.Recurrence.CatchUp;
+import dev.lockstep.job.Recurrence.Gap;
+import dev.lockstep.job.Recurrence.Overlap;
+import dev.lockstep.job.Yearly.LeapDay;
+import dev.lockstep.testkit.Race;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Each occurrence becomes one job, over all nodes, whatever is changed meanwhile. */
+class SchedulesTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Desk desk = new Desk(database);
+
+  private final List<Worker> workers = new ArrayList<>();
+  private final Queue<Instant> ran = new ConcurrentLinkedQueue<>();
+
+  @BeforeEach
+  void empty() {
+    database.execute("TRUNCATE lockstep.job_schedule");
+  }
+
+  @AfterEach
+  void close() {
+    workers.forEach(Worker::close);
+  }
+
+  @Test
+  void everyOccurrenceIsRunOnceOverAllNodes() {
+    startNode();
+    startNode();
+    startNode();
+    create("every 100", CatchUp.ALL);
+
+    Await.until("some occurrences", () -> ran.size() >= 15);
+    workers.forEach(Worker::close);
+
+    List<Instant> made = new ArrayList<>(ran);
+    made.addAll(waiting());
+    List<Instant> expected = new ArrayList<>();
+    Instant first = made.stream().min(Instant::compareTo).orElseThrow();
+    for (int i = 0; i < made.size(); i++) {
+      expected.add(first.plusMillis(100L * i));
+    }
+    assertThat(made).as("none twice, none left out").containsExactlyInAnyOrderElementsOf(expected);
+  }
+
+  @Test
+  void aYearlyRunThatHasBeenIsNotRunAgainWhenTheDateOrZoneIsChanged() {
+    LocalDate today = LocalDate.now(ZoneOffset.UTC);
+    Schedule schedule = create(yearly(today, "UTC"), CatchUp.LATEST);
+    makeDue(schedule.id(), today.atStartOfDay().toInstant(ZoneOffset.UTC));
+    startNode();
+    Await.until("this year's run", () -> ran.size() == 1);
+    workers.forEach(Worker::close);
+
+    change(schedule.id(), 1, yearly(today.plusDays(2), "UTC"));
+    assertThat(nextYear(schedule.id())).isGreaterThan(today.getYear());
+    change(schedule.id(), 2, yearly(today, "Pacific/Honolulu"));
+    assertThat(nextYear(schedule.id())).isGreaterThan(today.getYear());
+    assertThat(ticks()).isEqualTo(1);
+  }
+
+  @Test
+  void aChangeMovesTheNextRun() {
+    Schedule schedule = create(yearly(LocalDate.of(2024, 6, 1), "Asia/Tokyo"), CatchUp.LATEST);
+
+    change(schedule.id(), 1, yearly(LocalDate.of(2024, 6, 2), "Europe/Berlin"));
+
+    Schedule changed = schedules().find(schedule.id()).orElseThrow();
+    assertThat(changed.version()).isEqualTo(2);
+    assertThat(changed.nextAt().orElseThrow().atZone(ZoneId.of("Europe/Berlin")).toLocalTime())
+        .isEqualTo(LocalTime.of(0, 0));
+    assertThat(schedules().preview(schedule.id(), 2).orElseThrow())
+        .hasSize(2)
+        .startsWith(changed.nextAt().orElseThrow());
+    assertThat(ticks()).isEqualTo(1);
+  }
+
+  @Test
+  void aStaleEditIsRefusedWithTheCurrentVersion() throws Exception {
+    Schedule schedule = create("every 60000", CatchUp.NONE);
+
+    List<EditResult> results =
+        Race.<EditResult>of(6)
+            .run(
+                i ->
+                    desk.transactor()
+                        .call(
+                            c ->
+                                schedules()
+                                    .change(
+                                        c,
+                                        schedule.id(),
+                                        OptionalInt.of(1),
+                                        content("every 70000"))))
+            .valuesOrThrow();
+
+    assertThat(results).containsOnlyOnce(new Changed(2));
+    assertThat(results.stream().filter(new Stale(2)::equals)).hasSize(5);
+    assertThat(ticks()).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasMissedIsCaughtUpAsChosen() {
+    assertThat(runsAfterFiveYearsAway(CatchUp.ALL)).isEqualTo(6);
+    assertThat(runsAfterFiveYearsAway(CatchUp.LATEST)).isEqualTo(1);
+    assertThat(runsAfterFiveYearsAway(CatchUp.NONE)).isZero();
+  }
+
+  private int runsAfterFiveYearsAway(CatchUp catchUp) {
+    ran.clear();
+    database.execute("TRUNCATE lockstep.job_schedule, lockstep.job");
+    LocalDate last = LocalDate.now(ZoneOffset.UTC).minusDays(10);
+    Schedule schedule = create(yearly(last, "UTC"), catchUp);
+    makeDue(schedule.id(), last.minusYears(5).atStartOfDay().toInstant(ZoneOffset.UTC));
+    Worker node = startNode();
+    // All that was due is done, and the tick waits for the time it would have had anyway.
+    Await.until(
+        "caught up",
+        () ->
+            schedules().find(schedule.id()).orElseThrow().nextAt().equals(schedule.nextAt())
+                && desk.live() == 1);
+    node.close();
+    return ran.size();
+  }
+
+  @Test
+  void aDeletedScheduleRunsNoMore() {
+    Schedule schedule = create("every 60000", CatchUp.NONE);
+
+    EditResult deleted =
+        desk.transactor().call(c -> schedules().delete(c, schedule.id(), OptionalInt.of(1)));
+    EditResult again =
+        desk.transactor().call(c -> schedules().delete(c, schedule.id(), OptionalInt.empty()));
+
+    assertThat(deleted).isEqualTo(new Changed(2));
+    assertThat(again).isEqualTo(new Gone());
+    assertThat(desk.live()).isZero();
+    assertThat(schedules().preview(schedule.id(), 1)).isEmpty();
+  }
+
+  @Test
+  void aScheduleThatNeverHappensHasNoNextRun() {
+    Schedule never = create("never", CatchUp.ALL);
+
+    assertThat(never.nextAt()).isEmpty();
+    assertThat(desk.live()).isZero();
+    assertThat(schedules().list(Optional.empty(), 10)).containsExactly(never);
+  }
+
+  @Test
+  void aSpecThatTheReaderDoesNotUnderstandIsRefused() {
+    assertThatThrownBy(() -> create("whenever", CatchUp.ALL))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThat(schedules().list(Optional.empty(), 10)).isEmpty();
+  }
+
+  private Schedules schedules() {
+    return desk.jobs().schedules(SchedulesTest::read);
+  }
+
+  private Worker startNode() {
+    WorkerConfig config = Desk.worker(2).withQueue(QueueConfig.of(Schedules.QUEUE, 2));
+    Worker worker =
+        desk.jobs()
+            .worker(
+                config,
+                schedules()
+                    .handlers(
+                        Handlers.none()
+                            .on(
+                                Desk.KIND,
+                                (payload, job) -> {
+                                  ran.add(job.due());
+                                  return Outcome.done();
+                                })));
+    workers.add(worker);
+    return worker;
+  }
+
+  private Schedule create(String spec, CatchUp catchUp) {
+    return desk.transactor()
+        .call(c -> schedules().create(c, new NewSchedule("s", spec, Desk.job(1), catchUp)));
+  }
+
+  private static NewSchedule content(String spec) {
+    return new NewSchedule("s", spec, Desk.job(1), CatchUp.LATEST);
+  }
+
+  private void change(JobId id, int version, String spec) {
+    EditResult result =
+        desk.transactor()
+            .call(c -> schedules().change(c, id, OptionalInt.of(version), content(spec)));
+    assertThat(result).isEqualTo(new Changed(version + 1));
+  }
+
+  private int nextYear(JobId id) {
+    return schedules()
+        .find(id)
+        .orElseThrow()
+        .nextAt()
+        .orElseThrow()
+        .atZone(ZoneOffset.UTC)
+        .getYear();
+  }
+
+  private static List<Instant> waiting() {
+    return database.query(
+        "SELECT due FROM lockstep.job WHERE kind = ?",
+        row -> row.getTimestamp(1).toInstant(),
+        Desk.KIND);
+  }
+
+  private static long ticks() {
+    return database.queryLong("SELECT count(*) FROM lockstep.job WHERE queue = ?", Schedules.QUEUE);
+  }
+
+  /** As if its next run had been then, and nothing had run since. */
+  private static void makeDue(JobId schedule, Instant then) {
+    database.execute(
+        """
+        UPDATE lockstep.job_schedule
+        SET next_at = '%1$s', done_until = '%1$s'::timestamptz - interval '1 second'
+        WHERE id = '%2$s';
+        UPDATE lockstep.job SET due = '%1$s' WHERE queue = '%3$s';
+        """
+            .formatted(then, schedule, Schedules.QUEUE));
+  }
+
+  private static String yearly(LocalDate date, String zone) {
+    return "yearly %s %s".formatted(MonthDay.from(date), zone);
+  }
+
+  /** The words of this test: "every 100" (milliseconds), "yearly --06-01 Asia/Tokyo", "never". */
+  private static Recurrence read(String spec) {
+    String[] words = spec.split(" ", 3);
+    return switch (words[0]) {
+      case "every" -> {
+        long nanos = Long.parseLong(words[1]) * 1_000_000;
+        yield in(
+            "UTC",
+            after -> {
+              long since = ChronoUnit.NANOS.between(after.toLocalDate().atStartOfDay(), after);
+              return Optional.of(
+                  after.toLocalDate().atStartOfDay().plusNanos((since / nanos + 1) * nanos));
+            });
+      }
+      case "yearly" ->
+          in(words[2], new Yearly(MonthDay.parse(words[1]), LocalTime.MIDNIGHT, LeapDay.FEB_28));
+      case "never" -> in("UTC", after -> Optional.empty());
+      default -> throw new IllegalArgumentException("Not understood: " + spec);
+    };
+  }
+
+  private static Recurrence in(String zone, LocalTimes times) {
+    return new Recurrence(times, ZoneId.of(zone), Gap.NEXT, Overlap.FIRST);
+  }
+}
