@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.Results.Ended;
+import dev.lockstep.job.Results.Place;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.RoundTrip;
@@ -11,7 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -211,10 +212,9 @@ final class Completer {
 
   /** Shards in order, each with its own fence. */
   private Set<JobId> write(Connection connection, List<Ended> all) throws SQLException {
-    record Place(Lease lease, boolean kept) {}
     Map<Place, List<Ended>> places = new LinkedHashMap<>();
     all.stream()
-        .sorted((a, b) -> Integer.compare(a.row().id().shard(), b.row().id().shard()))
+        .sorted(Comparator.comparingInt(ended -> ended.row().id().shard()))
         .forEach(
             ended ->
                 places
@@ -222,13 +222,7 @@ final class Completer {
                         new Place(ended.task().lease, ended.task().kept),
                         place -> new ArrayList<>())
                     .add(ended));
-    Set<JobId> accepted = new HashSet<>();
-    for (Map.Entry<Place, List<Ended>> place : places.entrySet()) {
-      accepted.addAll(
-          new Results(connection, config, ids)
-              .write(place.getKey().lease(), place.getKey().kept(), place.getValue()));
-    }
-    return accepted;
+    return new Results(connection, config, ids).write(places);
   }
 
   private void keep(Keep keep) {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -69,7 +70,7 @@ final class Results {
       INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error) VALUES (?, ?, ?, now(), ?)""";
 
   private static final String FORGET_ATTEMPTS =
-      "DELETE FROM lockstep.job_attempt WHERE shard = ? AND id = ANY (?)";
+      "DELETE FROM lockstep.job_attempt WHERE shard = ? AND id = ?";
 
   private static final String FREE_KEY =
       """
@@ -116,16 +117,35 @@ final class Results {
     }
   }
 
+  /** Where results belong: a shard that is owned, or jobs kept from one that was handed over. */
+  record Place(Lease lease, boolean kept) {}
+
   /**
-   * Writes results of one shard.
+   * Writes results of any number of shards, in one crossing of the network. The share locks of the
+   * fences are taken in the order of the map: let it be that of the shards.
    *
    * @return those that were accepted
    */
-  Set<JobId> write(Lease lease, boolean kept, List<Ended> ended) throws SQLException {
-    Fence fence = new Fence(lease, kept);
+  Set<JobId> write(Map<Place, List<Ended>> places) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    lease.bound(trip);
     List<Rows<JobId>> answers = new ArrayList<>();
+    places.forEach((place, ended) -> add(trip, place, ended, answers));
+    trip.send();
+    Set<JobId> accepted = new HashSet<>();
+    answers.forEach(rows -> accepted.addAll(rows.list()));
+    followUp(
+        places.values().stream()
+            .flatMap(List::stream)
+            .filter(one -> accepted.contains(one.row().id()))
+            .toList());
+    return accepted;
+  }
+
+  private void add(RoundTrip trip, Place place, List<Ended> ended, List<Rows<JobId>> answers) {
+    Fence fence = new Fence(place.lease(), place.kept());
+    if (answers.isEmpty()) {
+      place.lease().bound(trip);
+    }
     addDeletes(trip, fence, ended, answers);
     for (Ended one : ended) {
       if (one.againMs() >= 0) {
@@ -134,11 +154,6 @@ final class Results {
         answers.add(dead(trip, fence, one, reasonOfDeath(one).get()));
       }
     }
-    trip.send();
-    Set<JobId> accepted = new HashSet<>();
-    answers.forEach(rows -> accepted.addAll(rows.list()));
-    followUp(ended.stream().filter(one -> accepted.contains(one.row().id())).toList());
-    return accepted;
   }
 
   /** Marks jobs that run with the node that runs them. */
@@ -234,7 +249,6 @@ final class Results {
   /** What few jobs have: errors to record or to forget, a key to free. */
   private void followUp(List<Ended> accepted) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    List<UUID> forget = new ArrayList<>();
     for (Ended one : accepted) {
       JobRow row = one.row();
       if (one.outcome() instanceof Outcome.Retry retry) {
@@ -245,15 +259,11 @@ final class Results {
             (short) (row.attempts() + 1),
             Names.storable(retry.error(), config.maxErrorLength()));
       } else if (row.attempts() > 0 && one.againMs() < 0 && reasonOfDeath(one).isEmpty()) {
-        forget.add(row.id().value());
+        trip.update(FORGET_ATTEMPTS, (short) row.id().shard(), row.id().value());
       }
       if (one.againMs() < 0) {
         freeKey(trip, ids, row);
       }
-    }
-    if (!forget.isEmpty()) {
-      short shard = (short) accepted.get(0).row().id().shard();
-      trip.update(FORGET_ATTEMPTS, shard, SqlArray.uuids(forget));
     }
     trip.send();
   }

@@ -33,6 +33,8 @@ public record WorkerConfig(
     int maxCrashes,
     Optional<DataSource> listen) {
   public static final int MAX_QUEUES = 100;
+  // A failed job takes a statement of its own, and a round trip has 65,535 parameters.
+  public static final int MAX_COMPLETION_BATCH = 5_000;
 
   public WorkerConfig {
     queues = List.copyOf(queues);
@@ -44,8 +46,11 @@ public record WorkerConfig(
     if (pollInterval.toMillis() < 10 || stopTimeout.isNegative()) {
       throw new IllegalArgumentException("pollInterval is at least 10 ms, stopTimeout 0");
     }
-    if (completionBatch < 1 || completionBatch > 10_000 || maxCrashes < 1 || maxCrashes > 100) {
-      throw new IllegalArgumentException("completionBatch is 1 to 10,000, maxCrashes 1 to 100");
+    if (completionBatch < 1
+        || completionBatch > MAX_COMPLETION_BATCH
+        || maxCrashes < 1
+        || maxCrashes > 100) {
+      throw new IllegalArgumentException("completionBatch is 1 to 5,000, maxCrashes 1 to 100");
     }
   }
 

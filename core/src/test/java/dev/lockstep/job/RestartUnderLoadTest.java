@@ -15,7 +15,7 @@ class RestartUnderLoadTest {
 
   @Test
   void everyJobIsDoneAndItsEffectHappensOnce() throws Exception {
-    int count = 300;
+    int count = 100;
     desk.enqueueMany(count);
     desk.start(4, Desk::effect);
     desk.start(4, Desk::effect);
