@@ -232,9 +232,7 @@ class OneDrawTest {
       assertThat(campaign(campaign).getString("status")).isEqualTo("soldOut");
 
       spoken.set(true);
-      while (!document(campaign).getString("status").equals("drawn")) {
-        Thread.onSpinWait();
-      }
+      Await.until("it is drawn", () -> document(campaign).getString("status").equals("drawn"));
       assertThat(document(campaign).getString("beacon")).isEqualTo("ab".repeat(32));
       assertThat(document(campaign).getString("entrantsHash"))
           .isEqualTo(frozen.getString("entrantsHash"));
@@ -339,13 +337,13 @@ class OneDrawTest {
     return connection;
   }
 
-  private static void awaitLockWaitOr(CompletableFuture<?> ended) {
+  private static void awaitLockWaitOr(CompletableFuture<?> ended) throws Exception {
     String waiting =
         "SELECT count(*) FROM pg_stat_activity"
             + " WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while (server.database().queryLong(waiting) == 0 && !ended.isDone()) {
-      Thread.onSpinWait();
-    }
+    Await.until(
+        "the second waits for the first, or has ended",
+        () -> server.database().queryLong(waiting) > 0 || ended.isDone());
   }
 
   private static long draws(String campaign) {

@@ -108,6 +108,21 @@ class VerifyDrawTest {
         .doesNotContain("Verified");
   }
 
+  /** A mistake that both made alike would be no mistake to either. */
+  @Test
+  void whatVerifiesSharesNoCodeWithWhatDraws() throws Exception {
+    Path sources = Repository.root().resolve("server/src/main/java/dev/lockstep/server/verify");
+    try (Stream<Path> files = Files.list(sources)) {
+      assertThat(files.toList())
+          .isNotEmpty()
+          .allSatisfy(
+              file ->
+                  assertThat(Files.readAllLines(file))
+                      .filteredOn(line -> line.matches("import (static )?dev\\.lockstep\\..*"))
+                      .allMatch(line -> line.contains("dev.lockstep.server.verify.")));
+    }
+  }
+
   @Test
   void aTextThatIsNoDocumentIsRefused() throws Exception {
     Path file = Files.writeString(folder.resolve("draw.json"), "<html>");
