@@ -4,10 +4,13 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
+import com.microsoft.playwright.Route;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.lockstep.server.api.Problem;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Duration;
 import java.util.regex.Pattern;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
@@ -158,6 +161,26 @@ class BuyingPageTest {
             server.operator().get("/v1/purchases?campaign=" + id).expect(200).getJsonArray("items"))
         .hasSize(1);
     chromium.forgive("net::ERR_FAILED");
+  }
+
+  @Test
+  void aServerThatHasTooMuchToDoIsAskedAgainWhenItSays() throws Exception {
+    Page page = open(server.triangle(3, null));
+    page.route(
+        "**/holds",
+        route ->
+            route.fulfill(
+                new Route.FulfillOptions()
+                    .setStatus(503)
+                    .setContentType("application/problem+json")
+                    .setBody(Problem.overloaded(Duration.ofSeconds(7)).toJson().encode())));
+    press(page, "Hold a position");
+    assertThat(page.locator("#answer")).containsText("Too many people are buying");
+    assertThat(page.locator("#answer")).containsText("Try again in 7 seconds");
+    page.unroute("**/holds");
+    press(page, "Hold a position");
+    assertThat(heading(page, "Held for you")).isVisible();
+    chromium.forgive("status of 503");
   }
 
   @Test

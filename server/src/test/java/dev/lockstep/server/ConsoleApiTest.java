@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -105,6 +108,56 @@ class ConsoleApiTest {
   }
 
   @Test
+  void whatAnOperatorReleasesOrRefundsIsKeptToo() throws Exception {
+    String id = server.triangle(4, null);
+    String path = "/v1/campaigns/" + id;
+    Client shop = server.service();
+    String released =
+        shop.post(path + "/holds", "r1", cart("a", layer(4, 1))).expect(201).getString("id");
+    String given =
+        shop.post(path + "/holds", "r2", cart("a", layer(4, 1))).expect(201).getString("id");
+    String bought =
+        shop.post(path + "/purchases", "r3", Client.order("b", 4, "pm_card_visa"))
+            .expect(201)
+            .getString("id");
+    Client operator = server.operator();
+    String body = because("Asked for by phone").encode();
+    operator.send("DELETE", "/v1/holds/" + released, body, Map.of()).expect(200);
+    operator.send("DELETE", "/v1/holds/" + released, body, Map.of());
+    // What a shop does for its buyers is no operator's action.
+    shop.delete("/v1/holds/" + given).expect(200);
+    for (int i = 0; i < 2; i++) {
+      operator.post("/v1/purchases/" + bought + "/refund", "once", because("A kindness"));
+    }
+
+    JsonArray actions = operator.get(path + "/actions").expect(200).getJsonArray("items");
+    assertThat(actions)
+        .extracting(item -> ((JsonObject) item).getString("action"))
+        .containsExactly("create", "publish", "release", "refund");
+    assertThat(actions)
+        .extracting(item -> ((JsonObject) item).getString("subject"))
+        .containsExactly(null, null, released, bought);
+    assertThat(actions)
+        .extracting(item -> ((JsonObject) item).getString("reason"))
+        .containsExactly(null, null, "Asked for by phone", "A kindness");
+  }
+
+  /** A release writes its record, which refers to the campaign, while it holds the pool. */
+  @Test
+  void aPauseDoesNotWaitForARecordThatIsBeingWritten() throws Exception {
+    String id = server.triangle(3, null);
+    try (Connection writer = server.database().connection();
+        Statement statement = writer.createStatement()) {
+      writer.setAutoCommit(false);
+      // As the reference of an uncommitted row does.
+      statement.execute(
+          "SELECT 1 FROM lockstep_server.campaign WHERE id = " + id + " FOR KEY SHARE");
+      server.operator().post("/v1/campaigns/" + id + "/pause", because("A test")).expect(200);
+      writer.rollback();
+    }
+  }
+
+  @Test
   void theTrailOfOnePoolLeavesOutTheOthers() throws Exception {
     String id = server.triangle(4, null);
     Client shop = server.service();
@@ -128,9 +181,9 @@ class ConsoleApiTest {
             .expect(201);
     String path = "/v1/keys/" + key.getString("id");
     assertThat(key.getString("createdBy")).isEqualTo("operator:configured");
-    operator.send("DELETE", path, because("Leaked").encode(), java.util.Map.of()).expect(200);
+    operator.send("DELETE", path, because("Leaked").encode(), Map.of()).expect(200);
     // Again, and with another reason: the first stays on record.
-    operator.send("DELETE", path, because("Again").encode(), java.util.Map.of()).expect(200);
+    operator.send("DELETE", path, because("Again").encode(), Map.of()).expect(200);
     JsonObject shown = operator.get(path).expect(200);
     assertThat(shown.getString("revokedBy")).isEqualTo("operator:configured");
     assertThat(shown.getString("revokeReason")).isEqualTo("Leaked");

@@ -3,11 +3,13 @@ package dev.lockstep.server;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static dev.lockstep.server.Client.cart;
 import static dev.lockstep.server.Client.layer;
+import static dev.lockstep.server.Client.sku;
 
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -92,6 +94,26 @@ class ConsolePageTest {
   }
 
   @Test
+  void theOverviewPlotsWhatIsSoldAndHowLongItTakes() throws Exception {
+    String id = server.drop(50, null);
+    Page operator = console("overview");
+    Locator sales = operator.locator(".plot:has(h3:text-is('Sales'))");
+    Locator times = operator.locator(".plot:has(h3:text-is('Time of a purchase'))");
+    // The first two readings have been compared, so that what is sold now is between two.
+    assertThat(sales.locator(".figure")).containsText("per s");
+    server
+        .service()
+        .post(
+            "/v1/campaigns/" + id + "/purchases",
+            "o",
+            Client.order("b", "pm_card_visa", sku("A", 2)))
+        .expect(201);
+    assertThat(times).containsText(Pattern.compile("highest [0-9.]+ ms"));
+    assertThat(sales).containsText(Pattern.compile("highest (0\\.[1-9]|[1-9])"));
+    assertThat(times.locator("polyline").first()).hasAttribute("points", Pattern.compile("\\d"));
+  }
+
+  @Test
   void aDropOfTwoProductsIsMade() throws Exception {
     Page operator = console("campaigns");
     operator.getByRole(AriaRole.BUTTON, named("New campaign")).click();
@@ -149,6 +171,7 @@ class ConsolePageTest {
     operator.getByLabel("Buyer").press("Enter");
     assertThat(rows).hasCount(1);
     rows.getByRole(AriaRole.BUTTON, inside("Release")).click();
+    dialog(operator).getByLabel("Reason").fill("Asked for by phone");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Release")).click();
     assertThat(rows.locator(".badge")).hasText("released");
     Assertions.assertThat(server.anyone().get("/v1/campaigns/" + id).expect(200).getInteger("held"))

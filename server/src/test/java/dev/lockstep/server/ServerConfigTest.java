@@ -116,6 +116,17 @@ class ServerConfigTest {
   }
 
   @Test
+  void visitorsAreLetInWhereTheDatabaseIsOurOwnUnlessToldOtherwise() {
+    String url = "jdbc:postgresql://db/shop";
+    assertThat(ServerConfig.of(null, null, null, null, NOTHING).visitors()).isTrue();
+    assertThat(ServerConfig.of(null, null, null, url, NOTHING).visitors()).isFalse();
+    Map<String, String> on = Map.of("LOCKSTEP_VISITORS", "true");
+    Map<String, String> off = Map.of("LOCKSTEP_VISITORS", "false");
+    assertThat(ServerConfig.of(null, null, null, url, on).visitors()).isTrue();
+    assertThat(ServerConfig.of(null, null, null, null, off).visitors()).isFalse();
+  }
+
+  @Test
   void theBuiltInGatewayCanBeToldToMisbehaveButNotStripe() {
     Map<String, String> slow = Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":50}");
     assertThat(PaymentSettings.of(slow).faults().latency()).isEqualTo(Duration.ofMillis(50));

@@ -6,13 +6,20 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Something that was done to a campaign: what, by whom, why. */
-record Action(long id, String action, String actor, Optional<String> reason, Instant at) {
+/** Something that was done to a campaign, or to what it sold: what, by whom, why, to which. */
+record Action(
+    long id,
+    String action,
+    String actor,
+    Optional<String> reason,
+    Instant at,
+    Optional<String> subject) {
   static final ObjectShape SHAPE =
       Shape.object()
           .required("action", Shape.text(1, 32))
           .required("actor", Shape.text(1, 200))
           .required("reason", Shape.nullable(Shape.text(1, 500)))
+          .required("subject", Shape.nullable(Shape.text(1, 64)))
           .required("at", Shape.time());
 
   JsonObject json() {
@@ -20,6 +27,7 @@ record Action(long id, String action, String actor, Optional<String> reason, Ins
         .put("action", action)
         .put("actor", actor)
         .put("reason", reason.orElse(null))
+        .put("subject", subject.orElse(null))
         .put("at", at.toString());
   }
 }

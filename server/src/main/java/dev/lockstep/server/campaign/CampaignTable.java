@@ -40,8 +40,9 @@ final class CampaignTable {
   private static final String READ =
       "SELECT " + COLUMNS + " FROM lockstep_server.campaign WHERE id = ?";
 
-  // Taken before any pool: two operators' actions on one campaign come one after the other.
-  private static final String LOCK = READ + " FOR UPDATE";
+  // Taken before any pool: two operators' actions on one campaign come one after the other. Not the
+  // strongest lock, which who refers to the campaign while it holds a pool would wait for.
+  private static final String LOCK = READ + " FOR NO KEY UPDATE";
 
   private static final String SEED = "SELECT seed FROM lockstep_server.campaign WHERE id = ?";
 
@@ -52,11 +53,13 @@ final class CampaignTable {
       "UPDATE lockstep_server.campaign SET status = ?, seed = coalesce(seed, ?) WHERE id = ?";
 
   private static final String RECORD =
-      "INSERT INTO lockstep_server.campaign_action (campaign, action, actor, reason) VALUES (?, ?, ?, ?)";
+      """
+      INSERT INTO lockstep_server.campaign_action (campaign, action, actor, reason, subject)
+      VALUES (?, ?, ?, ?, ?)""";
 
   private static final String ACTIONS =
       """
-      SELECT id, action, actor, reason, at FROM lockstep_server.campaign_action
+      SELECT id, action, actor, reason, at, subject FROM lockstep_server.campaign_action
       WHERE campaign = ? AND id > ? ORDER BY id LIMIT ?""";
 
   // Of two nodes that start at once, one makes the samples; held to the end of the transaction.
@@ -134,14 +137,30 @@ final class CampaignTable {
     }
   }
 
+  static void record(Connection connection, long id, OperatorAct act) throws SQLException {
+    record(connection, id, act.action(), act.actor(), act.reason().orElse(null), act.subject());
+  }
+
   static void record(
       Connection connection, long id, String action, String actor, @Nullable String reason)
+      throws SQLException {
+    record(connection, id, action, actor, reason, null);
+  }
+
+  private static void record(
+      Connection connection,
+      long id,
+      String action,
+      String actor,
+      @Nullable String reason,
+      @Nullable String subject)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(RECORD)) {
       statement.setLong(1, id);
       statement.setString(2, action);
       statement.setString(3, actor);
       statement.setString(4, reason);
+      statement.setString(5, subject);
       statement.executeUpdate();
     }
   }
@@ -162,7 +181,8 @@ final class CampaignTable {
                   row.getString(2),
                   row.getString(3),
                   Optional.ofNullable(row.getString(4)),
-                  row.getObject(5, OffsetDateTime.class).toInstant()));
+                  row.getObject(5, OffsetDateTime.class).toInstant(),
+                  Optional.ofNullable(row.getString(6))));
         }
       }
       return actions;

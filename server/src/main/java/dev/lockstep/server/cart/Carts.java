@@ -33,6 +33,7 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.cart.CheckoutGuard.Wanted;
 import dev.lockstep.server.cart.OnceCompanion.KeyTaken;
 import dev.lockstep.server.key.Keys;
@@ -116,6 +117,7 @@ public final class Carts {
             .handledBy(this::extend),
         Endpoint.of(DELETE, "/v1/holds/{id}", "Releases a hold.")
             .by(SELLERS_AND_BUYERS)
+            .perhapsTaking(OperatorAct.REASON)
             .answering(200, CartView.SHAPE)
             .handledBy(this::release));
   }
@@ -207,7 +209,12 @@ public final class Carts {
   }
 
   private Future<Answer> release(Request request) {
-    return onHold(request, (campaign, hold, actor) -> new Release(campaign.scope(), hold, actor));
+    Optional<OperatorAct> act =
+        request.principal().role() == Role.OPERATOR
+            ? Optional.of(OperatorAct.of(request, "release", request.path("id")))
+            : Optional.empty();
+    return onHold(
+        request, act, (campaign, hold, actor) -> new Release(campaign.scope(), hold, actor));
   }
 
   private Future<Answer> extend(Request request) {
@@ -266,6 +273,10 @@ public final class Carts {
   }
 
   private Future<Answer> onHold(Request request, MakeCommand make) {
+    return onHold(request, Optional.empty(), make);
+  }
+
+  private Future<Answer> onHold(Request request, Optional<OperatorAct> act, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
     Actor actor = Acting.actor(request.principal());
     return campaigns
@@ -274,7 +285,9 @@ public final class Carts {
             campaign ->
                 onLoop(
                         holds.submit(
-                            make.command(campaign, id.hold(), actor), guard, new Wanted(id.hold())))
+                            make.command(campaign, id.hold(), actor),
+                            guard,
+                            new Wanted(id.hold(), act)))
                     .map(outcome -> Outcomes.answer(campaign, outcome, 200)));
   }
 

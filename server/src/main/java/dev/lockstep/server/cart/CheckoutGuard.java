@@ -8,6 +8,7 @@ import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
+import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.cart.CheckoutGuard.Wanted;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -19,6 +20,8 @@ import java.util.Optional;
  * one thing and get another. Asked under the lock of the hold, which a checkout takes too, so that
  * of a change and a checkout one comes first and the other sees it. What it refuses fails; the
  * batch is then split, and only that command fails in the end.
+ *
+ * <p>Also writes down, in the same transaction, what an operator let go of and why.
  */
 final class CheckoutGuard implements Companion<Wanted> {
   private final Checkouts checkouts;
@@ -27,8 +30,12 @@ final class CheckoutGuard implements Companion<Wanted> {
     this.checkouts = checkouts;
   }
 
-  /** A command that would change a hold. */
-  record Wanted(HoldId hold) {}
+  /**
+   * A command that would change a hold.
+   *
+   * @param act what to write down when it does
+   */
+  record Wanted(HoldId hold, Optional<OperatorAct> act) {}
 
   @Override
   public void write(Connection connection, List<Accompanied<Wanted>> outcomes) throws SQLException {
@@ -40,6 +47,12 @@ final class CheckoutGuard implements Companion<Wanted> {
     List<HoldId> ids = changed.stream().map(Hold::id).toList();
     if (!checkouts.payingFor(connection, changed.get(0).scope(), ids).isEmpty()) {
       throw inCheckout();
+    }
+    for (Accompanied<Wanted> asked : outcomes) {
+      Optional<OperatorAct> act = asked.payload().act();
+      if (act.isPresent() && changed(asked.outcome()).isPresent()) {
+        act.get().record(connection, changed.get(0).scope().value());
+      }
     }
   }
 

@@ -27,6 +27,7 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.cart.Acting;
 import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
@@ -171,7 +172,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
         Endpoint.of(POST, "/v1/purchases/{id}/refund", "Gives the money of a purchase back.")
             .by(Role.OPERATOR)
             .withIdempotencyKey(IdempotencyKey.REQUIRED)
-            .perhapsTaking(Shape.object().optional("reason", Shape.text(1, 500)))
+            .perhapsTaking(OperatorAct.REASON)
             .answering(200, PurchaseView.SHAPE)
             .answering(202, PurchaseView.SHAPE)
             .handledBy(this::refund),
@@ -330,9 +331,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   /** The key first, then the purchase; the money after both are written. */
   private Future<Answer> refund(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
-    OnceKey key =
-        new OnceKey(
-            id.campaign(), request.principal().name(), request.idempotencyKey().orElseThrow());
+    OperatorAct act = OperatorAct.of(request, "refund", id.toString());
+    OnceKey key = new OnceKey(id.campaign(), act.actor(), request.idempotencyKey().orElseThrow());
     return workers
         .run(
             () ->
@@ -343,7 +343,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                       Purchase purchase =
                           PurchaseTable.find(connection, id)
                               .orElseThrow(() -> PurchaseId.unknown().asException());
-                      return refunds.mark(connection, purchase)
+                      return refunds.mark(connection, purchase, act)
                           ? KeyedPurchase.text(id.value())
                           : StoredAnswer.text(notRefundable(purchase).toAnswer());
                     }))

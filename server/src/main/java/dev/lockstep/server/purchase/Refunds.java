@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.payment.RefundResult;
@@ -52,14 +53,18 @@ final class Refunds {
   }
 
   /**
-   * Writes down that a completed purchase is to be refunded. The caller commits, and then calls
-   * {@link #send}.
+   * Writes down that a completed purchase is to be refunded, by whom and why. The caller commits,
+   * and then calls {@link #send}.
    *
    * @return false if it is not completed any more
    */
-  boolean mark(Connection connection, Purchase completed) throws SQLException {
+  boolean mark(Connection connection, Purchase completed, OperatorAct act) throws SQLException {
     Change change = Change.silent(completed, Set.of(Status.COMPLETED), completed.refunding());
-    return take(connection, change);
+    boolean taken = take(connection, change);
+    if (taken) {
+      act.record(connection, completed.id().campaign());
+    }
+    return taken;
   }
 
   /** Of a purchase whose refund is written down; asking again does no harm. */

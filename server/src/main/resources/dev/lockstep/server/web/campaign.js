@@ -11,7 +11,7 @@ import { triangleSale } from './triangle-sale.js';
 import { dropSale } from './drop-sale.js';
 
 const id = location.pathname.split('/')[2];
-const POSITIONS_EVERY_MS = 400;
+const POSITIONS_EVERY_MS = 500;
 const view = byId('sale');
 
 async function begin() {

@@ -58,8 +58,8 @@ function stock(now) {
 async function record(path) {
   const done = await all(`${path}/actions`);
   return el('section', { class: 'block' }, el('h2', {}, 'What operators did'),
-    table('Actions', ['When', 'What', 'Who', 'Why'], done.map((one) => [
-      time(one.at), one.action, el('td', {}, code(one.actor)), name(one.reason || '–')]), ['Nothing yet.', '']));
+    table('Actions', ['When', 'What', 'Who', 'Why', 'Which'], done.map((one) => [
+      time(one.at), one.action, el('td', { class: 'id' }, code(one.actor)), name(one.reason || '–'), one.subject ? el('td', { class: 'id' }, code(one.subject)) : '–']), ['Nothing yet.', '']));
 }
 
 function trail(place, now, path) {
@@ -71,7 +71,7 @@ function trail(place, now, path) {
     path: () => `${path}/audit${pool.value ? `?pool=${encodeURIComponent(pool.value)}` : ''}`,
     columns: ['When', 'Pool', 'No.', 'Cause', 'Held', 'Sold', 'Who', 'Hold'],
     row: (one) => [time(one.at), one.pool, String(one.seq), one.cause, `${one.heldBefore} → ${one.heldAfter}`,
-      `${one.soldBefore} → ${one.soldAfter}`, el('td', {}, code(one.actor)), el('td', {}, code(one.hold))],
+      `${one.soldBefore} → ${one.soldAfter}`, el('td', { class: 'id' }, code(one.actor)), el('td', { class: 'id' }, code(one.hold))],
     empty: ['No stock has moved yet.', 'Every hold, sale, release and expiry appears here.'],
   });
   list.load();

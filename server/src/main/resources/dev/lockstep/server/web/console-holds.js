@@ -21,7 +21,7 @@ export async function holds(place) {
     },
     columns: ['Taken', 'State', 'Buyer', 'Items', 'Total', 'Expires', 'Hold', ''],
     row: (one) => [time(one.createdAt), badge(one.state), name(one.buyer), name(items(one)), money(one.total.amount, one.total.currency),
-      time(one.expiresAt), el('td', {}, code(one.id)), one.state === 'held' ? release(one, () => list.load()) : ''],
+      time(one.expiresAt), el('td', { class: 'id' }, code(one.id)), one.state === 'held' ? release(one, () => list.load()) : ''],
     empty: ['No hold matches.', 'Choose another campaign, or leave buyer and state open.'],
   });
   show(place.body, head('Holds'), filters([['Campaign', campaign], ['Buyer', buyer], ['State', state]], list.load), list.root);
@@ -38,9 +38,9 @@ function release(hold, reload) {
     onclick: () => act({
       title: 'Let this hold go?',
       text: `What ${hold.buyer} holds becomes free for others at once. This cannot be undone; the buyer can choose again.`,
-      label: 'Release', danger: true,
-      work: () => remove(`/v1/holds/${hold.id}`),
-      onDone: async () => { await reload(); toast('Released. The audit trail names you.'); },
+      label: 'Release', danger: true, reason: 'required',
+      work: ({ reason }) => remove(`/v1/holds/${hold.id}`, { reason }),
+      onDone: async () => { await reload(); toast('Released.'); },
     }),
   }, 'Release');
 }

@@ -24,7 +24,7 @@ export async function purchases(place) {
     },
     columns: ['When', 'Status', 'Buyer', 'Items', 'Total', 'Purchase', ''],
     row: (one) => [time(one.createdAt), badge(one.status), name(one.buyer || '–'), name(items(one)), money(one.total.amount, one.total.currency),
-      el('td', {}, code(one.id)), one.status === 'completed' ? refund(one, () => list.load()) : ''],
+      el('td', { class: 'id' }, code(one.id)), one.status === 'completed' ? refund(one, () => list.load()) : ''],
     empty: ['No purchase matches.', 'Leave the fields open to see all.'],
   });
   show(place.body, head('Purchases'), filters([['Campaign', campaign], ['Buyer', buyer], ['Status', status]], list.load), list.root);
