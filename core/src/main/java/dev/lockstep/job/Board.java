@@ -245,6 +245,32 @@ final class Board {
 
   // ---- the handlers' side
 
+  /** What has been running for so long that it should be written down, and is not. */
+  Map<Lease, List<Task>> longRunning(long nanos) {
+    return locked(
+        () -> {
+          Map<Lease, List<Task>> found = new HashMap<>();
+          long since = System.nanoTime() - nanos;
+          for (Owned owned : shards.values()) {
+            for (JobStream stream : owned.streams()) {
+              for (Task task : stream.tasks()) {
+                if (task.state == Task.State.RUNNING
+                    && !task.marked
+                    && task.startedNanos - since < 0) {
+                  found.computeIfAbsent(owned.lease(), lease -> new ArrayList<>()).add(task);
+                }
+              }
+            }
+          }
+          return found;
+        });
+  }
+
+  /** They are written down. */
+  void marked(List<Task> tasks) {
+    locked(() -> tasks.forEach(task -> task.marked = true));
+  }
+
   /** The next job of a queue to run; empty when the worker stops. Waits for one. */
   Optional<Task> next(String name) throws InterruptedException {
     lock.lock();
@@ -269,6 +295,7 @@ final class Board {
           continue;
         }
         task.state = Task.State.RUNNING;
+        task.startedNanos = System.nanoTime();
         if (queue.isLow()) {
           reader.signal();
         }

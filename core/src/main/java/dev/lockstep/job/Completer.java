@@ -137,10 +137,15 @@ final class Completer {
 
   /** Marks a job as running here before it begins; false if it is not this node's to run. */
   boolean mark(Task task) {
+    boolean marked = !mark(task.lease, List.of(task)).isEmpty();
+    board.marked(List.of(task));
+    return marked;
+  }
+
+  /** Marks jobs of one shard as running here; those that have ended meanwhile are passed over. */
+  Set<JobId> mark(Lease lease, List<Task> tasks) {
     return transactor.call(
-        options,
-        connection ->
-            !new Results(connection, config, ids).keep(task.lease, List.of(task)).isEmpty());
+        options, connection -> new Results(connection, config, ids).keep(lease, tasks));
   }
 
   private void run() {

@@ -9,4 +9,4 @@ import java.util.Optional;
  * @param nextAt when it runs next; empty: never again
  * @param version changes with every edit, and not when it runs
  */
-public record Schedule(JobId id, NewSchedule content, Optional<Instant> nextAt, int version) {}
+public record Schedule(ScheduleId id, NewSchedule content, Optional<Instant> nextAt, int version) {}

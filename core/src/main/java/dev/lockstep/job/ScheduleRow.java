@@ -37,7 +37,7 @@ record ScheduleRow(
             CatchUp.of(row.getInt(8)));
     return new ScheduleRow(
         new Schedule(
-            new JobId(row.getObject(1, UUID.class)), content, instant(row, 9), row.getInt(10)),
+            new ScheduleId(row.getObject(1, UUID.class)), content, instant(row, 9), row.getInt(10)),
         instant(row, 11).orElseThrow(),
         row.getString(12),
         Optional.ofNullable(row.getObject(13, UUID.class)).map(JobId::new),

@@ -67,7 +67,7 @@ final class ScheduleTable {
     return now.list().get(0);
   }
 
-  void insert(JobId id, NewSchedule schedule, Instant now) throws SQLException {
+  void insert(ScheduleId id, NewSchedule schedule, Instant now) throws SQLException {
     List<Object> parameters = new ArrayList<>();
     parameters.add((short) id.shard());
     parameters.add(id.value());
@@ -76,7 +76,7 @@ final class ScheduleTable {
     send(INSERT, parameters);
   }
 
-  void update(JobId id, NewSchedule schedule, int version) throws SQLException {
+  void update(ScheduleId id, NewSchedule schedule, int version) throws SQLException {
     List<Object> parameters = new ArrayList<>(content(schedule));
     parameters.add(version);
     parameters.add((short) id.shard());
@@ -85,7 +85,7 @@ final class ScheduleTable {
   }
 
   void setNext(
-      JobId id,
+      ScheduleId id,
       Instant doneUntil,
       Optional<String> period,
       Optional<Instant> next,
@@ -102,28 +102,33 @@ final class ScheduleTable {
             id.value()));
   }
 
-  void delete(JobId id) throws SQLException {
+  void delete(ScheduleId id) throws SQLException {
     send(DELETE, List.of((short) id.shard(), id.value()));
   }
 
-  Optional<ScheduleRow> find(JobId id) throws SQLException {
+  Optional<ScheduleRow> find(ScheduleId id) throws SQLException {
     return read(FIND, id);
   }
 
-  Optional<ScheduleRow> lock(JobId id) throws SQLException {
+  Optional<ScheduleRow> lock(ScheduleId id) throws SQLException {
     return read(FIND + " FOR UPDATE", id);
   }
 
-  List<Schedule> list(int shards, Optional<JobId> before, int limit) throws SQLException {
+  List<Schedule> list(int shards, Optional<ScheduleId> before, int limit) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<ScheduleRow> rows =
         trip.query(
-            PAGE, ScheduleRow::read, shards, before.map(JobId::value).orElse(LAST), limit, limit);
+            PAGE,
+            ScheduleRow::read,
+            shards,
+            before.map(ScheduleId::value).orElse(LAST),
+            limit,
+            limit);
     trip.send();
     return rows.list().stream().map(ScheduleRow::schedule).toList();
   }
 
-  private Optional<ScheduleRow> read(String sql, JobId id) throws SQLException {
+  private Optional<ScheduleRow> read(String sql, ScheduleId id) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<ScheduleRow> rows = trip.query(sql, ScheduleRow::read, (short) id.shard(), id.value());
     trip.send();

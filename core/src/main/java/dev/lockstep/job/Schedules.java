@@ -74,7 +74,7 @@ public final class Schedules {
     return transactor.on(
         connection,
         c -> {
-          JobId id = ids.next();
+          ScheduleId id = new ScheduleId(ids.next().value());
           ScheduleTable table = new ScheduleTable(c);
           Instant now = table.now();
           table.insert(id, schedule, now);
@@ -84,14 +84,14 @@ public final class Schedules {
         });
   }
 
-  public Optional<Schedule> find(JobId id) {
+  public Optional<Schedule> find(ScheduleId id) {
     return transactor.call(
         transactor.defaults().asReadOnly(),
         c -> new ScheduleTable(c).find(id).map(ScheduleRow::schedule));
   }
 
   /** A page of schedules, the newest first. */
-  public List<Schedule> list(Optional<JobId> before, int limit) {
+  public List<Schedule> list(Optional<ScheduleId> before, int limit) {
     if (limit < 0 || limit > Jobs.MAX_PAGE) {
       throw new IllegalArgumentException("At most %d at a time".formatted(Jobs.MAX_PAGE));
     }
@@ -100,7 +100,7 @@ public final class Schedules {
   }
 
   /** The next times of a schedule; empty if there is no such schedule. */
-  public Optional<List<Instant>> preview(JobId id, int count) {
+  public Optional<List<Instant>> preview(ScheduleId id, int count) {
     return transactor.call(
         transactor.defaults().asReadOnly(),
         c ->
@@ -120,7 +120,7 @@ public final class Schedules {
    * another zone, is not run twice. The caller commits.
    */
   public EditResult change(
-      Connection connection, JobId id, OptionalInt version, NewSchedule content) {
+      Connection connection, ScheduleId id, OptionalInt version, NewSchedule content) {
     Recurrence recurrence = reader.apply(content.spec());
     enqueuer.requirePayload(content.job().payload());
     return edit(
@@ -140,7 +140,7 @@ public final class Schedules {
   }
 
   /** Removes a schedule; jobs that it has made stay. The caller commits. */
-  public EditResult delete(Connection connection, JobId id, OptionalInt version) {
+  public EditResult delete(Connection connection, ScheduleId id, OptionalInt version) {
     return edit(connection, id, version, (c, row) -> new ScheduleTable(c).delete(id));
   }
 
@@ -150,7 +150,7 @@ public final class Schedules {
   }
 
   /** The schedule's row is locked before its tick's, here and when the tick runs. */
-  private EditResult edit(Connection connection, JobId id, OptionalInt version, Edit edit) {
+  private EditResult edit(Connection connection, ScheduleId id, OptionalInt version, Edit edit) {
     return transactor.on(
         connection,
         c -> {
@@ -171,10 +171,10 @@ public final class Schedules {
   }
 
   /** Which schedule a tick is of, and of which version. */
-  private record Tick(JobId schedule, int version) {
+  private record Tick(ScheduleId schedule, int version) {
     static Tick read(String payload) {
       String[] parts = payload.substring(1, payload.length() - 1).split(" ", 2);
-      return new Tick(JobId.of(parts[0]), Integer.parseInt(parts[1]));
+      return new Tick(ScheduleId.of(parts[0]), Integer.parseInt(parts[1]));
     }
 
     String payload() {
@@ -215,7 +215,7 @@ public final class Schedules {
 
   private void setNext(
       Connection connection,
-      JobId id,
+      ScheduleId id,
       int version,
       Instant doneUntil,
       Optional<String> period,

@@ -17,6 +17,9 @@ final class Task {
   final JobStream stream;
   final Lease lease;
   State state = State.WAITING;
+  long startedNanos;
+  // Its row says who runs it.
+  boolean marked;
   // Its shard was handed over while it ran; its own row says who has it.
   volatile boolean kept;
   volatile boolean lost;

@@ -51,6 +51,7 @@ public final class Worker implements AutoCloseable {
   private final Semaphore dangerous = new Semaphore(1, true);
   private final Runnable maintenance;
   private long maintainedNanos = System.nanoTime();
+  private long markedNanos = System.nanoTime();
   private volatile boolean stopping;
 
   Worker(
@@ -166,6 +167,7 @@ public final class Worker implements AutoCloseable {
       due.add(withoutTheLost(asks.get(i), look.due().get(i)));
     }
     board.offer(asks, due);
+    markLongRunning();
     look.nextMs().ifPresent(board::wakeIn);
   }
 
@@ -174,6 +176,25 @@ public final class Worker implements AutoCloseable {
       maintenance.run();
       maintainedNanos = System.nanoTime();
     }
+  }
+
+  /**
+   * A job that runs for long says so in its row: people can see it, and should this node die, it is
+   * known to have been running. Short ones, nearly all, are spared the write.
+   */
+  private void markLongRunning() {
+    long now = System.nanoTime();
+    if (now - markedNanos < config.markAfter().toNanos() / 2) {
+      return;
+    }
+    markedNanos = now;
+    board
+        .longRunning(config.markAfter().toNanos())
+        .forEach(
+            (lease, tasks) -> {
+              completer.mark(lease, tasks);
+              board.marked(tasks);
+            });
   }
 
   /** Rows that say who runs them, when that node is gone, are counted first and read again. */

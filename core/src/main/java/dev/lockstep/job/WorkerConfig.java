@@ -19,6 +19,7 @@ import javax.sql.DataSource;
  * @param stopTimeout how long {@link Worker#close} waits for what is running (30 s)
  * @param completionBatch jobs completed in one transaction, at most (2,000)
  * @param maxCrashes how often a job may take its worker with it before it is dead (3)
+ * @param markAfter how long a job runs before its row says that it is running (5 s)
  * @param listen where to get a connection of its own for notifications: directly, not through a
  *     pooler in transaction mode. Empty: the worker polls
  */
@@ -31,6 +32,7 @@ public record WorkerConfig(
     Duration stopTimeout,
     int completionBatch,
     int maxCrashes,
+    Duration markAfter,
     Optional<DataSource> listen) {
   public static final int MAX_QUEUES = 100;
   // A failed job takes a statement of its own, and a round trip has 65,535 parameters.
@@ -43,8 +45,9 @@ public record WorkerConfig(
       throw new IllegalArgumentException(
           "Up to %d queues, each of them once".formatted(MAX_QUEUES));
     }
-    if (pollInterval.toMillis() < 10 || stopTimeout.isNegative()) {
-      throw new IllegalArgumentException("pollInterval is at least 10 ms, stopTimeout 0");
+    if (pollInterval.toMillis() < 10 || markAfter.toMillis() < 10 || stopTimeout.isNegative()) {
+      throw new IllegalArgumentException(
+          "pollInterval and markAfter are at least 10 ms, stopTimeout 0");
     }
     if (completionBatch < 1
         || completionBatch > MAX_COMPLETION_BATCH
@@ -64,6 +67,7 @@ public record WorkerConfig(
         Duration.ofSeconds(30),
         2_000,
         3,
+        Duration.ofSeconds(5),
         Optional.empty());
   }
 
@@ -79,6 +83,7 @@ public record WorkerConfig(
         stopTimeout,
         completionBatch,
         maxCrashes,
+        markAfter,
         listen);
   }
 
@@ -92,6 +97,7 @@ public record WorkerConfig(
         stopTimeout,
         completionBatch,
         maxCrashes,
+        markAfter,
         listen);
   }
 
@@ -105,6 +111,7 @@ public record WorkerConfig(
         stopTimeout,
         completionBatch,
         maxCrashes,
+        markAfter,
         listen);
   }
 
@@ -118,6 +125,7 @@ public record WorkerConfig(
         stopTimeout,
         completionBatch,
         maxCrashes,
+        markAfter,
         listen);
   }
 
@@ -131,6 +139,21 @@ public record WorkerConfig(
         stopTimeout,
         completionBatch,
         maxCrashes,
+        markAfter,
+        listen);
+  }
+
+  public WorkerConfig withMarkAfter(Duration markAfter) {
+    return new WorkerConfig(
+        node,
+        queues,
+        lease,
+        heartbeatInterval,
+        pollInterval,
+        stopTimeout,
+        completionBatch,
+        maxCrashes,
+        markAfter,
         listen);
   }
 
@@ -144,6 +167,7 @@ public record WorkerConfig(
         stopTimeout,
         completionBatch,
         maxCrashes,
+        markAfter,
         Optional.of(listen));
   }
 

@@ -2,6 +2,8 @@ package dev.lockstep.shard;
 
 import dev.lockstep.shard.GroupView.ShardRow;
 import dev.lockstep.shard.ShardTable.Taken;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -146,7 +148,9 @@ final class Engine implements AutoCloseable {
     Map<UUID, Integer> owned = view.ownedByStaying();
     int share = FairShare.of(now.member(), owned, view.shards().size());
     int missing = share - held.size();
-    List<ShardRow> free = view.free();
+    // In an order of its own: members that look at the same moment would all reach for the first.
+    List<ShardRow> free = new ArrayList<>(view.free());
+    Collections.shuffle(free);
     if (missing > 0 && !free.isEmpty()) {
       table
           .take(now.member(), free.subList(0, Math.min(missing, free.size())))

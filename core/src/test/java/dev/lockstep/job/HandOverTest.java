@@ -57,25 +57,34 @@ class HandOverTest {
   }
 
   @Test
+  void aJobThatRunsForLongIsSeenToBeRunning() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    JobId id = desk.enqueue(Desk.job(1));
+    desk.start(
+        desk.jobs(),
+        Desk.worker(1).withMarkAfter(Duration.ofMillis(10)),
+        (payload, job) -> {
+          assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();
+          return desk.note(payload, job);
+        });
+
+    Await.until("running", () -> desk.jobs().find(id).orElseThrow().state() == Job.State.RUNNING);
+    go.countDown();
+    desk.awaitNoneLive();
+
+    assertThat(desk.ran).containsExactly("1");
+  }
+
+  @Test
   void jobsOfANodeThatHasNoTimeToFinishThemAreRunByTheOthers() throws Exception {
     CountDownLatch begun = new CountDownLatch(Desk.SHARDS);
     CountDownLatch go = new CountDownLatch(1);
     desk.enqueueMany(Desk.SHARDS);
-    WorkerConfig named =
-        new WorkerConfig(
-            "dies",
-            Desk.worker(Desk.SHARDS).queues(),
-            Desk.LONG,
-            Desk.worker(1).heartbeatInterval(),
-            Desk.worker(1).pollInterval(),
-            Duration.ZERO,
-            100,
-            3,
-            Optional.empty());
+    WorkerConfig inAHurry = Desk.worker(Desk.SHARDS).withStopTimeout(Duration.ZERO);
     Worker dies =
         desk.start(
             desk.jobs(),
-            named,
+            inAHurry,
             (payload, job) -> {
               begun.countDown();
               assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();

@@ -212,14 +212,14 @@ class SchedulesTest {
     return new NewSchedule("s", spec, Desk.job(1), CatchUp.LATEST);
   }
 
-  private void change(JobId id, int version, String spec) {
+  private void change(ScheduleId id, int version, String spec) {
     EditResult result =
         desk.transactor()
             .call(c -> schedules().change(c, id, OptionalInt.of(version), content(spec)));
     assertThat(result).isEqualTo(new Changed(version + 1));
   }
 
-  private int nextYear(JobId id) {
+  private int nextYear(ScheduleId id) {
     return schedules()
         .find(id)
         .orElseThrow()
@@ -241,7 +241,7 @@ class SchedulesTest {
   }
 
   /** As if its next run had been then, and nothing had run since. */
-  private static void makeDue(JobId schedule, Instant then) {
+  private static void makeDue(ScheduleId schedule, Instant then) {
     database.execute(
         """
         UPDATE lockstep.job_schedule

@@ -11,7 +11,6 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -38,16 +37,10 @@ final class WorkingProcess {
     try (HikariDataSource source = new HikariDataSource(pool)) {
       Transactor transactor = new Transactor(source);
       WorkerConfig config =
-          new WorkerConfig(
-              NODE,
-              Desk.worker(4).queues(),
-              Desk.LONG,
-              Duration.ofMillis(20),
-              Duration.ofMillis(20),
-              Duration.ofSeconds(10),
-              100,
-              3,
-              Optional.empty());
+          WorkerConfig.named(NODE)
+              .withQueue(Desk.queue(4))
+              .withLease(Desk.LONG, Duration.ofMillis(20))
+              .withPollInterval(Duration.ofMillis(20));
       Worker worker =
           new Jobs(transactor, Desk.config())
               .worker(
