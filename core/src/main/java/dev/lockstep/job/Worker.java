@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -199,11 +200,13 @@ public final class Worker implements AutoCloseable {
 
   /** Rows that say who runs them, when that node is gone, are counted first and read again. */
   private List<JobRow> withoutTheLost(Board.Ask ask, List<JobRow> rows) {
-    List<JobRow> marked = rows.stream().filter(row -> row.keeper() != null).toList();
+    // This very node is not gone, and need not ask.
+    UUID self = ask.stream().lease.member();
+    List<JobRow> marked =
+        rows.stream().filter(row -> row.keeper() != null && !self.equals(row.keeper())).toList();
     if (marked.isEmpty()) {
       return rows;
     }
-    // Not those that this very node is running.
     List<JobRow> lost = recovery.countTheLost(ask.stream().lease, marked);
     if (lost.size() < marked.size()) {
       board.wakeIn(config.pollInterval().toMillis());
