@@ -24,7 +24,7 @@ class ExternalDatabaseTest {
       String address = server.awaitReady();
 
       assertThat(ServerProcess.get(address + "/readyz").statusCode()).isEqualTo(200);
-      assertThat(ServerProcess.get(address + "/").body())
+      assertThat(ServerProcess.get(address + "/status").body())
           .contains("your own", "/shop")
           .doesNotContain(database.password());
       assertThat(server.terminate()).isZero();
@@ -46,7 +46,8 @@ class ExternalDatabaseTest {
       assertThat(answer.statusCode()).isEqualTo(503);
       assertThat(answer.body()).contains("https://lockstep.dev/problems/not-ready");
       assertThat(ServerProcess.get(address + "/healthz").statusCode()).isEqualTo(200);
-      assertThat(ServerProcess.get(address + "/").body()).contains("The database does not answer.");
+      assertThat(ServerProcess.get(address + "/status").body())
+          .contains("The database does not answer.");
 
       database.server().restart();
       int status = 503;
