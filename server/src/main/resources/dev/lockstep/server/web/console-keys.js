@@ -12,7 +12,7 @@ export async function keys(place) {
     label: 'Keys',
     path: () => (role.value ? `/v1/keys?role=${role.value}` : '/v1/keys'),
     columns: ['Name', 'Role', 'Begins with', 'Buyer', 'Made', 'Expires', 'State', ''],
-    row: (one) => [name(one.name), one.role, el('td', { class: 'id' }, code(`${one.prefix}…`)), name(one.buyer || '–'), time(one.createdAt),
+    row: (one) => [name(one.name), one.role, code(`${one.prefix}…`), name(one.buyer || '–'), time(one.createdAt),
       one.expiresAt ? time(one.expiresAt) : 'never', stateOf(one), one.revokedAt ? '' : revoke(one, () => list.load())],
     empty: ['There is no key in the table.', 'The operator key of the configuration is not listed: it lives in the environment.'],
   });
