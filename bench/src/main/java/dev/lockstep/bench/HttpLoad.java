@@ -28,7 +28,7 @@ final class HttpLoad implements AutoCloseable {
   private static final int END_TIMEOUT_SECONDS = 60;
 
   /** The server's process is new: its code has to be compiled before it shows what it can do. */
-  static final int WARM_UP_SECONDS = 10;
+  static final int WARM_UP_SECONDS = 30;
 
   /** A POST that has to be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}

@@ -17,6 +17,9 @@ final class Load {
   private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final long STACK_BYTES = 256 * 1024;
 
+  /** Long enough for what is hot to be compiled. */
+  private static final double MIN_WARM_UP_SECONDS = 3;
+
   /** One call, made and answered. */
   @FunctionalInterface
   interface Call {
@@ -61,7 +64,7 @@ final class Load {
       thread.start();
     }
     ready.await();
-    pause(Math.max(1, seconds / 3.0));
+    pause(Math.max(MIN_WARM_UP_SECONDS, seconds / 3.0));
     phase = Phase.MEASURED;
     long startedNanos = System.nanoTime();
     pause(seconds);
