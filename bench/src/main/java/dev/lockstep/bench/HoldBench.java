@@ -121,7 +121,13 @@ final class HoldBench implements AutoCloseable {
   }
 
   /** What is measured, and what its database shows afterwards. */
-  private record Contender(String name, Load.Call call, Stored stored) {
+  private record Contender(String name, boolean pooled, Load.Call call, Stored stored) {
+    Measured run(int callers, int seconds) throws Exception {
+      return pooled
+          ? Load.runPooled(name, callers, seconds, call)
+          : Load.run(name, callers, seconds, call);
+    }
+
     @FunctionalInterface
     interface Stored {
       long count() throws SQLException;
@@ -143,7 +149,7 @@ final class HoldBench implements AutoCloseable {
       // Nobody pays for what the one before, or the making of its own stock, left to be written.
       database.execute("VACUUM ANALYZE");
       database.execute("CHECKPOINT");
-      book(contender, Load.run(contender.name(), callers, seconds, contender.call()));
+      book(contender, contender.run(callers, seconds));
     }
   }
 
@@ -158,7 +164,7 @@ final class HoldBench implements AutoCloseable {
     lastCampaign += DOCUMENT_CAMPAIGNS;
     DocumentFlow flow = DocumentFlow.create(database, isolation, first, DOCUMENT_CAMPAIGNS);
     return new Contender(
-        name, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
+        name, true, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
   }
 
   private Contender counter(String name, boolean lockFirst) throws Exception {
@@ -166,6 +172,7 @@ final class HoldBench implements AutoCloseable {
     CounterFlow flow = CounterFlow.create(database, product, lockFirst);
     return new Contender(
         name,
+        true,
         n -> flow.reserve(Names.buyer(n), "%d-%d".formatted(product, n)),
         () -> CounterFlow.reservations(database, product));
   }
@@ -180,7 +187,8 @@ final class HoldBench implements AutoCloseable {
       created.add(pool.apply(i));
     }
     holds.createPools(scope, created);
-    return new Contender(name, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
+    return new Contender(
+        name, false, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
   }
 
   private void acquire(ScopeId scope, long number, PoolId pool) {
