@@ -25,6 +25,9 @@ final class BenchDatabase implements AutoCloseable {
   private final @Nullable PostgresServer server;
   private final @Nullable Path directory;
   private final HikariDataSource pool;
+  // Whoever interrupts a benchmark gets the machine back as it was.
+  private final Thread stopper = new Thread(this::interrupted, "stop-database");
+  private boolean closed;
 
   private BenchDatabase(
       @Nullable PostgresServer server, @Nullable Path directory, HikariConfig config) {
@@ -33,6 +36,7 @@ final class BenchDatabase implements AutoCloseable {
     config.setMaximumPoolSize(POOL_SIZE);
     config.setConnectionTimeout(120_000);
     this.pool = new HikariDataSource(config);
+    Runtime.getRuntime().addShutdownHook(stopper);
   }
 
   static BenchDatabase open(String url) throws IOException {
@@ -95,6 +99,26 @@ final class BenchDatabase implements AutoCloseable {
 
   @Override
   public void close() {
+    try {
+      Runtime.getRuntime().removeShutdownHook(stopper);
+    } catch (IllegalStateException ending) {
+      // The JVM is stopping already, and the stopper does it.
+      return;
+    }
+    stop();
+  }
+
+  /** The server that is measured, and Redis, have to go before their database does. */
+  private void interrupted() {
+    ProcessHandle.current().children().forEach(ProcessHandle::destroy);
+    stop();
+  }
+
+  private synchronized void stop() {
+    if (closed) {
+      return;
+    }
+    closed = true;
     pool.close();
     if (server != null) {
       server.close();

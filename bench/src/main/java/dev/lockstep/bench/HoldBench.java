@@ -244,16 +244,7 @@ final class HoldBench implements AutoCloseable {
     BulkRows rows = new BulkRows(transactor, scope.value());
     Measured batches = Load.run(CEILING, 1, seconds, n -> rows.writeBatch());
     Report.requireBalance(CEILING, batches.acknowledged() * BulkRows.BATCH, granted(scope));
-    report.add(
-        new Measured(
-            CEILING,
-            1,
-            batches.perSecond() * BulkRows.BATCH,
-            batches.p50Ms(),
-            batches.p95Ms(),
-            batches.p99Ms(),
-            batches.acknowledged() * BulkRows.BATCH,
-            ""));
+    report.add(batches.times(BulkRows.BATCH));
   }
 
   private static PoolId pool(int number) {

@@ -13,18 +13,13 @@ import java.net.URI;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongFunction;
-import org.HdrHistogram.ConcurrentHistogram;
-import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A closed loop over HTTP: so many connections, each asking again as soon as it was answered, for a
  * bounded time. On event loops, so that the load takes as little of the machine as it can.
  */
 final class HttpLoad implements AutoCloseable {
-  private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final int END_TIMEOUT_SECONDS = 60;
 
   /** The server's process is new: its code has to be compiled before it shows what it can do. */
@@ -32,12 +27,6 @@ final class HttpLoad implements AutoCloseable {
 
   /** A POST that has to be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}
-
-  private enum Phase {
-    WARM_UP,
-    MEASURED,
-    OVER
-  }
 
   private final Vertx vertx = Vertx.vertx();
   private final HttpClient client;
@@ -61,28 +50,11 @@ final class HttpLoad implements AutoCloseable {
     for (int i = 0; i < connections; i++) {
       run.next();
     }
-    run.pause(WARM_UP_SECONDS);
-    run.phase = Phase.MEASURED;
-    long startedNanos = System.nanoTime();
-    run.pause(seconds);
-    run.phase = Phase.OVER;
-    double elapsedSeconds = (System.nanoTime() - startedNanos) / 1e9;
+    run.window.pass(WARM_UP_SECONDS, seconds);
     if (!run.ended.await(END_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
       throw new IllegalStateException(name + ": requests were not answered within a minute");
     }
-    Throwable failure = run.failure.get();
-    if (failure != null) {
-      throw new IllegalStateException(name + " failed", failure);
-    }
-    return new Measured(
-        name,
-        connections,
-        run.latencies.getTotalCount() / elapsedSeconds,
-        run.latencies.getValueAtPercentile(50) / 1e6,
-        run.latencies.getValueAtPercentile(95) / 1e6,
-        run.latencies.getValueAtPercentile(99) / 1e6,
-        run.acknowledged.get(),
-        "");
+    return run.window.measured(name, connections, run.acknowledged.get());
   }
 
   @Override
@@ -94,10 +66,8 @@ final class HttpLoad implements AutoCloseable {
     private final LongFunction<Post> posts;
     private final AtomicLong numbers = new AtomicLong();
     private final AtomicLong acknowledged = new AtomicLong();
-    private final Histogram latencies = new ConcurrentHistogram(MAX_LATENCY_NANOS, 3);
-    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    private final Window window = new Window();
     private final CountDownLatch ended;
-    private volatile Phase phase = Phase.WARM_UP;
 
     Run(int connections, LongFunction<Post> posts) {
       this.posts = posts;
@@ -105,7 +75,7 @@ final class HttpLoad implements AutoCloseable {
     }
 
     void next() {
-      if (phase == Phase.OVER || failure.get() != null) {
+      if (window.isOver()) {
         ended.countDown();
         return;
       }
@@ -114,25 +84,15 @@ final class HttpLoad implements AutoCloseable {
           .onComplete(
               answer -> {
                 if (answer.failed()) {
-                  failure.compareAndSet(null, answer.cause());
+                  window.fail(answer.cause());
                 } else {
                   acknowledged.incrementAndGet();
-                  if (phase == Phase.MEASURED) {
-                    latencies.recordValue(
-                        Math.min(MAX_LATENCY_NANOS, System.nanoTime() - askedNanos));
+                  if (window.isMeasuring()) {
+                    window.record(askedNanos);
                   }
                 }
                 next();
               });
-    }
-
-    /** The measuring thread waits for time to pass, which is what is being measured. */
-    void pause(double seconds) throws InterruptedException {
-      long untilNanos = System.nanoTime() + (long) (seconds * 1e9);
-      while (failure.get() == null && System.nanoTime() < untilNanos) {
-        TimeUnit.NANOSECONDS.sleep(
-            Math.min(50_000_000, Math.max(1, untilNanos - System.nanoTime())));
-      }
     }
 
     private Future<Buffer> send(Post post) {

@@ -10,11 +10,10 @@ import org.HdrHistogram.Histogram;
  */
 final class InTurns {
   private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-  private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
 
   private final String name;
   private final Load.Call call;
-  private final Histogram latencies = new Histogram(MAX_LATENCY_NANOS, 3);
+  private final Histogram latencies = Window.latencies();
   private long acknowledged;
   private long measuredNanos;
 
@@ -50,21 +49,13 @@ final class InTurns {
     while (askedNanos - startedNanos < TURN_NANOS) {
       call.run(++acknowledged);
       long answeredNanos = System.nanoTime();
-      latencies.recordValue(Math.min(MAX_LATENCY_NANOS, answeredNanos - askedNanos));
+      Window.record(latencies, answeredNanos - askedNanos);
       askedNanos = answeredNanos;
     }
     measuredNanos += askedNanos - startedNanos;
   }
 
   private Measured measured() {
-    return new Measured(
-        name,
-        1,
-        latencies.getTotalCount() / (measuredNanos / 1e9),
-        latencies.getValueAtPercentile(50) / 1e6,
-        latencies.getValueAtPercentile(95) / 1e6,
-        latencies.getValueAtPercentile(99) / 1e6,
-        acknowledged,
-        "");
+    return Measured.of(name, 1, latencies, measuredNanos / 1e9, acknowledged);
   }
 }

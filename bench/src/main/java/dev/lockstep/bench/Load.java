@@ -3,18 +3,13 @@ package dev.lockstep.bench;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
-import org.HdrHistogram.ConcurrentHistogram;
-import org.HdrHistogram.Histogram;
 
 /**
  * A closed loop: so many callers, each asking again as soon as it was answered, for a bounded time.
  */
 final class Load {
-  private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
   private static final long STACK_BYTES = 256 * 1024;
 
   /** Long enough for what is hot to be compiled. */
@@ -27,21 +22,12 @@ final class Load {
     void run(long number) throws Exception;
   }
 
-  private enum Phase {
-    WARM_UP,
-    MEASURED,
-    OVER
-  }
-
   private final String name;
   private final int callers;
   private final Call call;
   private final AtomicLong numbers = new AtomicLong();
   private final LongAdder acknowledged = new LongAdder();
-  private final LongAdder measured = new LongAdder();
-  private final Histogram latencies = new ConcurrentHistogram(MAX_LATENCY_NANOS, 3);
-  private final AtomicReference<Throwable> failure = new AtomicReference<>();
-  private volatile Phase phase = Phase.WARM_UP;
+  private final Window window = new Window();
 
   private Load(String name, int callers, Call call) {
     this.name = name;
@@ -73,57 +59,32 @@ final class Load {
       thread.start();
     }
     ready.await();
-    pause(Math.max(MIN_WARM_UP_SECONDS, seconds / 3.0));
-    phase = Phase.MEASURED;
-    long startedNanos = System.nanoTime();
-    pause(seconds);
-    phase = Phase.OVER;
-    double elapsedSeconds = (System.nanoTime() - startedNanos) / 1e9;
+    window.pass(Math.max(MIN_WARM_UP_SECONDS, seconds / 3.0), seconds);
     if (giveUp) {
       threads.forEach(Thread::interrupt);
     }
     for (Thread thread : threads) {
       thread.join();
     }
-    if (failure.get() != null) {
-      throw new IllegalStateException(name + " failed", failure.get());
-    }
-    return new Measured(
-        name,
-        callers,
-        measured.sum() / elapsedSeconds,
-        latencies.getValueAtPercentile(50) / 1e6,
-        latencies.getValueAtPercentile(95) / 1e6,
-        latencies.getValueAtPercentile(99) / 1e6,
-        acknowledged.sum(),
-        "");
-  }
-
-  /** The measuring thread waits for time to pass, which is what is being measured. */
-  private void pause(double seconds) throws InterruptedException {
-    long untilNanos = System.nanoTime() + (long) (seconds * 1e9);
-    while (failure.get() == null && System.nanoTime() < untilNanos) {
-      TimeUnit.NANOSECONDS.sleep(Math.min(50_000_000, Math.max(1, untilNanos - System.nanoTime())));
-    }
+    return window.measured(name, callers, acknowledged.sum());
   }
 
   private void ask(CountDownLatch ready) {
     ready.countDown();
-    while (phase != Phase.OVER && failure.get() == null) {
-      boolean counts = phase == Phase.MEASURED;
+    while (!window.isOver()) {
+      boolean counts = window.isMeasuring();
       long startedNanos = System.nanoTime();
       try {
         call.run(numbers.incrementAndGet());
       } catch (Throwable e) {
         if (!Thread.currentThread().isInterrupted()) {
-          failure.compareAndSet(null, e);
+          window.fail(e);
         }
         return;
       }
       acknowledged.increment();
-      if (counts && phase == Phase.MEASURED) {
-        measured.increment();
-        latencies.recordValue(Math.min(MAX_LATENCY_NANOS, System.nanoTime() - startedNanos));
+      if (counts && window.isMeasuring()) {
+        window.record(startedNanos);
       }
     }
   }

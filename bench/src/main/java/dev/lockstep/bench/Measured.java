@@ -1,5 +1,7 @@
 package dev.lockstep.bench;
 
+import org.HdrHistogram.Histogram;
+
 /**
  * One contender at one number of callers.
  *
@@ -17,6 +19,26 @@ record Measured(
 
   static Measured skipped(String name, int callers, String why) {
     return new Measured(name, callers, 0, 0, 0, 0, 0, why);
+  }
+
+  /** From the latencies of the calls that were measured. */
+  static Measured of(
+      String name, int callers, Histogram latencies, double seconds, long acknowledged) {
+    return new Measured(
+        name,
+        callers,
+        latencies.getTotalCount() / seconds,
+        latencies.getValueAtPercentile(50) / 1e6,
+        latencies.getValueAtPercentile(95) / 1e6,
+        latencies.getValueAtPercentile(99) / 1e6,
+        acknowledged,
+        "");
+  }
+
+  /** The same when each call did so many things at once. */
+  Measured times(int things) {
+    return new Measured(
+        name, callers, perSecond * things, p50Ms, p95Ms, p99Ms, acknowledged * things, skipped);
   }
 
   boolean ran() {

@@ -66,19 +66,7 @@ final class TxBench {
       throws Exception {
     Measured batches =
         Load.run(CEILING, 1, seconds, n -> transactor.run(c -> increment(c, id, CEILING_BATCH)));
-    verify(
-        database,
-        report.add(
-            new Measured(
-                CEILING,
-                1,
-                batches.perSecond() * CEILING_BATCH,
-                batches.p50Ms(),
-                batches.p95Ms(),
-                batches.p99Ms(),
-                batches.acknowledged() * CEILING_BATCH,
-                "")),
-        id);
+    verify(database, report.add(batches.times(CEILING_BATCH)), id);
   }
 
   private static int create(BenchDatabase database, int id) throws SQLException {

@@ -1,0 +1,82 @@
+package dev.lockstep.bench;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The time of a load: a warm-up, a stretch that is measured, and the end, which a failure brings at
+ * once. Thread-safe.
+ */
+final class Window {
+  private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
+  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+  private enum Phase {
+    WARM_UP,
+    MEASURED,
+    OVER
+  }
+
+  private final Histogram latencies = latencies();
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile Phase phase = Phase.WARM_UP;
+  private double measuredSeconds;
+
+  static Histogram latencies() {
+    return new ConcurrentHistogram(MAX_LATENCY_NANOS, 3);
+  }
+
+  static void record(Histogram latencies, long nanos) {
+    latencies.recordValue(Math.min(MAX_LATENCY_NANOS, nanos));
+  }
+
+  /** Lets the time pass, on the thread that measures. */
+  void pass(double warmUpSeconds, int seconds) throws InterruptedException {
+    pause(warmUpSeconds);
+    phase = Phase.MEASURED;
+    long startedNanos = System.nanoTime();
+    pause(seconds);
+    phase = Phase.OVER;
+    measuredSeconds = (System.nanoTime() - startedNanos) / 1e9;
+  }
+
+  boolean isMeasuring() {
+    return phase == Phase.MEASURED;
+  }
+
+  boolean isOver() {
+    return phase == Phase.OVER || failure.get() != null;
+  }
+
+  void record(long askedNanos) {
+    record(latencies, System.nanoTime() - askedNanos);
+  }
+
+  /** The first failure is the one that is told. */
+  void fail(Throwable thrown) {
+    failure.compareAndSet(null, thrown);
+  }
+
+  /**
+   * What was measured, once everybody has ended.
+   *
+   * @throws IllegalStateException if a call failed
+   */
+  Measured measured(String name, int callers, long acknowledged) {
+    Throwable failed = failure.get();
+    if (failed != null) {
+      throw new IllegalStateException(name + " failed", failed);
+    }
+    return Measured.of(name, callers, latencies, measuredSeconds, acknowledged);
+  }
+
+  private void pause(double seconds) throws InterruptedException {
+    long untilNanos = System.nanoTime() + (long) (seconds * 1e9);
+    while (failure.get() == null && System.nanoTime() < untilNanos) {
+      TimeUnit.NANOSECONDS.sleep(Math.min(LOOK_NANOS, Math.max(1, untilNanos - System.nanoTime())));
+    }
+  }
+}
