@@ -48,14 +48,14 @@ final class HoldQueries {
         ORDER BY h.expires_at LIMIT 1) due
       ORDER BY s.scope""";
 
-  // By the units' primary key, then each hold by its own: the unit says who has it, the hold that
-  // it
-  // was sold.
-  private static final String SOLD_UNITS =
+  // By the units' primary key, then each hold by its own: the unit says who has it, the hold
+  // whether
+  // it was sold.
+  private static final String TAKEN_UNITS =
       """
-      SELECT u.pool, u.unit, u.hold FROM lockstep.unit u
+      SELECT u.pool, u.unit, u.hold, h.state FROM lockstep.unit u
       JOIN lockstep.hold h ON h.scope = u.scope AND h.hold = u.hold
-      WHERE u.scope = ? AND h.state = 1 ORDER BY u.pool, u.unit""";
+      WHERE u.scope = ? ORDER BY u.pool, u.unit""";
 
   private HoldQueries() {}
 
@@ -115,17 +115,18 @@ final class HoldQueries {
     }
   }
 
-  static List<SoldUnit> soldUnits(Connection connection, ScopeId scope) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(SOLD_UNITS)) {
+  static List<TakenUnit> takenUnits(Connection connection, ScopeId scope) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(TAKEN_UNITS)) {
       statement.setLong(1, scope.value());
-      List<SoldUnit> units = new ArrayList<>();
+      List<TakenUnit> units = new ArrayList<>();
       try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
           units.add(
-              new SoldUnit(
+              new TakenUnit(
                   new PoolId(row.getLong(1)),
                   row.getInt(2),
-                  new HoldId(row.getObject(3, UUID.class))));
+                  new HoldId(row.getObject(3, UUID.class)),
+                  HoldState.of(row.getInt(4))));
         }
       }
       return units;

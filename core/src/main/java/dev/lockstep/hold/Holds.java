@@ -231,9 +231,14 @@ public final class Holds implements AutoCloseable {
     return transactor.on(connection, c -> Pools.read(c, scope));
   }
 
-  /** The sold units of a scope by pool and unit, on the caller's connection. Locks nothing. */
-  public List<SoldUnit> soldUnits(Connection connection, ScopeId scope) {
-    return transactor.on(connection, c -> HoldQueries.soldUnits(c, scope));
+  /** The units of a scope that are not free, by pool and unit. Locks nothing. */
+  public List<TakenUnit> takenUnits(ScopeId scope) {
+    return transactor.call(connection -> HoldQueries.takenUnits(connection, scope));
+  }
+
+  /** As {@link #takenUnits(ScopeId)}, on the caller's connection. */
+  public List<TakenUnit> takenUnits(Connection connection, ScopeId scope) {
+    return transactor.on(connection, c -> HoldQueries.takenUnits(c, scope));
   }
 
   /** A hold as it was last written: one that expired a moment ago may still say held. */

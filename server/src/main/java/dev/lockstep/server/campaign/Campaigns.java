@@ -32,7 +32,6 @@ public final class Campaigns {
   private static final Shape REASON =
       Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
 
-  private final Transactor transactor;
   private final Holds holds;
   private final Workers workers;
   private final CampaignStore store;
@@ -40,7 +39,6 @@ public final class Campaigns {
 
   public Campaigns(
       Transactor transactor, Holds holds, Workers workers, Vertx vertx, InFlight inFlight) {
-    this.transactor = transactor;
     this.holds = holds;
     this.workers = workers;
     this.store = new CampaignStore(transactor, holds);
@@ -218,7 +216,7 @@ public final class Campaigns {
 
   private Future<Answer> positions(Request request) {
     long id = id(request);
-    return workers.run(() -> Positions.read(transactor, store.find(id))).map(Answer::ok);
+    return workers.run(() -> Positions.read(holds, store.find(id))).map(Answer::ok);
   }
 
   private Future<Answer> audit(Request request) {

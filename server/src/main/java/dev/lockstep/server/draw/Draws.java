@@ -9,7 +9,7 @@ import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.PoolCounts;
 import dev.lockstep.hold.PoolId;
-import dev.lockstep.hold.SoldUnit;
+import dev.lockstep.hold.TakenUnit;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Problem;
@@ -162,10 +162,10 @@ public final class Draws {
   private EntrantList entrants(Connection connection, Campaign campaign) throws SQLException {
     Map<HoldId, String> purchases = soldTo.purchases(connection, campaign.id());
     List<Entrant> entrants = new ArrayList<>();
-    for (SoldUnit sold : holds.soldUnits(connection, campaign.scope())) {
-      String purchase = purchases.get(sold.hold());
-      if (purchase != null) {
-        JsonObject position = campaign.item(sold.pool()).position(sold.unit());
+    for (TakenUnit unit : holds.takenUnits(connection, campaign.scope())) {
+      String purchase = purchases.get(unit.hold());
+      if (unit.state() == HoldState.SOLD && purchase != null) {
+        JsonObject position = campaign.item(unit.pool()).position(unit.unit());
         entrants.add(
             new Entrant(position.getInteger("layer"), position.getInteger("column"), purchase));
       }
