@@ -133,7 +133,8 @@ final class LiveStock {
     /** One read at a time: the next is planned when this one has ended. */
     private void read() {
       watched.computeIfPresent(id, (key, now) -> now == this && streams.isEmpty() ? null : now);
-      if (watched.get(id) != this) {
+      // Whoever watches is sent away then, and the workers go.
+      if (watched.get(id) != this || inFlight.draining()) {
         return;
       }
       workers

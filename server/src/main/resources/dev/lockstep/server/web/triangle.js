@@ -27,8 +27,8 @@ export function triangle(baseLength, onChoose) {
     const row = svg('g', { class: 'layer', onclick: () => onChoose(layer) },
       svg('rect', { x: left - 1, y: y - RISE / 2, width: layer * STEP + 2, height: RISE, rx: RISE / 2 }));
     for (let column = 1; column <= layer; column++) {
-      const circle = svg('circle', { class: 'free', cx: left + (column - 0.5) * STEP, cy: y, r: RADIUS });
-      places.set(`${layer}.${column}`, { circle, state: 'free', mine: false });
+      const circle = svg('circle', { class: 'unknown', cx: left + (column - 0.5) * STEP, cy: y, r: RADIUS });
+      places.set(`${layer}.${column}`, { circle, state: 'unknown', mine: false });
       row.append(circle);
     }
     rows.push(row);
