@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 final class HintListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HintListener.class);
-  private static final int WAIT_MS = 1_000;
+  private static final int WAIT_MS = 200;
   private static final long PAUSE_NANOS = 1_000_000_000L;
 
   private final Optional<DataSource> source;

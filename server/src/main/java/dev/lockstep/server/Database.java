@@ -9,10 +9,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
+import java.util.Properties;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
+import org.postgresql.ds.PGSimpleDataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -79,6 +81,24 @@ final class Database implements AutoCloseable {
   /** How busy the pool is; reading them blocks nobody. */
   HikariPoolMXBean poolFigures() {
     return pool.getHikariPoolMXBean();
+  }
+
+  /**
+   * Connections that are nobody else's, past the pool: for notifications, which need one for as
+   * long as they are wanted.
+   */
+  DataSource direct() {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setURL(address.url());
+    Properties properties = address.properties();
+    source.setApplicationName(properties.getProperty("ApplicationName"));
+    source.setConnectTimeout(Integer.parseInt(properties.getProperty("connectTimeout")));
+    source.setTcpKeepAlive(true);
+    if (properties.containsKey("user")) {
+      source.setUser(properties.getProperty("user"));
+      source.setPassword(properties.getProperty("password"));
+    }
+    return source;
   }
 
   DatabaseAddress address() {

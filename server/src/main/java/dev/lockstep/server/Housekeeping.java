@@ -1,6 +1,7 @@
 package dev.lockstep.server;
 
 import dev.lockstep.once.Once;
+import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -10,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Removes what has served its time: idempotency keys a day after their answer, visitors' keys when
- * they have expired.
+ * they have expired. Sees to it that what recurs has its job.
  */
 final class Housekeeping implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
@@ -19,6 +20,7 @@ final class Housekeeping implements AutoCloseable {
 
   private final Once once;
   private final Keys keys;
+  private final JobRunner jobs;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           task -> {
@@ -27,25 +29,27 @@ final class Housekeeping implements AutoCloseable {
             return thread;
           });
 
-  Housekeeping(Once once, Keys keys) {
+  Housekeeping(Once once, Keys keys, JobRunner jobs) {
     this.once = once;
     this.keys = keys;
+    this.jobs = jobs;
     var unused =
         timer.scheduleWithFixedDelay(
             this::tidy, INTERVAL_SECONDS, INTERVAL_SECONDS, TimeUnit.SECONDS);
   }
 
   private void tidy() {
-    attempt("Expired idempotency keys", once::removeExpired);
-    attempt("Visitors of long ago", keys::removeOldVisitors);
+    attempt("Expired idempotency keys were not removed", once::removeExpired);
+    attempt("Visitors of long ago were not removed", keys::removeOldVisitors);
+    attempt("What recurs was not looked after", jobs::ensureRecurring);
   }
 
-  /** An expired key counts as none whether or not it is still there; the next round tries again. */
-  private static void attempt(String what, Runnable removal) {
+  /** Nothing of it is urgent: an expired key, say, counts as none. The next round tries again. */
+  private static void attempt(String failure, Runnable work) {
     try {
-      removal.run();
+      work.run();
     } catch (RuntimeException e) {
-      log.warn("{} were not removed this time: {}", what, e.getMessage());
+      log.warn("{} this time: {}", failure, e.getMessage());
     }
   }
 

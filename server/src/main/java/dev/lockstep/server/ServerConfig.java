@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param visitors whether the shop sells to people without a key; unless told, only where the
  *     database is the embedded one
  * @param payments who is paid through
+ * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
+ *     pooler in transaction mode
  */
 record ServerConfig(
     String host,
@@ -30,7 +32,8 @@ record ServerConfig(
     Optional<Secret> operatorKey,
     boolean samples,
     boolean visitors,
-    PaymentSettings payments) {
+    PaymentSettings payments,
+    boolean listen) {
   static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
@@ -73,7 +76,10 @@ record ServerConfig(
         Setting.of("", null, "LOCKSTEP_VISITORS", environment)
             .map(ServerConfig::parseBoolean)
             .orElse(externalDatabase.isEmpty()),
-        PaymentSettings.of(environment));
+        PaymentSettings.of(environment),
+        Setting.of("", null, "LOCKSTEP_LISTEN", environment)
+            .map(ServerConfig::parseBoolean)
+            .orElse(true));
   }
 
   /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */

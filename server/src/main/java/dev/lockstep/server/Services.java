@@ -16,6 +16,7 @@ import dev.lockstep.server.cart.Carts;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.invariant.Invariants;
+import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.metric.Metrics;
@@ -95,6 +96,7 @@ final class Services implements AutoCloseable {
                   whenSold(draws, metrics)));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
+      JobRunner jobs = jobRunner(database, config, transactor, self);
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(
           new Visitors(keys, config.visitors(), provider.gateway().isPresent()).endpoints());
@@ -110,11 +112,13 @@ final class Services implements AutoCloseable {
         campaigns.createSamples();
       }
       opened(holds.startSweeper(SWEEP_INTERVAL));
-      opened(new Housekeeping(once, keys));
+      opened(new Housekeeping(once, keys, jobs));
       opened(draws.start(BEACON_INTERVAL));
       invariants.start();
       purchases.start();
       gauges(metrics, database, holds, campaigns);
+      // Last: jobs use everything above, and the worker is closed before any of it.
+      opened(jobs).start(List.of());
     } catch (RuntimeException | Error e) {
       close();
       throw e;
@@ -151,6 +155,16 @@ final class Services implements AutoCloseable {
         metrics.purchases().sold(sale.hold().quantity());
       }
     };
+  }
+
+  /** Several nodes may run on one machine: what others reach it by, and its process, name it. */
+  private static JobRunner jobRunner(
+      Database database, ServerConfig config, Transactor transactor, URI self) {
+    return new JobRunner(
+        transactor,
+        self.getAuthority() + ", process " + ProcessHandle.current().pid(),
+        config.listen() ? Optional.of(database.direct()) : Optional.empty(),
+        (queue, kind, ending, took) -> {});
   }
 
   private static HoldsConfig holdsConfig(Metrics metrics) {

@@ -103,7 +103,8 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
             Optional.of(Secret.of(OPERATOR_KEY)),
             samples,
             visitors,
-            payments),
+            payments,
+            true),
         clock);
   }
 

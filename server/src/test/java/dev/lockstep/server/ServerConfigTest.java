@@ -48,6 +48,13 @@ class ServerConfigTest {
   }
 
   @Test
+  void newJobsAreListenedForUnlessAPoolerIsInTheWay() {
+    assertThat(ServerConfig.of(null, null, null, null, NOTHING).listen()).isTrue();
+    assertThat(ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_LISTEN", "false")).listen())
+        .isFalse();
+  }
+
+  @Test
   void aFlagWinsOverItsVariable() {
     assertThat(ServerConfig.of(null, "0", null, null, Map.of("LOCKSTEP_PORT", "1234")).port())
         .isZero();

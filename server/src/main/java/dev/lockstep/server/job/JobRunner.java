@@ -1,0 +1,185 @@
+package dev.lockstep.server.job;
+
+import dev.lockstep.job.Handlers;
+import dev.lockstep.job.JobContext;
+import dev.lockstep.job.JobHandler;
+import dev.lockstep.job.Jobs;
+import dev.lockstep.job.JobsConfig;
+import dev.lockstep.job.NewJob;
+import dev.lockstep.job.NewJob.UniqueKey;
+import dev.lockstep.job.Outcome;
+import dev.lockstep.job.QueueConfig;
+import dev.lockstep.job.Schedules;
+import dev.lockstep.job.Worker;
+import dev.lockstep.job.WorkerConfig;
+import dev.lockstep.server.job.Duties.Kind;
+import dev.lockstep.server.job.Duties.Recurring;
+import dev.lockstep.server.job.JobListener.Ending;
+import dev.lockstep.tx.Transactor;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Jobs and schedules of this server, and the worker that runs them on this node.
+ *
+ * <p>{@link #jobs} and {@link #schedules} can be used at once; what they write is run from {@link
+ * #start} on, by any node. {@link #close} begins nothing more, waits a bounded time for what is
+ * running and hands this node's share over. Thread-safe but for start and close.
+ */
+public final class JobRunner implements AutoCloseable {
+  /** The queue of what recurs. */
+  public static final String UPKEEP = "upkeep";
+
+  /** For how long jobs that are done can be looked up. */
+  public static final int HISTORY_DAYS = 7;
+
+  private static final int UPKEEP_CONCURRENCY = 4;
+  private static final int SCHEDULE_CONCURRENCY = 4;
+  private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
+
+  private final Transactor transactor;
+  private final Jobs jobs;
+  private final Schedules schedules;
+  private final WorkerConfig config;
+  private final JobListener listener;
+  private volatile Duties duties = Duties.none();
+  private @Nullable Worker worker;
+
+  /**
+   * @param node names this node to people
+   * @param listen gives a connection of its own for notifications; empty: new jobs are looked for
+   *     every two seconds
+   */
+  public JobRunner(
+      Transactor transactor, String node, Optional<DataSource> listen, JobListener listener) {
+    this.transactor = transactor;
+    this.jobs = new Jobs(transactor, JobsConfig.DEFAULT.withHistoryDays(HISTORY_DAYS));
+    this.schedules = jobs.schedules(When::read);
+    WorkerConfig named = WorkerConfig.named(node).withStopTimeout(STOP_TIMEOUT);
+    this.config = listen.map(named::withListen).orElse(named);
+    this.listener = listener;
+  }
+
+  public Jobs jobs() {
+    return jobs;
+  }
+
+  public Schedules schedules() {
+    return schedules;
+  }
+
+  /** Begins to run what is due. Once. Blocks until the node takes part. */
+  public void start(List<Duties> ofTheDomains) {
+    if (worker != null) {
+      throw new IllegalStateException("It runs already");
+    }
+    for (Duties more : ofTheDomains) {
+      duties = duties.and(more);
+    }
+    ensureRecurring();
+    worker = jobs.worker(serving(queues()), handlers());
+  }
+
+  /** The queues that this node serves. */
+  public List<QueueConfig> queues() {
+    return Stream.concat(
+            Stream.of(
+                QueueConfig.of(Schedules.QUEUE, SCHEDULE_CONCURRENCY),
+                QueueConfig.of(UPKEEP, UPKEEP_CONCURRENCY)),
+            duties.queues().stream())
+        .toList();
+  }
+
+  /**
+   * Makes sure that everything that recurs has its job: it may have been cancelled, or have ended
+   * dead. Several nodes may at once; the key lets one job be.
+   */
+  public void ensureRecurring() {
+    List<NewJob> wanted =
+        duties.recurring().stream()
+            .map(
+                one ->
+                    NewJob.of(UPKEEP, one.kind(), "{}")
+                        .withUnique(UniqueKey.whileLive(one.kind()))
+                        .withMaxAttempts(NewJob.MAX_ATTEMPTS))
+            .toList();
+    if (!wanted.isEmpty()) {
+      transactor.run(connection -> jobs.enqueueAll(connection, wanted));
+    }
+  }
+
+  @Override
+  public void close() {
+    if (worker != null) {
+      worker.close();
+      worker = null;
+    }
+  }
+
+  private WorkerConfig serving(List<QueueConfig> queues) {
+    WorkerConfig all = config;
+    for (QueueConfig queue : queues) {
+      all = all.withQueue(queue);
+    }
+    return all;
+  }
+
+  private Handlers handlers() {
+    Handlers handlers = schedules.handlers(Handlers.none());
+    for (Kind<?> kind : duties.kinds()) {
+      handlers = handlers.on(kind.name(), observed(handler(kind)));
+    }
+    for (Recurring recurring : duties.recurring()) {
+      handlers = handlers.on(recurring.kind(), observed((json, job) -> again(recurring, job)));
+    }
+    return handlers;
+  }
+
+  private static <T> JobHandler<String> handler(Kind<T> kind) {
+    return (json, job) -> kind.handler().run(kind.reader().read(json), job);
+  }
+
+  /** It snoozes instead of ending; a failure waits no longer than a success, however many. */
+  private static Outcome again(Recurring recurring, JobContext job) throws InterruptedException {
+    try {
+      recurring.task().run(job);
+      return new Outcome.Snooze(recurring.interval());
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      return new Outcome.Retry(e.toString(), Optional.of(recurring.interval()));
+    }
+  }
+
+  private JobHandler<String> observed(JobHandler<String> handler) {
+    return (json, job) -> {
+      long begun = System.nanoTime();
+      Ending ending = Ending.RETRY;
+      try {
+        Outcome outcome = handler.run(json, job);
+        ending = ending(outcome);
+        return outcome;
+      } finally {
+        listener.onRun(
+            job.queue(), job.kind(), ending, Duration.ofNanos(System.nanoTime() - begun));
+      }
+    };
+  }
+
+  private static Ending ending(Outcome outcome) {
+    if (outcome instanceof Outcome.Done) {
+      return Ending.DONE;
+    }
+    if (outcome instanceof Outcome.Snooze) {
+      return Ending.SNOOZE;
+    }
+    if (outcome instanceof Outcome.Cancel) {
+      return Ending.CANCEL;
+    }
+    return outcome instanceof Outcome.Dead ? Ending.DEAD : Ending.RETRY;
+  }
+}
