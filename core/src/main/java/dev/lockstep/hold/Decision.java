@@ -5,16 +5,19 @@ import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
+import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
 import dev.lockstep.hold.Plan.Answer;
+import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.hold.StockChange.Cause;
 import java.time.Duration;
@@ -23,6 +26,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -64,7 +68,7 @@ final class Decision {
     return new Plan(
         state.now(),
         inserted.stream().map(stock::stored).toList(),
-        updated.stream().map(id -> stock.stored(id).hold()).toList(),
+        updated.stream().map(this::changeOf).toList(),
         stock.unitChanges(),
         stock.quotaDeltas(),
         state.buyerLimit().orElse(0),
@@ -100,6 +104,9 @@ final class Decision {
     }
     if (command instanceof Release) {
       return end(hold, HoldState.RELEASED, command.actor());
+    }
+    if (command instanceof Return) {
+      return takeBack(hold, command.actor());
     }
     if (hold.state() != HoldState.HELD) {
       return new HoldEnded(hold);
@@ -179,6 +186,19 @@ final class Decision {
     return new Ended(ended, false, stock.countsOf(ended));
   }
 
+  private ReturnResult takeBack(Hold hold, Actor actor) {
+    if (!hold.state().wasSold()) {
+      return new NotSold(hold);
+    }
+    if (hold.state() == HoldState.RETURNED) {
+      return new Ended(hold, true, stock.countsOf(hold));
+    }
+    Hold returned = hold.ended(HoldState.RETURNED, state.now(), actor.name());
+    stock.takeBack(returned, actor.name());
+    update(returned);
+    return new Ended(returned, false, stock.countsOf(returned));
+  }
+
   /** The hold as it is at this moment: one whose time is up ends here, whoever asked about it. */
   private Hold currentStateOf(StoredHold stored) {
     Hold hold = stored.hold();
@@ -198,6 +218,11 @@ final class Decision {
     }
     update(ended);
     return ended;
+  }
+
+  private HoldChange changeOf(HoldId id) {
+    HoldState before = Objects.requireNonNull(state.holds().get(id)).hold().state();
+    return new HoldChange(before, stock.stored(id).hold());
   }
 
   private void update(Hold hold) {

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * @param lines one a pool, pools ascending
  * @param expiresAt on the database's clock
- * @param end how it ended; empty while it is held
+ * @param end how it ended; empty while it is held. Of what was sold and returned: the return
  */
 public record Hold(
     ScopeId scope,

@@ -60,6 +60,12 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
   /** Gives back what is held. */
   record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}
 
+  /**
+   * Takes back what was sold: it is free again, and no longer counts against the buyer's limit.
+   * Whether it may come back is for the caller to know.
+   */
+  record Return(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<ReturnResult> {}
+
   private static void requireAtLeastASecond(Duration holdFor) {
     if (holdFor.compareTo(Duration.ofSeconds(1)) < 0) {
       throw new IllegalArgumentException("A hold lasts at least 1 s, not " + holdFor);

@@ -7,14 +7,16 @@ import java.util.List;
 /**
  * What came of a command. When several would apply, the first in this list is given: {@link
  * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, a replayed {@link
- * Granted} or {@link Ended}, {@link HoldEnded}, {@link UnknownPool}, {@link UnknownUnit}, {@link
- * Paused}, {@link LimitReached}, {@link SoldOut}, {@link LifetimeReached}, and at last the success.
+ * Granted} or {@link Ended}, {@link HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link
+ * UnknownUnit}, {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link LifetimeReached}, and
+ * at last the success.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,
         ChangeResult,
         ExtendResult,
         EndResult,
+        ReturnResult,
         HoldOutcome.Granted,
         HoldOutcome.Ended,
         HoldOutcome.Overloaded,
@@ -22,6 +24,7 @@ public sealed interface HoldOutcome
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
         HoldOutcome.HoldEnded,
+        HoldOutcome.NotSold,
         HoldOutcome.UnknownPool,
         HoldOutcome.UnknownUnit,
         HoldOutcome.Paused,
@@ -45,22 +48,27 @@ public sealed interface HoldOutcome
    *     upon
    */
   record Ended(Hold hold, boolean replayed, List<PoolCounts> pools)
-      implements HoldOutcome, EndResult {}
+      implements HoldOutcome, EndResult, ReturnResult {}
 
   /** Too many requests are waiting; nothing was done. */
   record Overloaded(Duration retryAfter)
-      implements HoldOutcome, AcquireResult, ChangeResult, ExtendResult, EndResult {}
+      implements HoldOutcome, AcquireResult, ChangeResult, ExtendResult, EndResult, ReturnResult {}
 
   /** The id belongs to a hold with another buyer or other lines. */
   record HoldIdReused(HoldId hold) implements HoldOutcome, AcquireResult {}
 
-  record UnknownHold(HoldId hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
+  record UnknownHold(HoldId hold)
+      implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
 
   /** The hold belongs to another buyer than the one who asks. */
-  record NotYours(HoldId hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
+  record NotYours(HoldId hold)
+      implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
 
   /** The hold has ended otherwise; it says how, when and by whom. */
   record HoldEnded(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
+
+  /** There is nothing to take back: the hold is held still, or was given back before a sale. */
+  record NotSold(Hold hold) implements HoldOutcome, ReturnResult {}
 
   record UnknownPool(PoolId pool) implements HoldOutcome, AcquireResult, ChangeResult {}
 

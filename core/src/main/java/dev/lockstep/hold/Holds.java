@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Promises.</b> Never oversold: {@code held + sold <= total} at every instant. Never
  * undersold: "sold out" is said only by who holds the pool's lock and has taken back what expired.
  * A cart is held whole or not at all. A buyer's limit holds under any concurrency. A hold ends
- * once: sold, released or expired. Acquiring with the same {@link HoldId} again has no further
- * effect. Every change of stock leaves an audit row in the same transaction.
+ * once: sold, released or expired; what was sold may be taken back, once. Acquiring with the same
+ * {@link HoldId} again has no further effect. Every change of stock leaves an audit row in the same
+ * transaction.
  *
  * <p><b>Two doors.</b> {@link #submit} queues a command and combines it with those of other
  * callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the caller's
@@ -247,8 +248,8 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * Holds of a scope, newest first, at most {@value #MAX_PAGE}. For people who search: it reads the
-   * scope's holds, all of them where nothing narrows the search.
+   * Holds of a scope, newest first, at most {@value #MAX_PAGE}. It walks back from the newest, or
+   * from where the filter says, until the page is full: where few match, that is far.
    */
   public List<Hold> list(ScopeId scope, HoldFilter filter, int limit) {
     if (limit < 1 || limit > MAX_PAGE) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param now the clock of the batch
  * @param newHolds holds to insert, in their final state
- * @param changedHolds holds that were held and are now as they say here
+ * @param changedHolds holds that are now as they say here
  * @param units units whose owner changed
  * @param quotaDeltas change of each buyer's use; never zero
  * @param buyerLimit what the guard of the quota compares with; 0 when the scope has no limit
@@ -22,13 +22,16 @@ import org.jspecify.annotations.Nullable;
 record Plan(
     Instant now,
     List<StoredHold> newHolds,
-    List<Hold> changedHolds,
+    List<HoldChange> changedHolds,
     List<UnitChange> units,
     Map<BuyerId, Integer> quotaDeltas,
     int buyerLimit,
     List<StockChange> audit,
     List<PoolChange> pools,
     List<Answer> answers) {
+
+  /** A hold that was in one state as stored, and is as it says here after the batch. */
+  record HoldChange(HoldState before, Hold after) {}
 
   /** A unit goes from one owner to another; null: free. */
   record UnitChange(PoolId pool, int unit, @Nullable HoldId before, @Nullable HoldId after) {}

@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.Plan.UnitChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
@@ -64,16 +65,18 @@ final class PlanWriter {
       WHERE s.scope = ?"""
           .formatted(MICROS, LINES, ALL_LINES);
 
-  // The compare-and-set that lets a hold end only once: there is no state of -1.
+  // The compare-and-set that lets a hold end only once, and come back only once: it leaves the
+  // state
+  // it was seen in, or takes one that does not exist.
   private static final String UPDATE_HOLDS =
       """
       UPDATE lockstep.hold h
-      SET state = CASE WHEN h.state = 0 THEN x.state ELSE -1 END, expires_at = %1$s x.expires_at,
+      SET state = CASE WHEN h.state = x.before THEN x.state ELSE -1 END, expires_at = %1$s x.expires_at,
         ended_at = %1$s x.ended_at, ended_by = x.ended_by,
         (pools, quantities, unit_pools, units) = ROW (%2$s)
       FROM %3$s,
-        unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
-          AS x (hold, state, expires_at, ended_at, ended_by, lines_before, line_count,
+        unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          AS x (hold, before, state, expires_at, ended_at, ended_by, lines_before, line_count,
                 units_before, unit_count)
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
@@ -239,8 +242,9 @@ final class PlanWriter {
   }
 
   private void updateHolds(RoundTrip trip) {
-    if (!plan.changedHolds().isEmpty()) {
-      HoldColumns columns = new HoldColumns(plan.changedHolds());
+    List<HoldChange> changes = plan.changedHolds();
+    if (!changes.isEmpty()) {
+      HoldColumns columns = new HoldColumns(map(changes, HoldChange::after));
       trip.update(
           UPDATE_HOLDS,
           columns.pools(),
@@ -248,6 +252,7 @@ final class PlanWriter {
           columns.unitPools(),
           columns.units(),
           columns.ids(),
+          SqlArray.smallints(map(changes, change -> change.before().code())),
           columns.states(),
           columns.expiry(),
           columns.endedAt(),

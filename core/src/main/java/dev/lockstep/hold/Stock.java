@@ -132,6 +132,16 @@ final class Stock {
     account(hold, hold.lines(), List.of(), cause, actor);
   }
 
+  /** Of a hold that was sold. */
+  void takeBack(Hold hold, String actor) {
+    for (HeldLine line : hold.lines()) {
+      WorkingPool pool = pool(line.pool());
+      pool.giveBack(line.units(), hold.id());
+      audit.add(pool.move(0, -line.quantity(), Cause.RETURNED, hold.id(), actor, state.now()));
+    }
+    use(hold.buyer(), -hold.quantity());
+  }
+
   List<PoolCounts> countsOf(Hold hold) {
     return hold.lines().stream().map(line -> pool(line.pool()).counts()).toList();
   }

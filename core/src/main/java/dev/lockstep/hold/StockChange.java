@@ -23,9 +23,10 @@ public record StockChange(
     CHANGED(1),
     SOLD(2),
     RELEASED(3),
-    EXPIRED(4);
+    EXPIRED(4),
+    RETURNED(5);
 
-    private static final Cause[] BY_CODE = {ACQUIRED, CHANGED, SOLD, RELEASED, EXPIRED};
+    private static final Cause[] BY_CODE = {ACQUIRED, CHANGED, SOLD, RELEASED, EXPIRED, RETURNED};
 
     private final short code;
 

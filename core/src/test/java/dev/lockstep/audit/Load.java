@@ -10,6 +10,7 @@ import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
@@ -63,6 +64,7 @@ final class Load implements AutoCloseable {
     HoldId hold = mine.get(random.nextInt(mine.size()));
     return switch (random.nextInt(8)) {
       case 0 -> new Confirm(scope, hold, OPERATOR);
+      case 4 -> new Return(scope, hold, OPERATOR);
       case 1, 2 -> new Change(scope, hold, lines(random), OPERATOR);
       case 3 -> new Extend(scope, hold, Duration.ofMinutes(30), OPERATOR);
       default -> new Release(scope, hold, OPERATOR);
@@ -89,11 +91,11 @@ final class Load implements AutoCloseable {
           ORDER BY created_at DESC LIMIT 1 FOR UPDATE SKIP LOCKED)""");
   }
 
-  /** Acquired, changed, sold, released and expired, in both scopes. */
+  /** Acquired, changed, sold, returned, released and expired, in both scopes. */
   void assertEverythingWasTried() {
     assertThat(
             database.queryLong("SELECT count(DISTINCT (scope, cause)) FROM lockstep.stock_audit"))
-        .isEqualTo(10);
+        .isEqualTo(12);
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
+import dev.lockstep.hold.HoldOutcome.NotSold;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -144,7 +145,7 @@ class DecisionTest {
             });
 
     // Overloaded is not decided here but at the queue.
-    assertThat(seen).hasSize(HoldOutcome.class.getPermittedSubclasses().length - 4 - 1);
+    assertThat(seen).hasSize(HoldOutcome.class.getPermittedSubclasses().length - 5 - 1);
   }
 
   /** Time passes and pools are paused alike for everybody who looks at the same history. */
@@ -175,6 +176,9 @@ class DecisionTest {
     }
     if (outcome instanceof HoldEnded ended) {
       return "HoldEnded " + plain(ended.hold());
+    }
+    if (outcome instanceof NotSold not) {
+      return "NotSold " + plain(not.hold());
     }
     if (outcome instanceof LifetimeReached reached) {
       return "LifetimeReached " + reached.latest();

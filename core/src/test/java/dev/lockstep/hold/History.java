@@ -5,6 +5,7 @@ import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldCommand.Return;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,7 +78,7 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
 
   private static Arbitrary<HoldCommand<?>> commands(List<Kind> kinds) {
     return Combinators.combine(
-            Arbitraries.of(0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4),
+            Arbitraries.of(0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 4, 4, 5),
             Arbitraries.integers().between(1, HOLDS),
             Arbitraries.integers().between(1, BUYERS),
             lines(kinds).list().ofMinSize(1).ofMaxSize(3),
@@ -98,6 +99,7 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
       case 1 -> new Change(MemoryScope.SCOPE, id, lines, actor);
       case 2 -> new Extend(MemoryScope.SCOPE, id, holdFor, actor);
       case 3 -> new Release(MemoryScope.SCOPE, id, actor);
+      case 5 -> new Return(MemoryScope.SCOPE, id, actor);
       default -> new Confirm(MemoryScope.SCOPE, id, actor);
     };
   }

@@ -7,6 +7,7 @@ import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
+import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
@@ -90,6 +91,60 @@ class HoldEndsOnceTest {
     assertThat(firstAgain).isEqualTo(new Ended(sale.find(sold.id()), true, counts));
     assertThat(secondAgain).isEqualTo(new Ended(sale.find(released.id()), true, counts));
     assertThat(sale.everything()).isEqualTo(before);
+  }
+
+  @Test
+  void whatWasSoldComesBackOnceHoweverManyAskAndIsForSaleAgain() throws Exception {
+    Sale sale = fixture.saleWithLimit(3);
+    List<Holds> nodes = List.of(sale.node(), sale.anotherNode());
+    PoolId things = sale.counted(1);
+    PoolId seats = sale.units(2);
+    for (int round = 0; round < 10; round++) {
+      Hold hold = sale.hold("buyer", Line.of(things, 1), Line.of(seats, 2));
+      sale.ask(sale.confirm(hold.id()));
+
+      List<ReturnResult> told =
+          Race.<ReturnResult>of(8)
+              .run(i -> Door.of(i / 2).ask(sale, nodes.get(i % 2), sale.giveBack(hold.id())))
+              .valuesOrThrow();
+
+      Hold returned = sale.find(hold.id());
+      assertThat(returned.state()).isEqualTo(HoldState.RETURNED);
+      assertThat(told)
+          .allMatch(result -> result instanceof Ended ended && ended.hold().equals(returned));
+      assertThat(told).filteredOn(result -> !((Ended) result).replayed()).hasSize(1);
+      assertThat(sale.counts(seats)).isEqualTo(new PoolCounts(seats, 2, 0, 0));
+    }
+  }
+
+  /** A buyer who regrets, and one who is about to get the last: the sale goes on at once. */
+  @Test
+  void aReturnAndSalesOfTheSameThingsInOneBatchKeepTheirOrder() throws Exception {
+    Sale sale = fixture.saleWithLimit(1);
+    PoolId seats = sale.units(1);
+    Hold hold = sale.hold("first", Line.of(seats, 1));
+    HoldId next = HoldId.next();
+
+    List<HoldOutcome> outcomes =
+        sale.transactor()
+            .call(
+                connection ->
+                    sale.node()
+                        .runAll(
+                            connection,
+                            List.of(
+                                sale.giveBack(hold.id()),
+                                sale.confirm(hold.id()),
+                                sale.giveBack(hold.id()),
+                                sale.acquire(next, "first", Line.of(seats, 1)),
+                                sale.confirm(next))));
+
+    assertThat(outcomes.get(0)).isInstanceOf(NotSold.class);
+    assertThat(outcomes.subList(1, 3)).allMatch(outcome -> outcome instanceof Ended);
+    assertThat(outcomes.get(3)).isInstanceOf(Granted.class);
+    assertThat(sale.find(hold.id()).state()).isEqualTo(HoldState.RETURNED);
+    assertThat(sale.find(next).state()).isEqualTo(HoldState.SOLD);
+    assertThat(sale.counts(seats)).isEqualTo(new PoolCounts(seats, 1, 0, 1));
   }
 
   @Test

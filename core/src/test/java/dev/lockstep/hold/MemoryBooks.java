@@ -106,7 +106,8 @@ final class MemoryBooks {
     for (StockChange change : scope.audit) {
       if (change.cause() != Cause.ACQUIRED && change.cause() != Cause.CHANGED) {
         ends.computeIfAbsent(change.hold(), hold -> new HashSet<>()).add(change.cause());
-        assertThat(rows.add(List.of(change.hold(), change.pool()))).as("ends once").isTrue();
+        boolean back = change.cause() == Cause.RETURNED;
+        assertThat(rows.add(List.of(change.hold(), change.pool(), back))).as("ends once").isTrue();
       }
     }
     for (StoredHold stored : scope.holds.values()) {
@@ -119,6 +120,7 @@ final class MemoryBooks {
                 case SOLD -> Set.of(Cause.SOLD);
                 case RELEASED -> Set.of(Cause.RELEASED);
                 case EXPIRED -> Set.of(Cause.EXPIRED);
+                case RETURNED -> Set.of(Cause.SOLD, Cause.RETURNED);
               });
     }
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.Plan.Answer;
+import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.Plan.UnitChange;
 import dev.lockstep.hold.ScopeState.PoolRow;
@@ -182,9 +183,13 @@ final class MemoryScope {
     for (StoredHold fresh : plan.newHolds()) {
       assertThat(holds.put(fresh.hold().id(), fresh)).as("a hold of this id").isNull();
     }
-    for (Hold changed : plan.changedHolds()) {
+    for (HoldChange change : plan.changedHolds()) {
+      Hold changed = change.after();
       StoredHold before = Objects.requireNonNull(holds.get(changed.id()));
-      assertThat(before.hold().state()).as("only a live hold changes").isEqualTo(HoldState.HELD);
+      assertThat(before.hold().state()).as("as seen").isEqualTo(change.before());
+      assertThat(change.before() == HoldState.HELD || changed.state() == HoldState.RETURNED)
+          .as("only a live hold changes, unless it comes back")
+          .isTrue();
       holds.put(changed.id(), new StoredHold(changed, before.fingerprint()));
     }
     plan.units().forEach(this::write);

@@ -207,8 +207,9 @@ class NeverOversoldTest {
     }
 
     private void touch(Hold hold) {
-      switch (random.nextInt(6)) {
+      switch (random.nextInt(7)) {
         case 0 -> ask(sale.confirm(hold.id()));
+        case 6 -> ask(sale.giveBack(hold.id()));
         case 1, 2 -> ask(sale.release(hold.id()));
         case 3 -> Expire.now(database, hold);
         case 4 -> ask(sale.extend(hold.id(), Sale.HOLD_FOR));

@@ -37,6 +37,8 @@ class OutcomePrecedenceTest {
         row("UnknownHold", w -> w.sale.extend(HoldId.next(), World.LONG)),
         row("UnknownHold", w -> w.sale.confirm(HoldId.next())),
         row("UnknownHold", w -> w.sale.release(HoldId.next())),
+        row("UnknownHold", w -> w.sale.giveBack(HoldId.next())),
+        row("NotYours", w -> w.stranger(w.sale.giveBack(w.released.id()))),
         row("NotYours", w -> w.stranger(w.sale.change(w.released.id(), w.everythingWrong()))),
         row("NotYours", w -> w.stranger(w.sale.extend(w.released.id(), World.LONG))),
         row("NotYours", w -> w.stranger(w.sale.confirm(w.sold.id()))),
@@ -46,10 +48,14 @@ class OutcomePrecedenceTest {
         row("Granted replayed", w -> w.again(w.released)),
         row("Ended replayed", w -> w.sale.confirm(w.sold.id())),
         row("Ended replayed", w -> w.sale.release(w.released.id())),
+        row("Ended replayed", w -> w.sale.giveBack(w.returned.id())),
+        row("HoldEnded", w -> w.sale.confirm(w.returned.id())),
         row("HoldEnded", w -> w.sale.change(w.released.id(), w.everythingWrong())),
         row("HoldEnded", w -> w.sale.extend(w.released.id(), World.LONG)),
         row("HoldEnded", w -> w.sale.confirm(w.released.id())),
         row("HoldEnded", w -> w.sale.release(w.sold.id())),
+        row("NotSold", w -> w.sale.giveBack(w.live.id())),
+        row("NotSold", w -> w.sale.giveBack(w.released.id())),
         row("UnknownPool", w -> w.acquire("full", w.everythingWrong())),
         row("UnknownPool", w -> w.sale.change(w.live.id(), w.everythingWrong())),
         row("UnknownUnit", w -> w.acquire("full", w.wrongUnit(), w.takenUnit())),
@@ -65,7 +71,8 @@ class OutcomePrecedenceTest {
         row("Granted", w -> w.sale.change(w.live.id(), w.openLine(1))),
         row("Granted", w -> w.sale.extend(w.live.id(), World.LONG)),
         row("Ended", w -> w.sale.confirm(w.live.id())),
-        row("Ended", w -> w.sale.release(w.live.id())));
+        row("Ended", w -> w.sale.release(w.live.id())),
+        row("Ended", w -> w.sale.giveBack(w.sold.id())));
   }
 
   @ParameterizedTest
@@ -134,6 +141,7 @@ class OutcomePrecedenceTest {
 
     final Hold sold;
     final Hold released;
+    final Hold returned;
 
     /** Whose lifetime is used up. */
     final Hold old;
@@ -148,6 +156,9 @@ class OutcomePrecedenceTest {
       sale.ask(sale.confirm(sold.id()));
       released = sale.hold("quitter", Line.of(open, 1));
       sale.ask(sale.release(released.id()));
+      returned = sale.hold("regretful", Line.of(open, 1));
+      sale.ask(sale.confirm(returned.id()));
+      sale.ask(sale.giveBack(returned.id()));
       sale.hold("other", Line.of(paused, 1));
       sale.node().pause(sale.scope(), paused, "recall");
       old = sale.hold("patient", Line.of(open, 1));
@@ -175,6 +186,9 @@ class OutcomePrecedenceTest {
       }
       if (command instanceof HoldCommand.Extend e) {
         return new HoldCommand.Extend(e.scope(), e.hold(), e.holdFor(), stranger);
+      }
+      if (command instanceof HoldCommand.Return) {
+        return new HoldCommand.Return(command.scope(), command.hold(), stranger);
       }
       return command instanceof HoldCommand.Confirm
           ? new HoldCommand.Confirm(command.scope(), command.hold(), stranger)

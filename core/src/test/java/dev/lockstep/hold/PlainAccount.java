@@ -4,6 +4,7 @@ import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
+import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.hold.HoldOutcome.NotYours;
@@ -77,6 +78,12 @@ final class PlainAccount {
     if (command instanceof Extend extend) {
       return known.state() == HoldState.HELD ? extend(now, extend, known) : ended(command.hold());
     }
+    if (command instanceof Return && !known.state().wasSold()) {
+      return "NotSold " + hold(command.hold());
+    }
+    if (command instanceof Return) {
+      return end(command, known, HoldState.RETURNED);
+    }
     return end(command, known, command instanceof Confirm ? HoldState.SOLD : HoldState.RELEASED);
   }
 
@@ -141,7 +148,8 @@ final class PlainAccount {
   }
 
   private String end(HoldCommand<?> command, Entry known, HoldState wanted) {
-    if (known.state() != HoldState.HELD && known.state() != wanted) {
+    HoldState from = wanted == HoldState.RETURNED ? HoldState.SOLD : HoldState.HELD;
+    if (known.state() != from && known.state() != wanted) {
       return ended(command.hold());
     }
     entries.put(command.hold(), known.in(wanted));

@@ -7,6 +7,7 @@ import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
@@ -107,6 +108,10 @@ final class Sale implements AutoCloseable {
 
   Release release(HoldId hold) {
     return new Release(scope, hold, CLERK);
+  }
+
+  Return giveBack(HoldId hold) {
+    return new Return(scope, hold, CLERK);
   }
 
   /** Through the first node's queue. */

@@ -34,6 +34,7 @@ class StockAuditTest {
     Hold expired = sale.hold("carol", Line.of(pool, 4));
     Expire.now(database, expired);
     sale.node().sweep();
+    sale.ask(sale.giveBack(sold.id()));
 
     assertThat(sale.audit(pool))
         .extracting(
@@ -50,7 +51,8 @@ class StockAuditTest {
             tuple(4L, released.id(), Cause.ACQUIRED, "bob", "0+3", "2+3"),
             tuple(5L, released.id(), Cause.RELEASED, "bob", "2+3", "0+3"),
             tuple(6L, expired.id(), Cause.ACQUIRED, "carol", "0+3", "4+3"),
-            tuple(7L, expired.id(), Cause.EXPIRED, "expiry", "4+3", "0+3"));
+            tuple(7L, expired.id(), Cause.EXPIRED, "expiry", "4+3", "0+3"),
+            tuple(8L, sold.id(), Cause.RETURNED, "clerk", "0+3", "0+0"));
     assertThat(sale.audit(pool))
         .isSortedAccordingTo((a, b) -> a.at().compareTo(b.at()))
         .allMatch(change -> !change.at().isBefore(sold.createdAt()));

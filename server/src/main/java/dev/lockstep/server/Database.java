@@ -175,7 +175,13 @@ final class Database implements AutoCloseable {
   private static int migrate(
       DataSource pool, DatabaseAddress address, String schema, String migrations) {
     Flyway flyway =
-        Flyway.configure().dataSource(pool).defaultSchema(schema).locations(migrations).load();
+        Flyway.configure()
+            .dataSource(pool)
+            .defaultSchema(schema)
+            .locations(migrations)
+            // Each block numbers its own range, so one may add to its range after another's.
+            .outOfOrder(true)
+            .load();
     int applied = flyway.migrate().migrationsExecuted;
     if (applied > 0) {
       log.info("Applied {} migration(s) to schema {} in {}", applied, schema, address.place());
