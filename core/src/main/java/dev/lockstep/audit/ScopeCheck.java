@@ -199,6 +199,12 @@ final class ScopeCheck {
     for (PoolFacts pool : pools.values()) {
       Pair sum = byPool.getOrDefault(pool.pool(), new Pair(pool.pool(), 0, 0));
       compare(Check.HOLDS, pool, "live holds have", sum);
+      if (sum.held() + sum.sold() > pool.total()) {
+        add(
+            Check.OVERSOLD,
+            pool.pool(),
+            "live holds have %d of %d".formatted(sum.held() + sum.sold(), pool.total()));
+      }
     }
   }
 

@@ -14,6 +14,8 @@ public record Violation(Check check, long scope, long pool, String detail) {
   public enum Check {
     /** The pool's counters and the lines of live holds. */
     HOLDS,
+    /** What live holds have, and what there is: found only if the promise itself is broken. */
+    OVERSOLD,
     /** The pool's counters, its units' owners, and the holds that list them. */
     UNITS,
     /** The audit trail: no gap, each row beginning where the one before ended. */

@@ -144,6 +144,11 @@ enum Corruption {
   QUANTITY_OF_A_HOLD(
       "UPDATE hold SET quantities[1] = 4 WHERE scope = 1 AND hold = " + id('a'),
       Map.of("1 HOLDS", "the pool counts 3 held and 2 sold, live holds have 4 and 2")),
+  MORE_HELD_THAN_THERE_IS(
+      "UPDATE hold SET quantities[1] = 1000 WHERE scope = 1 AND hold = " + id('a'),
+      Map.of(
+          "1 HOLDS", "the pool counts 3 held and 2 sold, live holds have 1000 and 2",
+          "1 OVERSOLD", "live holds have 1002 of 20")),
   UNIT_ADDED_TO_THE_LIST_OF_A_HOLD(
       """
       UPDATE hold SET unit_pools = unit_pools || 2::bigint,

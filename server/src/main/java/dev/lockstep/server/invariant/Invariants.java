@@ -72,7 +72,7 @@ public final class Invariants implements AutoCloseable {
   private volatile @Nullable AuditReport latest;
 
   public Invariants(Transactor transactor, Holds holds, Workers workers, Metrics metrics) {
-    Oversold oversold = new Oversold(transactor, metrics);
+    Oversold oversold = new Oversold(metrics);
     this.audit =
         new Audit(
             transactor,
