@@ -1,6 +1,7 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.ApiRouter;
+import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.document.ApiDocument;
@@ -21,6 +22,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.net.BindException;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -81,7 +83,9 @@ final class HttpApi implements AutoCloseable {
   /** From here on requests are served from these, which stay the caller's to close. */
   void serve(Database migrated, Services services) {
     ApiRouter served = new ApiRouter(services.endpoints(), services.authenticator());
-    ApiDocument document = new ApiDocument(services.endpoints(), Version.CURRENT);
+    List<Endpoint> described = new ArrayList<>(services.endpoints());
+    described.addAll(Probes.ENDPOINTS);
+    ApiDocument document = new ApiDocument(described, Version.CURRENT);
     get("/openapi.json").handler(content("application/json", document.openApi().toBuffer()));
     get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
     served.mountOn(router);
@@ -175,7 +179,7 @@ final class HttpApi implements AutoCloseable {
             text ->
                 context
                     .response()
-                    .putHeader("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+                    .putHeader("Content-Type", Probes.METRICS_TYPE + "; charset=utf-8")
                     .end(text))
         .onFailure(context::fail);
   }

@@ -123,6 +123,25 @@ class ApiDocumentTest {
   }
 
   @Test
+  void whatMachinesAskFromTheFirstMomentOnIsDocumentedAsItIsServed() throws Exception {
+    for (String path : List.of("/healthz", "/readyz")) {
+      assertDocumented("get", path, server.anyone().get(path));
+    }
+    Reply metrics = server.anyone().get("/metrics");
+    JsonObject content =
+        document()
+            .getJsonObject("paths")
+            .getJsonObject("/metrics")
+            .getJsonObject("get")
+            .getJsonObject("responses")
+            .getJsonObject("200")
+            .getJsonObject("content");
+    assertThat(metrics.header("Content-Type"))
+        .hasValueSatisfying(
+            type -> assertThat(type).startsWith(content.fieldNames().iterator().next()));
+  }
+
+  @Test
   void thePageForReadersNamesEveryPath() throws Exception {
     Reply page = server.anyone().get("/docs");
     assertThat(page.header("Content-Type")).hasValue("text/html; charset=utf-8");
