@@ -62,6 +62,11 @@ record PaymentSettings(
         faults.map(PaymentSettings::parseFaults).orElse(GatewayFaults.NONE));
   }
 
+  /** Whether nobody is charged: the built-in gateway, or Stripe's test mode. */
+  boolean takesTestCards() {
+    return stripeKey.map(key -> key.reveal().matches("(sk|rk)_test_.*")).orElse(true);
+  }
+
   PaymentSettings withTimings(Timings timings) {
     return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings, faults);
   }

@@ -99,7 +99,12 @@ final class Services implements AutoCloseable {
       JobRunner jobs = jobRunner(database, config, transactor, self);
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(
-          new Visitors(keys, config.visitors(), provider.gateway().isPresent()).endpoints());
+          new Visitors(
+                  keys,
+                  config.visitors(),
+                  provider.gateway().isPresent(),
+                  config.payments().takesTestCards())
+              .endpoints());
       endpoints.addAll(new TestBank(vertx, purchases, provider.gateway()).endpoints());
       endpoints.addAll(campaigns.endpoints());
       endpoints.addAll(carts.endpoints());

@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
@@ -90,7 +91,24 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     return start(false, false);
   }
 
+  /** A node whose provider charges real cards, if it ever were asked. */
+  Server startWithLiveKey() {
+    return start(
+        false,
+        true,
+        PaymentSettings.of(
+            Map.of(
+                "LOCKSTEP_STRIPE_KEY",
+                "sk_live_of_a_test",
+                "LOCKSTEP_STRIPE_API_BASE",
+                "http://localhost:1")));
+  }
+
   private Server start(boolean samples, boolean visitors) {
+    return start(samples, visitors, payments);
+  }
+
+  private Server start(boolean samples, boolean visitors, PaymentSettings payments) {
     DatabaseAddress address =
         new DatabaseAddress(
             database.url(), database.user(), database.password(), "the test database", false);

@@ -59,6 +59,19 @@ class ShopPageTest {
   }
 
   @Test
+  void whereRealCardsAreChargedThePageTakesNoneAndSaysWhereToPay() throws Exception {
+    String id = server.triangle(3, null);
+    try (Server live = server.startWithLiveKey()) {
+      Page page = chromium.person();
+      page.navigate(live.url() + "/shop/" + id);
+      assertThat(page.locator(".panel")).containsText("Payment is taken elsewhere.");
+      assertThat(page.locator(".panel button")).hasCount(0);
+      assertThat(page.locator("body")).not().containsText("Test card");
+      page.navigate("about:blank");
+    }
+  }
+
+  @Test
   void aHoldCountsDownAndSurvivesAReload() throws Exception {
     Page page = open(server.triangle(3, null));
     page.getByRole(AriaRole.BUTTON, named("Hold a position")).click();

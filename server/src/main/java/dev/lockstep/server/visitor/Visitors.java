@@ -25,19 +25,23 @@ public final class Visitors {
       Shape.object()
           .required("enabled", Shape.bool())
           .required("testBank", Shape.bool())
+          .required("testCards", Shape.bool())
           .required("buyer", Shape.nullable(Shape.text(1, Keys.MAX_BUYER_LENGTH)));
 
   private final Keys keys;
   private final boolean enabled;
   private final boolean testBank;
+  private final boolean testCards;
 
   /**
    * @param testBank whether payments go to the built-in gateway: the shop then shows its bank
+   * @param testCards whether nobody is charged: the shop's own page can take payments only then
    */
-  public Visitors(Keys keys, boolean enabled, boolean testBank) {
+  public Visitors(Keys keys, boolean enabled, boolean testBank, boolean testCards) {
     this.keys = keys;
     this.enabled = enabled;
     this.testBank = testBank;
+    this.testCards = testCards;
   }
 
   public List<Endpoint> endpoints() {
@@ -112,6 +116,10 @@ public final class Visitors {
   private Answer answer(int status, @Nullable String buyer) {
     return Answer.of(
         status,
-        new JsonObject().put("enabled", enabled).put("testBank", testBank).put("buyer", buyer));
+        new JsonObject()
+            .put("enabled", enabled)
+            .put("testBank", testBank)
+            .put("testCards", testCards)
+            .put("buyer", buyer));
   }
 }

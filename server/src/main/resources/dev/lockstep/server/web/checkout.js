@@ -42,6 +42,10 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     hold = null;
     kept.forget();
     mark();
+    if (!visitor.testCards) {
+      draw('Buy', moved, elsewhere());
+      return;
+    }
     if (visitor.needsKey) {
       draw('Buy', false, keyForm(() => { choosing(true); loadYours(); }));
       return;
@@ -65,10 +69,10 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       el('p', { class: 'countdown' }, 'Yours for ', left),
       lines(hold.items),
       answer,
-      el('form', {
+      visitor.testCards ? el('form', {
         class: 'stack',
         onsubmit: (event) => { event.preventDefault(); busy(pay, () => payNow(answer)); },
-      }, cards(), pay),
+      }, cards(), pay) : elsewhere(),
       el('p', { class: 'row' },
         button('More time', { id: 'extend', class: 'plain' }, () => extend(answer)),
         button('Let go', { id: 'release', class: 'plain' }, () => release(answer))));
@@ -126,6 +130,13 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   function cards() {
     return el('fieldset', {}, el('legend', {}, 'Test card'), CARDS.map(([value, name]) => el('label', { class: 'choice' },
       el('input', { type: 'radio', name: 'card', value, checked: value === card, onchange: () => { card = value; } }), name)));
+  }
+
+  /** Real cards are typed into the provider's own fields, which a page of ours has none of. */
+  function elsewhere() {
+    return notice('note', 'Payment is taken elsewhere.',
+      'This page knows test cards only, and this shop charges real ones. Buy in the shop’s own checkout: it makes a payment '
+      + 'method with the payment provider and sends it to this server’s API.');
   }
 
   // ------------------------------------------------------------ doing

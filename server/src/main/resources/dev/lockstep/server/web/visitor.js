@@ -13,6 +13,8 @@ export const visitor = {
   buyer: null,
   /** Whether payments go to the built-in gateway, where the cardholder approves on our page. */
   testBank: false,
+  /** Whether nobody is charged. Where somebody would be, this page takes no payment. */
+  testCards: true,
 
   async load() {
     try {
@@ -40,6 +42,7 @@ function take(answer) {
   visitor.enabled = answer.enabled;
   visitor.buyer = answer.buyer;
   visitor.testBank = answer.testBank;
+  visitor.testCards = answer.testCards;
 }
 
 /** A form that asks for a buyer key. */
