@@ -147,7 +147,7 @@ final class Services implements AutoCloseable {
     return new Services(database, config, vertx, inFlight, self, metrics, nanoTime);
   }
 
-  /** In the transaction of the sale the draw, after it the count. */
+  /** In the transaction the draw, after it the counts. */
   private static SaleListener whenSold(Draws draws, Metrics metrics) {
     return new SaleListener() {
       @Override
@@ -156,8 +156,18 @@ final class Services implements AutoCloseable {
       }
 
       @Override
+      public boolean mayComeBack(Connection connection, List<Ended> returned) throws SQLException {
+        return draws.mayComeBack(connection, returned);
+      }
+
+      @Override
       public void committed(Ended sale) {
         metrics.purchases().sold(sale.hold().quantity());
+      }
+
+      @Override
+      public void ended(String status) {
+        metrics.purchases().ended(status);
       }
     };
   }

@@ -69,18 +69,51 @@ class DrawnSaleTest {
       purchases.add(buy(campaign, layer, purchases.size()));
     }
     refund(purchases.get(0));
+    buy(campaign, 3, purchases.size());
     assertThat(server.anyone().get(path(campaign, "draw")).expect(200).getString("status"))
+        .as("the apex came back and is not sold yet")
         .isEqualTo("pending");
 
-    String last = buy(campaign, 3, purchases.size());
+    String last = buy(campaign, 1, purchases.size() + 1);
 
     JsonObject draw = server.anyone().get(path(campaign, "draw")).expect(200);
     assertThat(draw.getString("status")).isEqualTo("drawn");
-    assertThat(draw.getJsonArray("entrants")).hasSize(5);
+    assertThat(draw.getJsonArray("entrants")).hasSize(6);
     assertThat(draw.encode()).contains(last).doesNotContain(purchases.get(0));
     refund(last);
+    JsonObject drawn = server.anyone().get("/v1/campaigns/" + campaign).expect(200);
+    assertThat(drawn.getInteger("sold")).as("the draw rests on it").isEqualTo(6);
     assertThat(server.anyone().get(path(campaign, "draw")).expect(200)).isEqualTo(draw);
     assertThat(verifyDraw(server.url() + path(campaign, "draw"))).isZero();
+  }
+
+  /** Either the draw finds everything sold, and it stays so; or it finds that something is free. */
+  @Test
+  void ofTheLastSaleAndARefundThatMeetOneSeesTheOther() throws Exception {
+    for (int round = 0; round < 8; round++) {
+      String campaign = server.published(triangle().put("baseLength", 3));
+      List<String> purchases = new ArrayList<>();
+      for (int layer : List.of(1, 2, 2, 3, 3)) {
+        purchases.add(buy(campaign, layer, purchases.size()));
+      }
+
+      Race.<Boolean>of(2)
+          .run(
+              i -> {
+                if (i == 0) {
+                  buy(campaign, 3, purchases.size());
+                } else {
+                  refund(purchases.get(0));
+                }
+                return true;
+              })
+          .valuesOrThrow();
+
+      JsonObject after = server.anyone().get("/v1/campaigns/" + campaign).expect(200);
+      boolean drawn = after.getString("status").equals("drawn");
+      assertThat(after.getInteger("sold")).isEqualTo(drawn ? 6 : 5);
+      MoneyAndGoods.in(server, campaign).agree(5);
+    }
   }
 
   private static JsonObject triangle() {

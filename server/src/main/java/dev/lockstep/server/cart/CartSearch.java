@@ -44,7 +44,8 @@ final class CartSearch {
         .findFirst()
         .orElseThrow(
             () ->
-                Problem.invalid("state", "must be held, sold, released or expired").asException());
+                Problem.invalid("state", "must be held, sold, released, expired or returned")
+                    .asException());
   }
 
   private static HoldId after(String text) {

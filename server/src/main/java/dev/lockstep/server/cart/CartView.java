@@ -45,7 +45,7 @@ public final class CartView {
           .required("id", Shape.text(1, 64))
           .required("campaign", Shape.text(1, 32))
           .required("buyer", Shape.text(1, 200))
-          .required("state", Shape.choice("held", "sold", "released", "expired"))
+          .required("state", Shape.choice("held", "sold", "released", "expired", "returned"))
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
           .required("endedAt", Shape.nullable(Shape.time()))

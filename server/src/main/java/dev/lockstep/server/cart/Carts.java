@@ -97,7 +97,7 @@ public final class Carts {
             .by(Role.OPERATOR)
             .withQuery("campaign", "Whose; has to be given.")
             .withQuery("buyer", "Only this buyer's.")
-            .withQuery("state", "Only held, sold, released or expired ones.")
+            .withQuery("state", "Only held, sold, released, expired or returned ones.")
             .paged(CartView.SHAPE)
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/holds/{id}", "Shows a hold.")

@@ -44,6 +44,8 @@ final class DrawTable {
       SELECT frozen_at, entrants, entrants_hash, beacon, winners, drawn_at
       FROM lockstep_server.draw WHERE campaign = ?""";
 
+  private static final String EXISTS = "SELECT 1 FROM lockstep_server.draw WHERE campaign = ?";
+
   private static final String WAITING =
       """
       SELECT campaign, frozen_at FROM lockstep_server.draw
@@ -107,6 +109,15 @@ final class DrawTable {
       statement.setLong(1, campaign);
       try (ResultSet row = statement.executeQuery()) {
         return row.next() ? Optional.of(read(row)) : Optional.empty();
+      }
+    }
+  }
+
+  static boolean exists(Connection connection, long campaign) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(EXISTS)) {
+      statement.setLong(1, campaign);
+      try (ResultSet row = statement.executeQuery()) {
+        return row.next();
       }
     }
   }

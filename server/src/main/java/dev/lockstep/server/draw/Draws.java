@@ -106,6 +106,28 @@ public final class Draws {
     }
   }
 
+  /**
+   * To be called in a transaction that takes sold units of one campaign back, before it commits.
+   * Whoever draws enters the same gate: either the draw is there, or it will see what came back.
+   *
+   * <p>Locks, after everything else: the campaign's gate.
+   *
+   * @return false if the campaign is drawn, or about to be: the draw rests on what was sold
+   */
+  public boolean mayComeBack(Connection connection, Collection<Ended> returned)
+      throws SQLException {
+    for (Ended sale : returned) {
+      boolean units = sale.hold().lines().stream().noneMatch(line -> line.units().isEmpty());
+      if (units) {
+        long campaign = sale.hold().scope().value();
+        DrawTable.enterGate(connection, campaign);
+        // A statement of its own, so that it sees what was committed while the gate was waited for.
+        return !DrawTable.exists(connection, campaign);
+      }
+    }
+    return true;
+  }
+
   public List<Endpoint> endpoints() {
     return List.of(
         Endpoint.of(

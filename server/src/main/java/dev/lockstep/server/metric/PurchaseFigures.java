@@ -5,12 +5,18 @@ import io.micrometer.core.instrument.Timer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /** Purchases as buyers see them: from the request to its answer. */
 public final class PurchaseFigures {
+  private static final String COMPLETED = "completed";
+
   private final LongAdder running = new LongAdder();
   private final RecentRate completedLately;
   private final Counter sold;
@@ -19,15 +25,25 @@ public final class PurchaseFigures {
   private final Told paymentFailed;
   private final Told refused;
   private final Told error;
+  private final Map<String, Counter> ended = new HashMap<>();
 
   PurchaseFigures(Metrics metrics, LongSupplier nanoTime) {
     completedLately = new RecentRate(nanoTime);
     sold = metrics.counter("lockstep.positions.sold", "Positions and items sold.");
-    completed = new Told(metrics, "completed");
+    completed = new Told(metrics, COMPLETED);
     requiresAction = new Told(metrics, "requires_action");
     paymentFailed = new Told(metrics, "payment_failed");
     refused = new Told(metrics, "refused");
     error = new Told(metrics, "error");
+    for (String status : List.of(COMPLETED, "failed", "expired", "refunded")) {
+      ended.put(
+          status,
+          metrics.counter(
+              "lockstep.purchases.ended",
+              "Purchases that came to an end, by answer, event or timer.",
+              "status",
+              status));
+    }
     metrics.gauge("lockstep.concurrent.purchases", "Purchases being answered.", running::sum);
     metrics.gauge(
         "lockstep.purchases.per.second",
@@ -63,6 +79,14 @@ public final class PurchaseFigures {
     sold.increment(quantity);
   }
 
+  /** A purchase has this status for good: completed, failed, expired or refunded. */
+  public void ended(String status) {
+    Objects.requireNonNull(ended.get(status), status).increment();
+    if (status.equals(COMPLETED)) {
+      completedLately.add(1);
+    }
+  }
+
   static boolean isPurchase(HttpServerRequest request) {
     if (!request.method().equals(HttpMethod.POST)) {
       return false;
@@ -83,11 +107,7 @@ public final class PurchaseFigures {
     if (response.headers().contains("Idempotency-Replayed")) {
       return;
     }
-    Told told = told(response.getStatusCode());
-    told.add(tookNanos);
-    if (told == completed) {
-      completedLately.add(1);
-    }
+    told(response.getStatusCode()).add(tookNanos);
   }
 
   private Told told(int status) {

@@ -118,15 +118,11 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.holds = holds;
     this.once = once;
     this.begin = new BeginCompanion(once, Saga.MAX_PAY_WITHIN, timings.lookAfter());
-    this.refunds = new Refunds(transactor, workers, payments, timings.lookAfter(), this::reload);
+    StepCompanion companion = new StepCompanion(timings.lookAfter(), listener);
+    this.refunds = new Refunds(transactor, workers, payments, holds, companion, this::reload);
     this.saga =
         new Saga(
-            holds,
-            payments,
-            timings,
-            new StepCompanion(timings.lookAfter(), listener),
-            new LateGoods(campaigns, refunds),
-            this::reload);
+            holds, payments, timings, companion, new LateGoods(campaigns, refunds), this::reload);
     this.timer = new Timer(transactor, saga, refunds, timings);
     this.webhook = new StripeWebhook(vertx, transactor, saga, webhookSecret);
     this.reconciliation = new Reconciliation(transactor, workers);
@@ -345,7 +341,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                               .orElseThrow(() -> PurchaseId.unknown().asException());
                       return refunds.mark(connection, purchase, act)
                           ? KeyedPurchase.text(id.value())
-                          : StoredAnswer.text(notRefundable(purchase).toAnswer());
+                          : StoredAnswer.text(Refunds.refusal(purchase).toAnswer());
                     }))
         .compose(marked -> answer(marked, id));
   }
@@ -376,17 +372,6 @@ public final class Purchases implements Checkouts, AutoCloseable {
                   return done.replayed() ? StoredAnswer.replayed(given) : given;
                 });
     return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
-  }
-
-  private static Problem notRefundable(Purchase purchase) {
-    return Problem.of(
-            "not-refundable",
-            409,
-            "Not refundable",
-            "Only a completed purchase can be refunded; this one is "
-                + purchase.status().label()
-                + ".")
-        .with("purchaseStatus", purchase.status().label());
   }
 
   private Optional<Purchase> find(PurchaseId id) {

@@ -40,8 +40,8 @@ final class Reconciliation {
         AND (p.status IN (0, 1, 3, 4, 5) OR (p.status = 2 AND h.state IS DISTINCT FROM 1))
       ORDER BY p.paid_at LIMIT ?""";
 
-  // Sold, and no purchase that was paid says so. Refunded ones were paid; their goods stay
-  // withdrawn.
+  // Sold, and no purchase that was paid says so. Refunded ones were paid; their goods stay sold
+  // where a draw rests on them.
   private static final String GOODS_WITHOUT_MONEY =
       """
       SELECT h.scope, h.hold, h.hold, h.buyer, 0, '', NULL, h.ended_at, 'no paid purchase'

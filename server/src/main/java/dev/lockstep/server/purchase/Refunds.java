@@ -1,5 +1,9 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.hold.HoldCommand.Return;
+import dev.lockstep.hold.HoldOutcome.Overloaded;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.payment.IntentId;
@@ -7,13 +11,15 @@ import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.payment.RefundResult;
 import dev.lockstep.server.payment.RefundResult.AlreadyRefunded;
 import dev.lockstep.server.payment.RefundResult.Refunded;
+import dev.lockstep.server.purchase.StepCompanion.GoodsStay;
+import dev.lockstep.server.purchase.StepCompanion.StepRefused;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -21,7 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Gives money back: first written down, then done under a key that follows from the purchase, then
- * written down as done. A timer repeats whatever was interrupted. Thread-safe.
+ * written down as done, in the transaction that takes the goods back. A timer repeats whatever was
+ * interrupted. Thread-safe.
  */
 final class Refunds {
   private static final Logger log = LoggerFactory.getLogger(Refunds.class);
@@ -29,19 +36,22 @@ final class Refunds {
   private final Transactor transactor;
   private final Workers workers;
   private final Payments payments;
-  private final Duration lookAfter;
+  private final Holds holds;
+  private final StepCompanion companion;
   private final Function<PurchaseId, CompletionStage<Purchase>> reload;
 
   Refunds(
       Transactor transactor,
       Workers workers,
       Payments payments,
-      Duration lookAfter,
+      Holds holds,
+      StepCompanion companion,
       Function<PurchaseId, CompletionStage<Purchase>> reload) {
     this.transactor = transactor;
     this.workers = workers;
     this.payments = payments;
-    this.lookAfter = lookAfter;
+    this.holds = holds;
+    this.companion = companion;
     this.reload = reload;
   }
 
@@ -67,6 +77,18 @@ final class Refunds {
     return taken;
   }
 
+  /** Why a purchase cannot be marked. */
+  static Problem refusal(Purchase purchase) {
+    return Problem.of(
+            "not-refundable",
+            409,
+            "Not refundable",
+            "Only a completed purchase can be refunded; this one is "
+                + purchase.status().label()
+                + ".")
+        .with("purchaseStatus", purchase.status().label());
+  }
+
   /** Of a purchase whose refund is written down; asking again does no harm. */
   CompletionStage<Purchase> send(Purchase refunding) {
     IntentId intent = refunding.payment().intent().orElseThrow();
@@ -77,14 +99,52 @@ final class Refunds {
 
   private CompletionStage<Purchase> sent(Purchase refunding, RefundResult result) {
     if (result instanceof Refunded || result instanceof AlreadyRefunded) {
-      Change change = Change.silent(refunding, Set.of(Status.REFUNDING), refunding.refunded());
-      return write(change).thenApply(taken -> change.after());
+      return takeBack(refunding);
     }
     if (result instanceof RefundResult.Rejected rejected) {
       // Stays in the reconciliation, where people see it; the timer keeps trying.
       log.error("The refund of purchase {} is refused: {}", refunding.id(), rejected.code());
     }
     return CompletableFuture.completedStage(refunding);
+  }
+
+  /** A purchase that was paid too late has got no goods; then there is nothing to take back. */
+  private CompletionStage<Purchase> takeBack(Purchase refunding) {
+    StepAttempt attempt = new StepAttempt(new Step.Refund(refunding));
+    return holds
+        .submit(
+            new Return(refunding.id().scope(), refunding.hold(), Saga.ACTOR), companion, attempt)
+        .thenApply(
+            outcome -> {
+              if (outcome instanceof Overloaded) {
+                return refunding;
+              }
+              companion.committed(attempt, outcome);
+              return refunding.refunded();
+            })
+        .exceptionallyCompose(thrown -> instead(refunding, thrown));
+  }
+
+  private CompletionStage<Purchase> instead(Purchase refunding, Throwable thrown) {
+    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+    if (cause instanceof StepRefused) {
+      return reload.apply(refunding.id());
+    }
+    return cause instanceof GoodsStay
+        ? withoutGoods(refunding)
+        : CompletableFuture.failedStage(thrown);
+  }
+
+  private CompletionStage<Purchase> withoutGoods(Purchase refunding) {
+    Change change = Change.silent(refunding, Set.of(Status.REFUNDING), refunding.refunded());
+    return write(change)
+        .thenApply(
+            taken -> {
+              if (taken) {
+                companion.ended(Status.REFUNDED);
+              }
+              return change.after();
+            });
   }
 
   private CompletionStage<Boolean> write(Change change) {
@@ -95,7 +155,11 @@ final class Refunds {
 
   private boolean take(Connection connection, Change change) throws SQLException {
     return !PurchaseTable.change(
-            connection, change.before().id().campaign(), List.of(change), lookAfter, Set.of())
+            connection,
+            change.before().id().campaign(),
+            List.of(change),
+            companion.lookAfter(),
+            Set.of())
         .isEmpty();
   }
 }

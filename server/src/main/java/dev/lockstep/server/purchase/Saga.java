@@ -163,9 +163,12 @@ final class Saga {
           if (outcome instanceof Ended) {
             return done(purchase.completed(intent));
           }
-          return outcome instanceof HoldEnded ended
-              ? late.find(purchase.paidLate(intent), ended.hold(), this)
-              : done(purchase);
+          if (!(outcome instanceof HoldEnded ended)) {
+            return done(purchase);
+          }
+          return ended.hold().state() == HoldState.RETURNED
+              ? reload.apply(purchase.id())
+              : late.find(purchase.paidLate(intent), ended.hold(), this);
         });
   }
 
@@ -221,7 +224,7 @@ final class Saga {
           if (outcome instanceof Overloaded) {
             return done(purchase);
           }
-          return outcome instanceof HoldEnded other && other.hold().state() == HoldState.SOLD
+          return outcome instanceof HoldEnded other && other.hold().state().wasSold()
               ? reload.apply(purchase.id())
               : done(ended);
         });
@@ -230,11 +233,12 @@ final class Saga {
   /** Moves stock and purchase together; if the purchase has moved on, it is read again. */
   <R extends HoldOutcome> CompletionStage<Purchase> take(
       HoldCommand<R> command, Step step, Function<R, CompletionStage<Purchase>> then) {
+    StepAttempt attempt = new StepAttempt(step);
     return holds
-        .submit(command, companion, step)
+        .submit(command, companion, attempt)
         .thenCompose(
             outcome -> {
-              companion.committed(outcome);
+              companion.committed(attempt, outcome);
               return then.apply(outcome);
             })
         .exceptionallyCompose(

@@ -18,6 +18,24 @@ public interface SaleListener {
    */
   void sold(Connection connection, List<Ended> sold) throws SQLException;
 
+  /**
+   * Called once a batch, before COMMIT, when goods of refunded purchases are about to come back.
+   * What it locks comes after stock and purchases.
+   *
+   * @return false: something rests on the sale, and they stay sold
+   */
+  default boolean mayComeBack(Connection connection, List<Ended> returned) throws SQLException {
+    return true;
+  }
+
   /** Called once a sale, after its transaction has committed. Must be quick, and must not throw. */
   default void committed(Ended sale) {}
+
+  /**
+   * Called after the transaction that ended a purchase has committed, whether an answer, an event
+   * or a timer led to it. Must be quick, and must not throw.
+   *
+   * @param status completed, failed, expired or refunded
+   */
+  default void ended(String status) {}
 }

@@ -30,6 +30,11 @@ enum Status {
     this.payment = payment;
   }
 
+  /** Nothing more happens by itself. */
+  boolean isEnd() {
+    return this != PENDING && this != REQUIRES_ACTION && this != REFUNDING;
+  }
+
   String label() {
     return label;
   }

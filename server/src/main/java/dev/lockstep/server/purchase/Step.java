@@ -56,9 +56,22 @@ sealed interface Step {
   record End(Purchase purchase, Purchase ended, Optional<String> event) implements Step {
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
-      boolean sold = outcome instanceof HoldEnded other && other.hold().state() == HoldState.SOLD;
+      boolean sold = outcome instanceof HoldEnded other && other.hold().state().wasSold();
       boolean gone = outcome instanceof Ended || (outcome instanceof HoldEnded && !sold);
       return gone ? Optional.of(Change.answering(purchase, Status.OPEN, ended)) : Optional.empty();
+    }
+  }
+
+  /** Of a purchase whose money has gone back; goes with taking its goods back, if it got any. */
+  record Refund(Purchase purchase) implements Step {
+    @Override
+    public Optional<String> event() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<Change> after(HoldOutcome outcome) {
+      return Optional.of(Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded()));
     }
   }
 

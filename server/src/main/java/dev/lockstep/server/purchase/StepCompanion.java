@@ -7,7 +7,7 @@ import dev.lockstep.hold.HoldState;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -20,13 +20,13 @@ import java.util.UUID;
 /**
  * Writes the steps of a batch's purchases in the transaction that moves their stock, with one
  * statement however many there are; and tells who wants to know of it, in the same transaction,
- * what was sold.
+ * what was sold and what came back.
  *
  * <p>Stock moves only together with its purchase: a command that moved some for a step which is not
  * to be taken any more (somebody else took another one meanwhile) fails here. The batch is then
  * split, and in the end only it fails.
  */
-final class StepCompanion implements Companion<Step> {
+final class StepCompanion implements Companion<StepAttempt> {
   private final Duration lookAfter;
   private final SaleListener listener;
 
@@ -44,46 +44,85 @@ final class StepCompanion implements Companion<Step> {
     }
   }
 
+  /** Something rests on the sale, so its goods cannot come back; nothing was moved. */
+  static final class GoodsStay extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    GoodsStay() {
+      super("The goods stay sold", null, false, false);
+    }
+  }
+
   @Override
-  public void write(Connection connection, List<Accompanied<Step>> outcomes) throws SQLException {
-    long campaign = outcomes.get(0).payload().purchase().id().campaign();
+  public void write(Connection connection, List<Accompanied<StepAttempt>> outcomes)
+      throws SQLException {
+    long campaign = outcomes.get(0).payload().step().purchase().id().campaign();
     // Of two steps of one purchase the first is written: the other finds it taken.
     Map<PurchaseId, Change> changes = new LinkedHashMap<>();
+    Map<PurchaseId, StepAttempt> attempts = new HashMap<>();
     Set<String> events = new LinkedHashSet<>();
     Set<UUID> moved = new HashSet<>();
-    List<Ended> sold = new ArrayList<>();
-    for (Accompanied<Step> taken : outcomes) {
-      Step step = taken.payload();
-      step.after(taken.outcome())
-          .ifPresent(change -> changes.putIfAbsent(step.purchase().id(), change));
-      step.event().ifPresent(events::add);
-      if (step.movesStock(taken.outcome())) {
-        moved.add(step.purchase().id().value());
+    for (Accompanied<StepAttempt> made : outcomes) {
+      StepAttempt attempt = made.payload();
+      Step step = attempt.step();
+      PurchaseId id = step.purchase().id();
+      attempt.decided(false);
+      Optional<Change> change = step.after(made.outcome());
+      if (change.isPresent() && changes.putIfAbsent(id, change.get()) == null) {
+        attempts.put(id, attempt);
       }
-      newSale(taken.outcome()).ifPresent(sold::add);
+      step.event().ifPresent(events::add);
+      if (step.movesStock(made.outcome())) {
+        moved.add(id.value());
+      }
     }
     if (!changes.isEmpty()) {
-      moved.removeAll(
+      Set<UUID> taken =
           PurchaseTable.change(
-              connection, campaign, List.copyOf(changes.values()), lookAfter, events));
+              connection, campaign, List.copyOf(changes.values()), lookAfter, events);
+      attempts.forEach((id, attempt) -> attempt.decided(taken.contains(id.value())));
+      moved.removeAll(taken);
     }
     if (!moved.isEmpty()) {
       throw new StepRefused();
     }
+    tell(connection, outcomes);
+  }
+
+  private void tell(Connection connection, List<Accompanied<StepAttempt>> outcomes)
+      throws SQLException {
+    List<Ended> returned = ended(outcomes, HoldState.RETURNED);
+    if (!returned.isEmpty() && !listener.mayComeBack(connection, returned)) {
+      throw new GoodsStay();
+    }
+    List<Ended> sold = ended(outcomes, HoldState.SOLD);
     if (!sold.isEmpty()) {
       listener.sold(connection, sold);
     }
   }
 
   /** The outcome is final. */
-  void committed(HoldOutcome outcome) {
-    newSale(outcome).ifPresent(listener::committed);
+  void committed(StepAttempt attempt, HoldOutcome outcome) {
+    ended(outcome, HoldState.SOLD).ifPresent(listener::committed);
+    attempt.end(outcome).ifPresent(this::ended);
   }
 
-  private static Optional<Ended> newSale(HoldOutcome outcome) {
-    return outcome instanceof Ended ended
-            && ended.hold().state() == HoldState.SOLD
-            && !ended.replayed()
+  /** A purchase has this status for good. */
+  void ended(Status status) {
+    listener.ended(status.label());
+  }
+
+  /** When a timer looks at a purchase that is not finished by the step it has taken. */
+  Duration lookAfter() {
+    return lookAfter;
+  }
+
+  private static List<Ended> ended(List<Accompanied<StepAttempt>> outcomes, HoldState state) {
+    return outcomes.stream().flatMap(made -> ended(made.outcome(), state).stream()).toList();
+  }
+
+  private static Optional<Ended> ended(HoldOutcome outcome, HoldState state) {
+    return outcome instanceof Ended ended && ended.hold().state() == state && !ended.replayed()
         ? Optional.of(ended)
         : Optional.empty();
   }

@@ -9,7 +9,7 @@ export async function holds(place) {
   const campaigns = (await all('/v1/campaigns')).filter((one) => one.status !== 'draft').reverse();
   const campaign = choice(campaigns.map((one) => [one.id, one.name]));
   const buyer = el('input', { type: 'search', maxlength: 128, placeholder: 'anyone' });
-  const state = choice([['', 'any'], ['held', 'held'], ['sold', 'sold'], ['released', 'released'], ['expired', 'expired']]);
+  const state = choice([['', 'any'], ['held', 'held'], ['sold', 'sold'], ['released', 'released'], ['expired', 'expired'], ['returned', 'returned']]);
   const list = paged({
     place,
     label: 'Holds',

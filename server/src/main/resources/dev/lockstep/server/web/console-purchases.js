@@ -41,7 +41,7 @@ function refund(purchase, reload) {
     type: 'button', class: 'danger plain',
     onclick: () => act({
       title: `Refund ${money(purchase.total.amount, purchase.total.currency)}?`,
-      text: 'The money goes back to the card. This cannot be undone.',
+      text: 'The money goes back to the card, and the goods to the stock unless they have been drawn upon. This cannot be undone.',
       label: 'Refund', danger: true, reason: 'required',
       work: ({ reason }) => post(`/v1/purchases/${purchase.id}/refund`, { reason }, key),
       onDone: async () => { await reload(); toast('The refund has begun.'); },

@@ -60,6 +60,7 @@ export function explain(problem) {
       return ['This sale is not open.', body.campaignStatus === 'closed'
         ? 'It has ended. Have a look at the other sales.' : 'Come back when it has been opened.'];
     case 'hold-ended':
+      if (body.state === 'returned') return ['This has been refunded.', 'Your money goes back to the card. Choose again.'];
       return body.state === 'sold' ? ['This has been paid already.', 'You find it under “Yours” below.']
         : ['Your time ran out, and what you held was given back.', 'Choose again; nothing was charged.'];
     case 'hold-lifetime-reached':

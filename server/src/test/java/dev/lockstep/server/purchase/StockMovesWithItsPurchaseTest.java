@@ -8,6 +8,7 @@ import dev.lockstep.hold.HoldCommand;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
@@ -100,7 +101,9 @@ class StockMovesWithItsPurchaseTest {
     List<CompletableFuture<?>> taken = new ArrayList<>();
     for (Purchase purchase : purchases) {
       taken.add(
-          holds.submit(confirm(purchase), COMPANION, complete(purchase)).toCompletableFuture());
+          holds
+              .submit(confirm(purchase), COMPANION, new StepAttempt(complete(purchase)))
+              .toCompletableFuture());
     }
 
     for (int i = 0; i < 20; i++) {
@@ -113,6 +116,20 @@ class StockMovesWithItsPurchaseTest {
         assertThat(statusOf(purchases.get(i))).isEqualTo(Status.COMPLETED);
       }
     }
+  }
+
+  @Test
+  void aRefundThatWasFinishedElsewhereTakesNothingBack() throws Exception {
+    Purchase stale = held();
+    write(stale, Status.PENDING, false);
+    take(confirm(stale), complete(stale));
+    database.execute(
+        "UPDATE lockstep_server.purchase SET status = 6 WHERE id = '%s'".formatted(stale.hold()));
+
+    Return back = new Return(SALE, stale.hold(), Saga.ACTOR);
+    assertThatThrownBy(() -> take(back, new Step.Refund(stale.completed(INTENT).refunding())))
+        .hasCauseInstanceOf(StepRefused.class);
+    assertThat(stateOf(stale)).isEqualTo(1);
   }
 
   @Test
@@ -140,7 +157,7 @@ class StockMovesWithItsPurchaseTest {
   }
 
   private static void take(HoldCommand<?> command, Step step) throws Exception {
-    holds.submit(command, COMPANION, step).toCompletableFuture().get();
+    holds.submit(command, COMPANION, new StepAttempt(step)).toCompletableFuture().get();
   }
 
   /** A purchase of one unit, as a node has it in mind. */
