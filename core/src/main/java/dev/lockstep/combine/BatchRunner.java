@@ -33,10 +33,13 @@ interface BatchRunner<K, Q, A> {
     @Override
     public List<A> run(K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
-      return transactor.exchange(
-          options,
-          exchange -> latest.keep(decide(exchange, operation, key, requests, listener)),
-          connection -> latest.ifCommitted(connection, operation, key));
+      List<A> answers =
+          transactor.exchange(
+              options,
+              exchange -> latest.keep(decide(exchange, operation, key, requests, listener)),
+              connection -> latest.ifCommitted(connection, operation, key));
+      latest.committed(operation, key);
+      return answers;
     }
 
     /** Not inside a transaction: the batch has one of its own, and must not join. */
@@ -80,6 +83,12 @@ interface BatchRunner<K, Q, A> {
     List<A> keep(Decided<P, A> decided) {
       latest = decided;
       return decided.answers();
+    }
+
+    <K> void committed(Combined<K, ?, ?, P, A> operation, K key) {
+      if (latest != null) {
+        operation.committed(key, latest.plan());
+      }
     }
 
     <K> Optional<List<A>> ifCommitted(

@@ -36,6 +36,12 @@ public interface Combined<K, Q, S, P, A> {
   List<A> answers(P plan);
 
   /**
+   * The plan is committed, and no other of its key is under way here. Not called on the caller's
+   * connection, where nobody can tell.
+   */
+  default void committed(K key, P plan) {}
+
+  /**
    * Whether this plan was committed; asked only after the connection was lost during COMMIT. Look
    * for something only this plan can have written. A plan that wrote nothing answers true: it was
    * decided on locked rows, and there is nothing that could be missing.

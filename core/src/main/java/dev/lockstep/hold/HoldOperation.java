@@ -3,8 +3,11 @@ package dev.lockstep.hold;
 import dev.lockstep.combine.Combined;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
+import dev.lockstep.hold.HoldOperation.Seen;
+import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.Plan.Answer;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -13,25 +16,31 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Commands on a scope's stock as one combined write: {@link StateReader}, {@link Decision}, {@link
- * PlanWriter}.
+ * PlanWriter}; without the reading where {@link ScopeMemory} makes up for it.
  */
-final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided, Reply> {
+final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply> {
   private static final String AUDITED =
       """
       SELECT 1 FROM lockstep.stock_audit
       WHERE scope = ? AND pool = ? AND seq = ? AND hold = ? AND cause = ? AND actor = ? AND at = ?""";
 
   private static final int MAX_REMEMBERED_POOLS = 100_000;
+  private static final int MAX_REMEMBERED_SCOPES = 1_000;
 
   private final HoldsConfig config;
   // Pools seen to have no units, which never changes: their batches need not look for any.
   private final Set<CountedPool> counted = ConcurrentHashMap.newKeySet();
+
+  private final Map<ScopeId, ScopeMemory> memories = new ConcurrentHashMap<>();
 
   private record CountedPool(ScopeId scope, PoolId pool) {}
 
@@ -39,12 +48,35 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
     this.config = config;
   }
 
+  /**
+   * What a batch is decided on.
+   *
+   * @param locked read and locked, not just remembered
+   * @param nanos when it was asked for, by the clock of this process
+   */
+  record Seen(ScopeState state, boolean locked, long nanos) {}
+
   /** A plan together with the asks it answers. */
-  record Decided(Plan plan, List<Ask> asks, List<Reply> replies) {}
+  record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
 
   @Override
-  public ScopeState lock(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
-    ScopeState state = read(exchange, scope, asks);
+  public Seen lock(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
+    List<Acquire> acquires = acquiresOf(asks);
+    boolean acquiresOnly = acquires.size() == asks.size();
+    long nanos = System.nanoTime();
+    if (acquiresOnly && asks.stream().allMatch(ask -> ask.attachment() == null)) {
+      Optional<ScopeState> remembered = memory(scope).recall(acquires, nanos);
+      if (remembered.isPresent()) {
+        return new Seen(remembered.get(), false, nanos);
+      }
+    }
+    return new Seen(lock(exchange, scope, asks, acquiresOnly ? acquires : null), true, nanos);
+  }
+
+  private ScopeState lock(
+      Exchange exchange, ScopeId scope, List<Ask> asks, @Nullable List<Acquire> acquires)
+      throws SQLException {
+    ScopeState state = read(exchange, scope, asks, acquires);
     // Remembered from a transaction that created the pool otherwise and was then rolled back.
     boolean mistaken =
         state.pools().entrySet().stream()
@@ -52,7 +84,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
             .map(pool -> counted.remove(new CountedPool(scope, pool.getKey())))
             .reduce(false, Boolean::logicalOr);
     if (mistaken) {
-      state = read(exchange, scope, asks);
+      state = read(exchange, scope, asks, acquires);
     }
     if (counted.size() > MAX_REMEMBERED_POOLS) {
       counted.clear();
@@ -68,21 +100,21 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
     return state;
   }
 
-  private ScopeState read(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
+  /**
+   * @param acquires the asks, if there is nothing else among them; else null
+   */
+  private ScopeState read(
+      Exchange exchange, ScopeId scope, List<Ask> asks, @Nullable List<Acquire> acquires)
+      throws SQLException {
     Predicate<PoolId> isCounted = pool -> counted.contains(new CountedPool(scope, pool));
-    List<Acquire> acquires = new ArrayList<>(asks.size());
-    for (Ask ask : asks) {
-      if (!ask.thorough() && ask.command() instanceof Acquire acquire) {
-        acquires.add(acquire);
-      }
-    }
-    return acquires.size() == asks.size()
-        ? new AcquireReader(scope, acquires, isCounted).read(exchange)
-        : new StateReader(scope, commandsOf(asks), config.sweepBatch(), isCounted).read(exchange);
+    return acquires == null
+        ? new StateReader(scope, commandsOf(asks), config.sweepBatch(), isCounted).read(exchange)
+        : new AcquireReader(scope, acquires, isCounted).read(exchange);
   }
 
   @Override
-  public Decided decide(ScopeId scope, ScopeState state, List<Ask> asks) {
+  public Decided decide(ScopeId scope, Seen seen, List<Ask> asks) {
+    ScopeState state = seen.state();
     Plan plan = Decision.decide(state, commandsOf(asks), config.maxLifetime());
     int swept = state.expired().size();
     int unclaimed = swept;
@@ -98,14 +130,48 @@ final class HoldOperation implements Combined<ScopeId, Ask, ScopeState, Decided,
         replies.add(new Reply(answer.outcome(), answer.askAgain(), swept));
       }
     }
-    return new Decided(plan, asks, replies);
+    return new Decided(plan, seen, asks, replies);
   }
 
   @Override
   public void write(Exchange exchange, ScopeId scope, Decided decided) throws SQLException {
-    Companions companions = new Companions(decided);
-    new PlanWriter(scope, decided.plan()).write(exchange, companions.isEmpty());
-    companions.write(exchange);
+    PlanWriter writer = new PlanWriter(scope, decided.plan());
+    if (decided.seen().locked()) {
+      Companions companions = new Companions(decided);
+      writer.write(exchange, companions.isEmpty());
+      companions.write(exchange);
+    } else if (decided.replies().stream().allMatch(reply -> reply.outcome() instanceof Granted)) {
+      writer.writeUnread(exchange);
+    } else {
+      throw SqlFault.conflict("Scope %d must be read to refuse".formatted(scope.value()));
+    }
+  }
+
+  @Override
+  public void committed(ScopeId scope, Decided decided) {
+    Seen seen = decided.seen();
+    if (seen.locked()) {
+      memory(scope).learn(seen.state(), seen.nanos(), decided.plan());
+    } else {
+      memory(scope).confirm(decided.plan());
+    }
+  }
+
+  private ScopeMemory memory(ScopeId scope) {
+    if (memories.size() > MAX_REMEMBERED_SCOPES) {
+      memories.clear();
+    }
+    return memories.computeIfAbsent(scope, s -> new ScopeMemory());
+  }
+
+  private static List<Acquire> acquiresOf(List<Ask> asks) {
+    List<Acquire> acquires = new ArrayList<>(asks.size());
+    for (Ask ask : asks) {
+      if (!ask.thorough() && ask.command() instanceof Acquire acquire) {
+        acquires.add(acquire);
+      }
+    }
+    return acquires;
   }
 
   @Override

@@ -36,7 +36,11 @@ record Plan(
   /** A unit goes from one owner to another; null: free. */
   record UnitChange(PoolId pool, int unit, @Nullable HoldId before, @Nullable HoldId after) {}
 
-  record PoolChange(PoolCounts counts, int nextRank, long seqBefore, long seqAfter) {}
+  /**
+   * @param paused whether it was seen to be paused
+   */
+  record PoolChange(
+      PoolCounts counts, boolean paused, int nextRank, long seqBefore, long seqAfter) {}
 
   /**
    * What a command is told.

@@ -25,10 +25,14 @@ import org.jspecify.annotations.Nullable;
  * Writes a plan in one round trip, together with COMMIT if nothing is to follow: one statement a
  * table, whatever the size of the batch.
  *
- * <p>The rows are locked, so what the plan was decided on should still be there; for a new hold or
- * a buyer's quota another node may have been faster. Each statement therefore guards itself: where
- * a row is not as it was seen, it sets a value that a constraint of the table refuses. That fails
- * the transaction, also one of the caller's, and it is run again on what is there now.
+ * <p>What the plan was decided on should still be there: the rows are locked, or nobody else has
+ * sold since. But for a new hold, a buyer's quota or a pool that was only remembered another node
+ * may have been faster. Each statement therefore guards itself: where a row is not as it was seen,
+ * it sets a value that a constraint of the table refuses. That fails the transaction, also one of
+ * the caller's, and it is run again on what is there now.
+ *
+ * <p>Pools come before everything else that is contended: a batch that has not locked them yet
+ * waits here, and has nothing then that the one before it could want.
  *
  * <p>A statement that joins a table names the keys a second time ({@code = ANY}), so that just
  * those rows are read whatever a planner knows or believes of a scope, and pairs them by hash: in a
@@ -51,13 +55,14 @@ final class PlanWriter {
           AS l (pools, quantities, unit_pools, units)""";
 
   // Joining the scope's row keeps the statement on one shard (and refuses an unknown scope). A hold
-  // that is there already fails it.
+  // that is there already fails it, and so does another limit than the one decided by.
   private static final String INSERT_HOLDS =
       """
       INSERT INTO lockstep.hold (scope, hold, buyer, fingerprint, state, created_at, expires_at,
         ended_at, ended_by, pools, quantities, unit_pools, units)
-      SELECT s.scope, x.hold, x.buyer, x.fingerprint, x.state, ?, %1$s x.expires_at,
-        %1$s x.ended_at, x.ended_by, %2$s
+      SELECT s.scope, x.hold, x.buyer, x.fingerprint,
+        CASE WHEN coalesce(s.buyer_limit, 0) = ? THEN x.state ELSE -1 END,
+        ?, %1$s x.expires_at, %1$s x.ended_at, x.ended_by, %2$s
       FROM lockstep.scope s, %3$s,
         unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
           AS x (hold, buyer, fingerprint, state, expires_at, ended_at, ended_by, lines_before,
@@ -118,13 +123,16 @@ final class PlanWriter {
           AS x (pool, seq, hold, cause, actor, held_before, held_after, sold_before, sold_after)
       WHERE s.scope = ?""";
 
-  // Nothing is held a negative number of times.
+  // Where the pool was only remembered this is also what locks it, in ascending order either way it
+  // is joined. Nothing is held a negative number of times.
   private static final String UPDATE_POOLS =
       """
       UPDATE lockstep.pool p
-      SET held = CASE WHEN p.audit_seq = x.seq_before THEN x.held ELSE -1 END,
+      SET held =
+          CASE WHEN p.audit_seq = x.seq_before AND p.paused = x.paused THEN x.held ELSE -1 END,
         sold = x.sold, next_rank = x.next_rank, audit_seq = x.seq_after
-      FROM unnest(?, ?, ?, ?, ?, ?) AS x (pool, held, sold, next_rank, seq_before, seq_after)
+      FROM unnest(?, ?, ?, ?, ?, ?, ?)
+        AS x (pool, paused, held, sold, next_rank, seq_before, seq_after)
       WHERE p.scope = ? AND p.pool = x.pool AND p.pool = ANY (?)""";
 
   private final long scope;
@@ -143,6 +151,23 @@ final class PlanWriter {
    * @param last nothing follows but COMMIT
    */
   void write(Exchange exchange, boolean last) throws SQLException {
+    RoundTrip trip = statements(exchange);
+    if (last) {
+      exchange.last(trip);
+    } else {
+      trip.send();
+    }
+  }
+
+  /**
+   * Writes a plan of new holds that rests on nothing but what the statements guard. Should it be
+   * lost and run again, the pools' sequences, and the holds that are there by then, refuse it.
+   */
+  void writeUnread(Exchange exchange) throws SQLException {
+    exchange.only(statements(exchange));
+  }
+
+  private RoundTrip statements(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip().failingAs(this::orConflict);
     Map<String, Integer> lowered = quotas(delta -> delta < 0);
     boolean join =
@@ -150,24 +175,20 @@ final class PlanWriter {
             || plan.changedHolds().size() > 1
             || plan.units().size() > 1
             || plan.pools().size() > 1;
-    raiseQuotas(trip, quotas(delta -> delta > 0));
-    insertHolds(trip);
-    insertAudit(trip);
     if (join) {
       pairByHash(trip, true);
     }
-    lowerQuotas(trip, lowered);
+    updatePools(trip);
     updateHolds(trip);
     updateUnits(trip);
-    updatePools(trip);
-    if (join && !last) {
+    lowerQuotas(trip, lowered);
+    if (join) {
       pairByHash(trip, false);
     }
-    if (last) {
-      exchange.last(trip);
-    } else {
-      trip.send();
-    }
+    raiseQuotas(trip, quotas(delta -> delta > 0));
+    insertHolds(trip);
+    insertAudit(trip);
+    return trip;
   }
 
   private static void pairByHash(RoundTrip trip, boolean on) {
@@ -221,6 +242,7 @@ final class PlanWriter {
       HoldColumns columns = new HoldColumns(fresh.stream().map(StoredHold::hold).toList());
       trip.update(
           INSERT_HOLDS,
+          plan.buyerLimit(),
           now,
           columns.pools(),
           columns.quantities(),
@@ -307,6 +329,7 @@ final class PlanWriter {
       trip.update(
           UPDATE_POOLS,
           ids,
+          SqlArray.booleans(map(pools, PoolChange::paused)),
           SqlArray.integers(map(pools, pool -> pool.counts().held())),
           SqlArray.integers(map(pools, pool -> pool.counts().sold())),
           SqlArray.integers(map(pools, PoolChange::nextRank)),

@@ -95,7 +95,8 @@ final class WorkingPool {
   Optional<PoolChange> change() {
     return seq == row.auditSeq()
         ? Optional.empty()
-        : Optional.of(new PoolChange(counts, nextRank(), row.auditSeq(), seq));
+        : Optional.of(
+            new PoolChange(counts, row.pauseReason() != null, nextRank(), row.auditSeq(), seq));
   }
 
   List<UnitChange> unitChanges() {

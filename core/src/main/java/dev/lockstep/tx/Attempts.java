@@ -26,6 +26,7 @@ final class Attempts<T> {
   private final DataSource dataSource;
   private final TxOptions options;
   private final TxListener listener;
+  private final Watch watch;
   private final ExchangeWork<T> work;
   private final @Nullable EffectLookup<T> lookup;
   private final Deadline deadline;
@@ -34,11 +35,13 @@ final class Attempts<T> {
       DataSource dataSource,
       TxOptions options,
       TxListener listener,
+      Watch watch,
       ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup) {
     this.dataSource = dataSource;
     this.options = options;
     this.listener = listener;
+    this.watch = watch;
     this.work = work;
     this.lookup = lookup;
     this.deadline = Deadline.after(options.deadline());
@@ -139,7 +142,7 @@ final class Attempts<T> {
     }
 
     private T transact(Connection connection) throws SQLException {
-      Watchdog guard = new Watchdog(connection, deadline);
+      Watchdog guard = watch.over(connection, deadline);
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
@@ -224,8 +227,8 @@ final class Attempts<T> {
         if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
-        return resolve(
-            connection, guard, identity.list().stream().findAny().flatMap(i -> i).orElse(null), e);
+        Suspect suspect = identity.list().stream().findAny().flatMap(i -> i).orElse(null);
+        return resolve(connection, guard, suspect, exchange.repeatable(), e);
       } catch (RuntimeException | Error e) {
         throw new OutcomeUnknown(
             options.label() + ": COMMIT broke off in this process; look the effect up", e);
@@ -233,9 +236,13 @@ final class Attempts<T> {
     }
 
     private T resolve(
-        Connection connection, Watchdog guard, @Nullable Suspect identity, SQLException lost)
+        Connection connection,
+        Watchdog guard,
+        @Nullable Suspect identity,
+        boolean repeatable,
+        SQLException lost)
         throws SQLException {
-      if (lookup == null || identity == null) {
+      if (lookup == null || (identity == null && !repeatable)) {
         throw new OutcomeUnknown(
             options.label() + ": the connection was lost during COMMIT; look the effect up", lost);
       }
@@ -245,7 +252,8 @@ final class Attempts<T> {
       leftOpen = true;
       discard(connection);
       close(connection);
-      Optional<T> found = new CommitDoubt<>(dataSource, options, identity, lookup).settle(lost);
+      Optional<T> found =
+          new CommitDoubt<>(dataSource, options, watch, identity, lookup).settle(lost);
       if (found.isPresent()) {
         lookedUp = true;
         return found.get();

@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection was lost during COMMIT: find out what happened, never guess.
@@ -61,18 +62,29 @@ final class CommitDoubt<T> {
 
   private final DataSource dataSource;
   private final TxOptions options;
-  private final Suspect suspect;
+  private final Watch watch;
+  private final @Nullable Suspect suspect;
   private final EffectLookup<T> lookup;
 
-  CommitDoubt(DataSource dataSource, TxOptions options, Suspect suspect, EffectLookup<T> lookup) {
+  /**
+   * @param suspect null: it never told its name, and may be run again whether or not it is over
+   */
+  CommitDoubt(
+      DataSource dataSource,
+      TxOptions options,
+      Watch watch,
+      @Nullable Suspect suspect,
+      EffectLookup<T> lookup) {
     this.dataSource = dataSource;
     this.options = options;
+    this.watch = watch;
     this.suspect = suspect;
     this.lookup = lookup;
   }
 
   /**
-   * The effect, or empty when it certainly did not happen.
+   * The effect, or empty when it certainly did not happen; of a transaction without a name, when it
+   * has not happened yet.
    *
    * @throws OutcomeUnknown when the database could not be asked in time, or asking failed
    */
@@ -112,12 +124,12 @@ final class CommitDoubt<T> {
   private Verdict<T> inquire(Deadline patience) throws SQLException {
     Connection connection = dataSource.getConnection();
     boolean autoCommit = true;
-    Watchdog guard = new Watchdog(connection, patience);
+    Watchdog guard = watch.over(connection, patience);
     try {
       autoCommit = connection.getAutoCommit();
       // Each question must see what was committed before it was asked, whatever the pool's default.
       connection.setAutoCommit(true);
-      Status status = status(connection);
+      Status status = suspect == null ? Status.ENDED : status(connection, suspect);
       return new Verdict<>(
           status, status == Status.RUNNING ? Optional.empty() : lookup.find(connection));
     } finally {
@@ -127,7 +139,7 @@ final class CommitDoubt<T> {
     }
   }
 
-  private Status status(Connection connection) throws SQLException {
+  private static Status status(Connection connection, Suspect suspect) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(STATUS)) {
       statement.setString(1, suspect.xid());
       statement.setInt(2, suspect.backendPid());

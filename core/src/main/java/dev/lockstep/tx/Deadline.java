@@ -22,6 +22,10 @@ record Deadline(long atNanos) {
     return Duration.ofNanos(Math.max(0, atNanos - System.nanoTime()));
   }
 
+  boolean isBefore(Deadline other) {
+    return atNanos - other.atNanos < 0;
+  }
+
   Duration orSooner(Duration other) {
     Duration left = remaining();
     return left.compareTo(other) < 0 ? left : other;

@@ -19,6 +19,7 @@ public final class Exchange {
   // At most one of them is there: the settings of BEGIN come first, the last trip last.
   private @Nullable RoundTrip opening;
   private @Nullable RoundTrip closing;
+  private boolean repeatable;
 
   private Exchange(Connection connection, boolean commitFollows) {
     this.connection = connection;
@@ -70,6 +71,23 @@ public final class Exchange {
     } else {
       trip.send();
     }
+  }
+
+  /**
+   * As {@link #last}, for a trip that may be the only one and go together with BEGIN as well. Until
+   * its answer is there nobody knows the transaction by its id, so that a lost connection leaves
+   * nothing to wait for: unless its effect is there already the work is run again at once, and the
+   * server may come to the lost one after that. The guards must hold against the work itself: once
+   * it was run again, the lost one has to fail.
+   */
+  public void only(RoundTrip trip) throws SQLException {
+    last(trip);
+    repeatable = true;
+  }
+
+  /** Whether work that was lost with its connection may be run again without a look. */
+  boolean repeatable() {
+    return repeatable;
   }
 
   /** What COMMIT has to be sent with; null: nothing. */

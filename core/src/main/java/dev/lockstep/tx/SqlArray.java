@@ -25,6 +25,10 @@ public record SqlArray(String type, @Nullable Object[] values) {
     return new SqlArray("int4", values.toArray(Integer[]::new));
   }
 
+  public static SqlArray booleans(Collection<Boolean> values) {
+    return new SqlArray("bool", values.toArray(Boolean[]::new));
+  }
+
   public static SqlArray texts(Collection<? extends @Nullable String> values) {
     return new SqlArray("text", values.toArray(String[]::new));
   }

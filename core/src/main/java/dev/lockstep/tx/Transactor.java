@@ -30,6 +30,7 @@ public final class Transactor {
   private final DataSource dataSource;
   private final TxOptions defaults;
   private final TxListener listener;
+  private final Watch watch = new Watch();
 
   // Per instance on purpose: transactions of two Transactors (two databases) never join.
   @SuppressWarnings("ThreadLocalUsage")
@@ -171,7 +172,7 @@ public final class Transactor {
 
   private <T> T fresh(TxOptions options, ExchangeWork<T> work, @Nullable EffectLookup<T> lookup) {
     ExchangeWork<T> framed = exchange -> inFrame(new Frame(exchange, options), work);
-    return new Attempts<>(dataSource, options, listener, framed, lookup).run();
+    return new Attempts<>(dataSource, options, listener, watch, framed, lookup).run();
   }
 
   private <T> T inFrame(Frame frame, ExchangeWork<T> work) throws SQLException {

@@ -2,8 +2,7 @@ package dev.lockstep.tx;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,14 +17,19 @@ final class Watchdog {
   private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
 
   private final Connection connection;
-  private final CompletableFuture<Void> alarm = new CompletableFuture<>();
+  private final Deadline deadline;
+  private final Consumer<Watchdog> whenFinished;
   private boolean finished;
   private boolean cut;
 
-  Watchdog(Connection connection, Deadline deadline) {
+  Watchdog(Connection connection, Deadline deadline, Consumer<Watchdog> whenFinished) {
     this.connection = connection;
-    alarm.completeOnTimeout(null, deadline.remaining().toNanos(), TimeUnit.NANOSECONDS);
-    var unused = alarm.thenRun(this::cut);
+    this.deadline = deadline;
+    this.whenFinished = whenFinished;
+  }
+
+  Deadline deadline() {
+    return deadline;
   }
 
   /** True once the deadline came first: the connection is gone, and so is its transaction. */
@@ -36,13 +40,12 @@ final class Watchdog {
   /** The alarm is off. */
   synchronized void finish() {
     finished = true;
-    // Completing, not cancelling: early releases of Java 17 keep a cancelled timer, and with it the
-    // connection, until its time has come.
-    alarm.complete(null);
+    whenFinished.accept(this);
   }
 
-  private synchronized void cut() {
-    if (finished) {
+  /** The deadline has passed. */
+  synchronized void cut() {
+    if (finished || cut) {
       return;
     }
     cut = true;

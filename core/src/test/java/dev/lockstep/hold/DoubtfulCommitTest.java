@@ -98,8 +98,8 @@ class DoubtfulCommitTest {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       Exchange exchange = Exchange.within(connection);
-      ScopeState state = operation.lock(exchange, sale.scope(), asks);
-      Decided decided = operation.decide(sale.scope(), state, asks);
+      HoldOperation.Seen seen = operation.lock(exchange, sale.scope(), asks);
+      Decided decided = operation.decide(sale.scope(), seen, asks);
       operation.write(exchange, sale.scope(), decided);
       if (commit) {
         connection.commit();
