@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;

@@ -7,6 +7,7 @@ import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
 import dev.lockstep.shard.ShardOwner;
 import dev.lockstep.shard.Shards;
+import dev.lockstep.tx.HintListener;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
@@ -71,7 +72,7 @@ public final class Worker implements AutoCloseable {
     this.completer = new Completer(transactor, jobsConfig, ids, board, config.completionBatch());
     this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new Shift());
     this.recovery = new Recovery(transactor, shards, ids, config.maxCrashes());
-    this.hints = new HintListener(config.listen(), board::hint);
+    this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", board::hint);
     this.reader = thread("job-reader", this::readAndOffer);
     for (QueueConfig queue : config.queues()) {
       for (int i = 0; i < queue.concurrency(); i++) {

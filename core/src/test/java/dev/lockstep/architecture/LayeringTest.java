@@ -13,9 +13,13 @@ import dev.lockstep.combine.Combiner;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.once.Once;
+import dev.lockstep.outbox.Inbox;
+import dev.lockstep.outbox.Outbox;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.AdvisoryLocks;
+import dev.lockstep.tx.HintListener;
 import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
@@ -42,12 +46,18 @@ class LayeringTest {
           RoundTrip.class,
           SqlArray.class,
           PointLookups.class,
+          // COPY and notifications, which JDBC has no words for.
+          PgDriver.class,
+          HintListener.class,
           Combiner.class,
           Holds.class,
           Once.class,
           Audit.class,
           Shards.class,
-          Jobs.class);
+          Jobs.class,
+          Outbox.class,
+          // A consumer has an inbox without having an outbox.
+          Inbox.class);
 
   private static final String CORE = "dev.lockstep";
   private static final String FIXTURE = "dev.lockstep.architecture.fixture";

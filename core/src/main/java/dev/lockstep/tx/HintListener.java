@@ -1,4 +1,4 @@
-package dev.lockstep.job;
+package dev.lockstep.tx;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,26 +10,39 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for notifications on a connection of its own. They only make a worker look sooner; one
- * that is lost costs a poll's time.
+ * Listens for notifications on a connection of its own. They only make somebody look sooner; one
+ * that is lost costs a poll's time. Thread-safe.
  */
-final class HintListener implements AutoCloseable {
+public final class HintListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HintListener.class);
   private static final int WAIT_MS = 200;
   private static final long PAUSE_NANOS = 1_000_000_000L;
 
   private final Optional<DataSource> source;
+  private final String channel;
   private final Runnable hint;
-  private final Thread thread = new Thread(this::run, "job-hints");
+  private final Thread thread;
   private volatile boolean stopping;
 
-  HintListener(Optional<DataSource> source, Runnable hint) {
+  /**
+   * @param source of direct connections, not through a pooler in transaction mode; empty: there are
+   *     no hints
+   * @param channel a name of our own, which becomes part of a statement
+   * @param hint called by the listening thread
+   */
+  public HintListener(
+      Optional<DataSource> source, String channel, String threadName, Runnable hint) {
+    if (!channel.matches("[a-z_]+")) {
+      throw new IllegalArgumentException("A channel is a plain name");
+    }
     this.source = source;
+    this.channel = channel;
     this.hint = hint;
+    this.thread = new Thread(this::run, threadName);
     thread.setDaemon(true);
   }
 
-  void start() {
+  public void start() {
     if (source.isPresent()) {
       thread.start();
     }
@@ -49,7 +62,7 @@ final class HintListener implements AutoCloseable {
   private void listen(Connection connection) throws SQLException {
     connection.setAutoCommit(true);
     try (Statement statement = connection.createStatement()) {
-      statement.execute("LISTEN " + JobsConfig.CHANNEL);
+      statement.execute("LISTEN " + channel);
       // What came while there was no connection.
       hint.run();
       while (!stopping) {
@@ -58,7 +71,7 @@ final class HintListener implements AutoCloseable {
           hint.run();
         }
       }
-      statement.execute("UNLISTEN " + JobsConfig.CHANNEL);
+      statement.execute("UNLISTEN " + channel);
     }
   }
 

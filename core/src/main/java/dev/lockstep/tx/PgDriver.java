@@ -1,4 +1,4 @@
-package dev.lockstep.job;
+package dev.lockstep.tx;
 
 import java.io.Reader;
 import java.lang.reflect.InvocationTargetException;
@@ -10,20 +10,21 @@ import java.sql.SQLException;
  * The two things JDBC has no words for: COPY and notifications. Through reflection, so that core
  * compiles and runs with any driver; with one that is not PostgreSQL's own these two are refused.
  */
-final class PgDriver {
+public final class PgDriver {
   private static final String PG_CONNECTION = "org.postgresql.PGConnection";
 
   private PgDriver() {}
 
-  /** Sends rows in COPY's text format. */
-  static long copyIn(Connection connection, String sql, Reader rows) throws SQLException {
+  /** Sends rows in COPY's text format, in the caller's transaction. */
+  public static long copyIn(Connection connection, String sql, Reader rows) throws SQLException {
     Object copy = call(pgConnection(connection), "getCopyAPI", new Class<?>[0]);
     Object count = call(copy, "copyIn", new Class<?>[] {String.class, Reader.class}, sql, rows);
     return (Long) count;
   }
 
   /** Waits for notifications; true if there was one. */
-  static boolean awaitNotification(Connection connection, int timeoutMs) throws SQLException {
+  public static boolean awaitNotification(Connection connection, int timeoutMs)
+      throws SQLException {
     Object found =
         call(pgConnection(connection), "getNotifications", new Class<?>[] {int.class}, timeoutMs);
     return found instanceof Object[] list && list.length > 0;

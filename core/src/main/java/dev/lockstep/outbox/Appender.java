@@ -1,0 +1,223 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Appends, on the caller's connection. Thread-safe. */
+final class Appender {
+  // Of all data in one statement, far below what the protocol can carry.
+  private static final long MAX_STATEMENT_BYTES = 16L * 1024 * 1024;
+
+  // Locks the key's row until the caller's transaction ends: whoever appends to the key next waits
+  // for the outcome, so the sequence is dense and is commit order. ord: see the table.
+  private static final String ONE =
+      """
+      WITH k AS (
+        INSERT INTO lockstep.outbox_key AS o (part, stream, key, seq, ord)
+        VALUES (?, ?, ?, 1, pg_current_xact_id())
+        ON CONFLICT (part, stream, key)
+        DO UPDATE SET seq = o.seq + 1, ord = GREATEST(o.ord, excluded.ord)
+        RETURNING seq, ord)
+      INSERT INTO lockstep.outbox_event
+        (part, stream, ord, xid, key, seq, type, content_type, headers, data, bytes)
+      SELECT ?, ?, k.ord, pg_current_xact_id(), ?, k.seq, ?, ?, ?, ?, ? FROM k
+      RETURNING seq""";
+
+  // Locks the keys' rows in the order of the arrays, which is the same for every caller.
+  private static final String COUNT_UP =
+      """
+      INSERT INTO lockstep.outbox_key AS o (part, stream, key, seq, ord)
+      SELECT x.part, x.stream, x.key, x.n, pg_current_xact_id()
+      FROM unnest(?::smallint[], ?::integer[], ?::text[], ?::bigint[])
+        WITH ORDINALITY x(part, stream, key, n, place)
+      ORDER BY x.place
+      ON CONFLICT (part, stream, key)
+      DO UPDATE SET seq = o.seq + excluded.seq, ord = GREATEST(o.ord, excluded.ord)
+      RETURNING part, stream, key, seq, ord::text""";
+
+  // In the order of the arrays, so that ids grow with the sequence of a key.
+  private static final String INSERT =
+      """
+      INSERT INTO lockstep.outbox_event
+        (part, stream, ord, xid, key, seq, type, content_type, headers, data, bytes)
+      SELECT x.part, x.stream, x.ord, pg_current_xact_id(), x.key, x.seq, x.type, x.content_type,
+        x.headers, x.data, x.bytes
+      FROM unnest(?::smallint[], ?::integer[], ?::xid8[], ?::text[], ?::bigint[], ?::text[],
+          ?::text[], ?::text[], ?::bytea[], ?::integer[])
+        WITH ORDINALITY x(part, stream, ord, key, seq, type, content_type, headers, data, bytes,
+          place)
+      ORDER BY x.place""";
+
+  private static final String HINT = "SELECT pg_notify(?, '')";
+
+  private final OutboxConfig config;
+  private final Streams streams;
+  private final AtomicLong hintedNanos;
+
+  /** A key of a stream, in the order in which keys are locked. */
+  private record Key(short part, int stream, String key) {
+    static final Comparator<Key> LOCK_ORDER =
+        Comparator.comparingInt(Key::part).thenComparingInt(Key::stream).thenComparing(Key::key);
+  }
+
+  private record Counted(Key key, long seq, String ord) {}
+
+  private record Row(Key key, long seq, String ord, NewEvent event) {}
+
+  Appender(OutboxConfig config, Streams streams) {
+    this.config = config;
+    this.streams = streams;
+    this.hintedNanos = new AtomicLong(System.nanoTime() - config.hintInterval().toNanos());
+  }
+
+  List<Appended> append(Connection connection, List<NewEvent> events) throws SQLException {
+    for (NewEvent event : events) {
+      if (event.content().size() > config.maxContentBytes()) {
+        throw new IllegalArgumentException(
+            "An event's content has up to %d bytes, this one %d"
+                .formatted(config.maxContentBytes(), event.content().size()));
+      }
+    }
+    Map<String, Integer> ids = new HashMap<>();
+    for (NewEvent event : events) {
+      if (!ids.containsKey(event.stream())) {
+        ids.put(event.stream(), streams.idOf(connection, event.stream()));
+      }
+    }
+    return events.size() == 1
+        ? List.of(one(connection, events.get(0), ids))
+        : many(connection, events, ids);
+  }
+
+  private Appended one(Connection connection, NewEvent event, Map<String, Integer> ids)
+      throws SQLException {
+    Key key = keyOf(event, ids);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Long> seq =
+        trip.query(
+            ONE,
+            row -> row.getLong(1),
+            key.part(),
+            key.stream(),
+            key.key(),
+            key.part(),
+            key.stream(),
+            key.key(),
+            event.type(),
+            event.content().type(),
+            Texts.encode(event.headers()),
+            event.content().bytes(),
+            event.content().size());
+    hint(trip);
+    trip.send();
+    return new Appended(event.stream(), event.key(), seq.list().get(0));
+  }
+
+  private List<Appended> many(
+      Connection connection, List<NewEvent> events, Map<String, Integer> ids) throws SQLException {
+    SortedMap<Key, Long> counts = new TreeMap<>(Key.LOCK_ORDER);
+    events.forEach(event -> counts.merge(keyOf(event, ids), 1L, Long::sum));
+    Map<Key, Counted> next = countUp(connection, counts);
+    List<Row> rows = new ArrayList<>();
+    List<Appended> appended = new ArrayList<>();
+    for (NewEvent event : events) {
+      Key key = keyOf(event, ids);
+      Counted counted = Objects.requireNonNull(next.get(key));
+      rows.add(new Row(key, counted.seq(), counted.ord(), event));
+      appended.add(new Appended(event.stream(), event.key(), counted.seq()));
+      next.put(key, new Counted(key, counted.seq() + 1, counted.ord()));
+    }
+    insert(connection, rows);
+    return appended;
+  }
+
+  /** The first sequence number of each key. */
+  private static Map<Key, Counted> countUp(Connection connection, SortedMap<Key, Long> counts)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Counted> counted =
+        trip.query(
+            COUNT_UP,
+            row ->
+                new Counted(
+                    new Key(row.getShort(1), row.getInt(2), row.getString(3)),
+                    row.getLong(4),
+                    row.getString(5)),
+            SqlArray.smallints(counts.keySet().stream().map(Key::part).toList()),
+            SqlArray.integers(counts.keySet().stream().map(Key::stream).toList()),
+            SqlArray.texts(counts.keySet().stream().map(Key::key).toList()),
+            SqlArray.bigints(counts.values()));
+    trip.send();
+    Map<Key, Counted> next = new HashMap<>();
+    for (Counted row : counted.list()) {
+      long first = row.seq() - Objects.requireNonNull(counts.get(row.key())) + 1;
+      next.put(row.key(), new Counted(row.key(), first, row.ord()));
+    }
+    return next;
+  }
+
+  private void insert(Connection connection, List<Row> rows) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    int from = 0;
+    while (from < rows.size()) {
+      long bytes = 0;
+      int to = from;
+      while (to < rows.size() && bytes < MAX_STATEMENT_BYTES) {
+        bytes += rows.get(to++).event().content().size();
+      }
+      insert(trip, rows.subList(from, to));
+      from = to;
+      if (from < rows.size()) {
+        trip.send();
+        trip = new RoundTrip(connection);
+      }
+    }
+    hint(trip);
+    trip.send();
+  }
+
+  private static void insert(RoundTrip trip, List<Row> rows) {
+    trip.update(
+        INSERT,
+        SqlArray.smallints(rows.stream().map(row -> row.key().part()).toList()),
+        SqlArray.integers(rows.stream().map(row -> row.key().stream()).toList()),
+        new SqlArray("xid8", rows.stream().map(Row::ord).toArray(String[]::new)),
+        SqlArray.texts(rows.stream().map(row -> row.event().key()).toList()),
+        SqlArray.bigints(rows.stream().map(Row::seq).toList()),
+        SqlArray.texts(rows.stream().map(row -> row.event().type()).toList()),
+        SqlArray.texts(rows.stream().map(row -> row.event().content().type()).toList()),
+        SqlArray.texts(rows.stream().map(row -> Texts.encode(row.event().headers())).toList()),
+        new SqlArray(
+            "bytea",
+            rows.stream().map(row -> row.event().content().bytes()).toArray(byte[][]::new)),
+        SqlArray.integers(rows.stream().map(row -> row.event().content().size()).toList()));
+  }
+
+  /** Now and then: whoever is awake looks anyway. */
+  private void hint(RoundTrip trip) {
+    long interval = config.hintInterval().toNanos();
+    long last = hintedNanos.get();
+    long now = System.nanoTime();
+    if (interval > 0 && now - last >= interval && hintedNanos.compareAndSet(last, now)) {
+      trip.query(HINT, row -> true, OutboxConfig.CHANNEL);
+    }
+  }
+
+  private Key keyOf(NewEvent event, Map<String, Integer> ids) {
+    int stream = Objects.requireNonNull(ids.get(event.stream()));
+    short part = Partitioning.partOf(event.stream(), event.key(), config.partitions());
+    return new Key(part, stream, event.key());
+  }
+}

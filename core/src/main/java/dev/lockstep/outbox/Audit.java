@@ -1,0 +1,82 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** What people did, in rows that nobody changes; written in the transaction that does it. */
+final class Audit {
+  private static final String WRITE =
+      """
+      INSERT INTO lockstep.outbox_audit (actor, action, stream, sink, reason)
+      VALUES (?, ?, ?, ?, ?)""";
+  private static final String WRITE_KEY =
+      """
+      INSERT INTO lockstep.outbox_audit (actor, action, stream, sink, key, seq, reason)
+      VALUES (?, ?, ?, ?, NULLIF(?, ''), ?, ?)""";
+  private static final String READ =
+      """
+      SELECT id, at, actor, action, stream, sink, key, seq, reason FROM lockstep.outbox_audit
+      WHERE stream = ? AND id < ? ORDER BY id DESC LIMIT ?""";
+
+  private Audit() {}
+
+  static void write(
+      Connection connection, String actor, String action, String stream, String sink, String reason)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(WRITE, actor, action, stream, sink, reason);
+    trip.send();
+  }
+
+  static void writeKey(
+      RoundTrip trip, Action action, String stream, String sink, Optional<String> key, long seq) {
+    trip.update(
+        WRITE_KEY,
+        action.actor(),
+        action.what(),
+        stream,
+        sink,
+        key.orElse(""),
+        seq,
+        action.reason());
+  }
+
+  /** Who does what, and why. */
+  record Action(String actor, String what, String reason) {
+    Action {
+      Texts.requireLine("An actor", actor, Texts.MAX_NAME_LENGTH);
+      Texts.require("A reason", reason, Texts.MAX_REASON_LENGTH);
+    }
+  }
+
+  static List<AuditEntry> read(Connection connection, String stream, OptionalLong before, int limit)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<AuditEntry> entries =
+        trip.query(READ, Audit::entry, stream, before.orElse(Long.MAX_VALUE), limit);
+    trip.send();
+    return entries.list();
+  }
+
+  private static AuditEntry entry(ResultSet row) throws SQLException {
+    long seq = row.getLong(8);
+    OptionalLong maybeSeq = row.wasNull() ? OptionalLong.empty() : OptionalLong.of(seq);
+    return new AuditEntry(
+        row.getLong(1),
+        row.getObject(2, OffsetDateTime.class).toInstant(),
+        row.getString(3),
+        row.getString(4),
+        row.getString(5),
+        Optional.ofNullable(row.getString(6)),
+        Optional.ofNullable(row.getString(7)),
+        maybeSeq,
+        row.getString(9));
+  }
+}

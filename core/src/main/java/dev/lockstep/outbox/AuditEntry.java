@@ -1,0 +1,21 @@
+package dev.lockstep.outbox;
+
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Something that was done to a stream's sinks.
+ *
+ * @param action add, change, remove, retry, skip, replay or give-up
+ */
+public record AuditEntry(
+    long id,
+    Instant at,
+    String actor,
+    String action,
+    String stream,
+    Optional<String> sink,
+    Optional<String> key,
+    OptionalLong seq,
+    String reason) {}

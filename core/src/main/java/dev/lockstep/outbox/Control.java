@@ -1,0 +1,155 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.Audit.Action;
+import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.ChangeResult.NotKept;
+import dev.lockstep.outbox.ChangeResult.NotParked;
+import dev.lockstep.outbox.ChangeResult.OtherSeq;
+import dev.lockstep.outbox.ChangeResult.UnknownKey;
+import dev.lockstep.outbox.ChangeResult.UnknownSink;
+import dev.lockstep.outbox.Streams.SinkRow;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What operators order. Each raises the layout's version, so that owners read the rows again, and
+ * is written to the audit, in the caller's transaction. Locks: the layout, then cursors by
+ * partition, then keys; an owner locks the latter two in the same order.
+ */
+final class Control {
+  private static final String LOCK_PARKED =
+      """
+      SELECT seq FROM lockstep.outbox_parked WHERE part = ? AND sink = ? AND key = ? FOR UPDATE""";
+  private static final String RELEASE =
+      """
+      UPDATE lockstep.outbox_parked
+      SET seq = ?, attempts = 0, retry_at = now(), version = version + 1
+      WHERE part = ? AND sink = ? AND key = ?""";
+
+  // The first event from there on that is still there.
+  private static final String FIND_EVENT =
+      """
+      SELECT seq, ord::text FROM lockstep.outbox_event
+      WHERE part = ? AND stream = ? AND key = ? AND seq >= ? ORDER BY seq LIMIT 1""";
+  private static final String REPLAY_KEY =
+      """
+      INSERT INTO lockstep.outbox_parked AS o
+        (part, sink, key, seq, ord, attempts, error, retry_at, parked_at)
+      VALUES (?, ?, ?, ?, ?::xid8, 0, '', now(), now())
+      ON CONFLICT (part, sink, key) DO UPDATE SET seq = LEAST(o.seq, excluded.seq),
+        ord = LEAST(o.ord, excluded.ord), attempts = 0, retry_at = now(), version = o.version + 1""";
+
+  // From the beginning of what is kept; what was not delivered yet is delivered whatever its
+  // sequence, or a key would have a gap.
+  private static final String REPLAY_ALL =
+      """
+      UPDATE lockstep.outbox_cursor c
+      SET replay_to = CASE WHEN c.replay_seq > 0 THEN c.replay_to ELSE c.done END,
+        replay_seq = ?, done = '1:1:', target = NULL, ord = '0', id = 0, version = version + 1
+      FROM (SELECT part FROM lockstep.outbox_cursor WHERE sink = ? ORDER BY part FOR UPDATE) x
+      WHERE c.sink = ? AND c.part = x.part""";
+  // Their blocked events stay blocked, and are then sent from there on.
+  private static final String REPLAY_PARKED =
+      """
+      UPDATE lockstep.outbox_parked
+      SET seq = LEAST(seq, ?), ord = '0', version = version + 1 WHERE sink = ?""";
+
+  private final Connection connection;
+  private final int partitions;
+
+  Control(Connection connection, int partitions) {
+    this.connection = connection;
+    this.partitions = partitions;
+  }
+
+  private record Found(long seq, String ord) {}
+
+  ChangeResult retry(String stream, String sink, String key, Action action) throws SQLException {
+    return release(stream, sink, key, Optional.empty(), action);
+  }
+
+  ChangeResult skip(String stream, String sink, String key, long seq, Action action)
+      throws SQLException {
+    return release(stream, sink, key, Optional.of(seq), action);
+  }
+
+  /**
+   * @param skip the event to leave out
+   */
+  private ChangeResult release(
+      String stream, String sink, String key, Optional<Long> skip, Action action)
+      throws SQLException {
+    Optional<SinkRow> row = Streams.sinkOf(connection, stream, sink);
+    if (row.isEmpty()) {
+      return new UnknownSink();
+    }
+    Streams.raiseVersion(connection);
+    short part = Partitioning.partOf(stream, key, partitions);
+    RoundTrip read = new RoundTrip(connection);
+    Rows<Long> parked = read.query(LOCK_PARKED, r -> r.getLong(1), part, row.get().id(), key);
+    read.send();
+    if (parked.list().isEmpty()) {
+      return new NotParked();
+    }
+    long seq = parked.list().get(0);
+    if (skip.isPresent() && skip.get() != seq) {
+      return new OtherSeq(seq);
+    }
+    RoundTrip write = new RoundTrip(connection);
+    write.update(RELEASE, skip.isPresent() ? seq + 1 : seq, part, row.get().id(), key);
+    Audit.writeKey(write, action, stream, sink, Optional.of(key), seq);
+    write.send();
+    return new Changed();
+  }
+
+  ChangeResult replayKey(String stream, String sink, String key, long fromSeq, Action action)
+      throws SQLException {
+    Optional<SinkRow> row = Streams.sinkOf(connection, stream, sink);
+    if (row.isEmpty()) {
+      return new UnknownSink();
+    }
+    short part = Partitioning.partOf(stream, key, partitions);
+    Streams.raiseVersion(connection);
+    RoundTrip read = new RoundTrip(connection);
+    Rows<Found> event =
+        read.query(
+            FIND_EVENT,
+            r -> new Found(r.getLong(1), r.getString(2)),
+            part,
+            row.get().streamId(),
+            key,
+            fromSeq);
+    read.send();
+    List<Found> found = event.list();
+    if (found.isEmpty()) {
+      return new UnknownKey();
+    }
+    if (found.get(0).seq() != fromSeq) {
+      return new NotKept(found.get(0).seq());
+    }
+    RoundTrip write = new RoundTrip(connection);
+    write.update(REPLAY_KEY, part, row.get().id(), key, fromSeq, found.get(0).ord());
+    Audit.writeKey(write, action, stream, sink, Optional.of(key), fromSeq);
+    write.send();
+    return new Changed();
+  }
+
+  ChangeResult replayAll(String stream, String sink, long fromSeq, Action action)
+      throws SQLException {
+    Optional<SinkRow> row = Streams.sinkOf(connection, stream, sink);
+    if (row.isEmpty()) {
+      return new UnknownSink();
+    }
+    Streams.raiseVersion(connection);
+    RoundTrip write = new RoundTrip(connection);
+    write.update(REPLAY_ALL, fromSeq, row.get().id(), row.get().id());
+    write.update(REPLAY_PARKED, fromSeq, row.get().id());
+    Audit.writeKey(write, action, stream, sink, Optional.empty(), fromSeq);
+    write.send();
+    return new Changed();
+  }
+}

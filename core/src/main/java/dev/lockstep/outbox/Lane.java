@@ -1,0 +1,314 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.EventSource.Batch;
+import dev.lockstep.outbox.EventSource.KeyAsk;
+import dev.lockstep.outbox.EventSource.Read;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A sink's way through one partition: what was read and not yet delivered, how far it has come, and
+ * the keys it passes by. Decides; knows neither the database nor the sink. Not thread-safe.
+ *
+ * <p>What may be written down is always true: behind {@link #reached} everything was delivered, or
+ * belongs to a key that is blocked from an earlier sequence on; and both are written together.
+ */
+final class Lane {
+  // One that is being delivered, and the next.
+  private static final int MAX_PORTIONS = 2;
+  private static final int MAX_BACKLOG_KEYS = 100;
+
+  private final int maxInFlight;
+  private final RelayConfig config;
+  private final Deque<Portion> portions = new ArrayDeque<>();
+  private final Map<String, Blocked> blocked = new LinkedHashMap<>();
+  private final Map<String, Integer> freed = new HashMap<>();
+  private Position read;
+  private Position reached;
+  private Position written;
+  private long delivered;
+  private boolean urgent;
+  private boolean backlogServed;
+
+  /** Events that go to the sink in one call. */
+  record Send(Portion portion, List<Integer> indexes) {
+    List<Event> events() {
+      return indexes.stream().map(i -> portion.row(i).event()).toList();
+    }
+  }
+
+  /** What a lane has to say about its progress. */
+  record Progress(
+      Position reached, long delivered, List<Blocked> blocked, Map<String, Integer> freed) {}
+
+  Lane(
+      RelayConfig config,
+      int maxInFlight,
+      Position start,
+      long delivered,
+      Collection<Blocked> blocked) {
+    this.config = config;
+    this.maxInFlight = maxInFlight;
+    this.read = start;
+    this.reached = start;
+    this.written = start;
+    this.delivered = delivered;
+    blocked.forEach(one -> this.blocked.put(one.key, one));
+  }
+
+  /** Where to read on. */
+  Position read() {
+    return read;
+  }
+
+  int inFlight() {
+    return portions.stream().mapToInt(Portion::sent).sum();
+  }
+
+  /** Whether anything waits to be sent. */
+  boolean hasRows() {
+    return !portions.isEmpty();
+  }
+
+  /** Whether to read on at once: there is more, or it waits for its turn. */
+  boolean isEager() {
+    return isInStep() || backlogServed;
+  }
+
+  private boolean isInStep() {
+    return read.isInStep();
+  }
+
+  /** Not before the backlog of keys whose time has come: it can be read only between two steps. */
+  boolean wantsRows(long nowNanos) {
+    return portions.size() < MAX_PORTIONS && (isInStep() || backlogServed || !hasDue(nowNanos));
+  }
+
+  /** Takes turns with {@link #wantsRows}, so that neither waits for all of the other. */
+  boolean wantsBacklog(long nowNanos) {
+    return portions.isEmpty() && !isInStep() && !backlogServed && hasDue(nowNanos);
+  }
+
+  private boolean hasDue(long nowNanos) {
+    return blocked.values().stream().anyMatch(one -> one.isDue(nowNanos));
+  }
+
+  /** When a key's time will come, from now; Long.MAX_VALUE: no key's will. */
+  long retryInNanos(long nowNanos) {
+    return blocked.values().stream()
+        .filter(one -> !one.isParked() && !one.isDue(nowNanos))
+        .mapToLong(one -> one.retryInNanos(nowNanos))
+        .min()
+        .orElse(Long.MAX_VALUE);
+  }
+
+  void offer(Batch batch) {
+    backlogServed = false;
+    read = batch.after();
+    if (!batch.rows().isEmpty()) {
+      portions.add(Portion.of(batch));
+    } else if (portions.isEmpty()) {
+      reached = read;
+    }
+  }
+
+  List<KeyAsk> dueKeys(long nowNanos) {
+    return blocked.values().stream()
+        .filter(one -> one.isDue(nowNanos))
+        .limit(MAX_BACKLOG_KEYS)
+        .map(one -> new KeyAsk(one.key, one.seq, one.ord))
+        .toList();
+  }
+
+  /**
+   * What the keys have that this lane is past.
+   *
+   * @param maxRows asked for each key
+   * @param complete whether nothing but that cut it off
+   */
+  void offerBacklog(List<KeyAsk> asks, List<Read> rows, int maxRows, boolean complete) {
+    backlogServed = true;
+    Map<String, Integer> counts = new HashMap<>();
+    rows.forEach(row -> counts.merge(row.event().key(), 1, Integer::sum));
+    Map<String, Boolean> keys = new LinkedHashMap<>();
+    for (KeyAsk ask : asks) {
+      int count = counts.getOrDefault(ask.key(), 0);
+      if (count > 0) {
+        keys.put(ask.key(), complete && count < maxRows);
+      } else if (complete) {
+        free(ask.key());
+      }
+    }
+    if (!rows.isEmpty()) {
+      portions.add(Portion.backlog(rows, keys));
+    }
+  }
+
+  /** What is to be sent now. */
+  List<Send> next() {
+    settleHead();
+    Portion head = portions.peek();
+    if (head == null) {
+      return List.of();
+    }
+    List<Send> sends = new ArrayList<>();
+    for (List<Integer> indexes :
+        head.next(maxInFlight, key -> !head.isBacklog() && blocked.containsKey(key))) {
+      sends.add(new Send(head, indexes));
+    }
+    if (sends.isEmpty() && head.isOver()) {
+      return next();
+    }
+    return sends;
+  }
+
+  /**
+   * What came of it.
+   *
+   * @return why the sink is down, if it is
+   */
+  Optional<String> settle(Send send, List<SinkResult> results, long nowNanos) {
+    Optional<String> down = Optional.empty();
+    boolean moved = false;
+    Portion portion = send.portion();
+    for (int i = 0; i < results.size(); i++) {
+      int index = send.indexes().get(i);
+      SinkResult result = results.get(i);
+      Read row = portion.row(index);
+      if (result instanceof SinkResult.Delivered) {
+        moved = true;
+        delivered(portion, index, nowNanos);
+      } else if (result instanceof SinkResult.Down failure) {
+        down = Optional.of(failure.reason());
+        portion.again(index);
+      } else if (result instanceof SinkResult.Unsent) {
+        portion.again(index);
+      } else if (!blocked.containsKey(row.event().key())
+          && blocked.size() >= config.maxParkedKeys()) {
+        down = Optional.of("More than %d keys are parked".formatted(config.maxParkedKeys()));
+        portion.again(index);
+      } else {
+        moved = true;
+        block(row, result, nowNanos);
+        portion.pass(row.event().key());
+      }
+    }
+    settleHead();
+    return moved || down.isPresent() ? down : Optional.of("It sent nothing of a batch");
+  }
+
+  private void delivered(Portion portion, int index, long nowNanos) {
+    Read row = portion.row(index);
+    portion.over(index);
+    delivered++;
+    Blocked one = portion.isBacklog() ? blocked.get(row.event().key()) : null;
+    if (one != null) {
+      one.seq = row.event().seq() + 1;
+      one.ord = row.ord();
+      one.attempts = 0;
+      one.error = "";
+      one.changed = true;
+      one.retryAt(nowNanos);
+      urgent = true;
+    }
+  }
+
+  private void block(Read row, SinkResult result, long nowNanos) {
+    String key = row.event().key();
+    Blocked one = blocked.get(key);
+    if (one == null) {
+      one = new Blocked(key, row.event().seq(), row.ord());
+      Integer version = freed.remove(key);
+      one.version = version == null ? 0 : version;
+      blocked.put(key, one);
+    }
+    one.seq = row.event().seq();
+    one.ord = row.ord();
+    one.attempts++;
+    one.changed = true;
+    urgent = true;
+    if (result instanceof SinkResult.Retry retry && one.attempts < config.maxAttempts()) {
+      one.error = Texts.storable(retry.error());
+      one.retryAt(
+          nowNanos
+              + Breaker.pauseAfter(one.attempts, config.firstPause(), config.maxPause()).toNanos());
+    } else {
+      one.error =
+          Texts.storable(
+              result instanceof SinkResult.Retry retry
+                  ? retry.error()
+                  : ((SinkResult.Poison) result).error());
+      one.park();
+    }
+  }
+
+  private void free(String key) {
+    Blocked one = blocked.remove(key);
+    if (one != null) {
+      urgent = true;
+      if (one.version > 0) {
+        freed.put(key, one.version);
+      }
+    }
+  }
+
+  private void settleHead() {
+    for (Portion head = portions.peek(); head != null && head.isOver(); head = portions.peek()) {
+      portions.remove();
+      head.after()
+          .ifPresent(
+              after -> {
+                reached = after;
+                urgent = true;
+              });
+      head.keys()
+          .forEach(
+              (key, complete) -> {
+                Blocked one = blocked.get(key);
+                // Nothing of it failed.
+                if (complete && one != null && one.attempts == 0) {
+                  free(key);
+                }
+              });
+    }
+    if (portions.isEmpty()) {
+      reached = read;
+    }
+  }
+
+  /** Whether there is something to be written down. */
+  boolean hasProgress(boolean evenIfIdle) {
+    return urgent || (evenIfIdle && !reached.equals(written));
+  }
+
+  Progress progress() {
+    return new Progress(
+        reached,
+        delivered,
+        blocked.values().stream().filter(one -> one.changed).toList(),
+        Map.copyOf(freed));
+  }
+
+  /** It is written. */
+  void wrote(Progress progress, Map<String, Integer> versions) {
+    written = progress.reached();
+    for (Blocked one : progress.blocked()) {
+      one.version = versions.getOrDefault(one.key, one.version);
+      one.changed = false;
+    }
+    freed.clear();
+    urgent = false;
+  }
+
+  /** The keys it passes by. */
+  Collection<Blocked> blocked() {
+    return blocked.values();
+  }
+}

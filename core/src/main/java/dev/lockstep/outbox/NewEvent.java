@@ -1,0 +1,56 @@
+package dev.lockstep.outbox;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * An event to append.
+ *
+ * @param stream one that is defined
+ * @param key whose events stay in order: a portfolio, a campaign; up to 400 characters
+ * @param type what happened, as in "trade.booked"
+ * @param headers sent along; up to 32, none beginning with "lockstep-"
+ */
+public record NewEvent(
+    String stream, String key, String type, Content content, Map<String, String> headers) {
+  public static final String TRACE_PARENT = "traceparent";
+  public static final String TRACE_STATE = "tracestate";
+  private static final Pattern W3C_PARENT =
+      Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
+
+  public NewEvent {
+    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
+    Texts.require("A key", key, Texts.MAX_KEY_LENGTH);
+    Texts.requireLine("An event's type", type, Texts.MAX_NAME_LENGTH);
+    headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
+    Texts.requireHeaders(headers);
+  }
+
+  public static NewEvent of(String stream, String key, String type, Content content) {
+    return new NewEvent(stream, key, type, content, Map.of());
+  }
+
+  public NewEvent withHeader(String name, String value) {
+    Map<String, String> all = new LinkedHashMap<>(headers);
+    all.put(name, value);
+    return new NewEvent(stream, key, type, content, all);
+  }
+
+  /**
+   * With the trace it belongs to, as W3C writes it; sent as headers of these names.
+   *
+   * @throws IllegalArgumentException if it is no traceparent
+   */
+  public NewEvent withTraceParent(String traceParent) {
+    if (!W3C_PARENT.matcher(traceParent).matches()) {
+      throw new IllegalArgumentException("A traceparent is version-trace-parent-flags in hex");
+    }
+    return withHeader(TRACE_PARENT, traceParent);
+  }
+
+  public NewEvent withTraceState(String traceState) {
+    return withHeader(TRACE_STATE, traceState);
+  }
+}

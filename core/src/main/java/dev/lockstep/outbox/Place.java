@@ -1,0 +1,77 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.CursorTable.Loaded;
+import dev.lockstep.outbox.CursorTable.Write;
+import dev.lockstep.outbox.EventSource.Ask;
+import dev.lockstep.shard.Lease;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A lane with the lease it is under and the session it speaks to. Used by the relay's thread. */
+final class Place {
+  final Lease lease;
+  final SinkRunner runner;
+  final Lane lane;
+  private final int cursorVersion;
+  private @Nullable Session session;
+  private boolean opening;
+  // Begins nothing more: its partition goes to somebody else, or it is to be read anew.
+  boolean ending;
+
+  Place(Lease lease, SinkRunner runner, Loaded loaded, RelayConfig config) {
+    this.lease = lease;
+    this.runner = runner;
+    this.cursorVersion = loaded.version();
+    this.lane =
+        new Lane(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
+  }
+
+  boolean mayBegin(long nowNanos) {
+    return !ending && lease.isLive() && !runner.breaker.isOpen(nowNanos);
+  }
+
+  /** Nothing of it is on its way. */
+  boolean isQuiet() {
+    return !opening && lane.inFlight() == 0;
+  }
+
+  Ask ask() {
+    return new Ask((short) lease.shard(), runner.row.streamId(), runner.row.stream(), lane.read());
+  }
+
+  Write write() {
+    return new Write(lease, runner.row.id(), cursorVersion, lane.progress());
+  }
+
+  @Nullable Session session() {
+    return session;
+  }
+
+  boolean beginOpening() {
+    boolean begin = session == null && !opening;
+    opening = opening || begin;
+    return begin;
+  }
+
+  void opened(@Nullable Session fresh) {
+    opening = false;
+    session = fresh;
+  }
+
+  /** To be used by another place. */
+  @Nullable Session takeSession() {
+    Session taken = session;
+    session = null;
+    return taken;
+  }
+
+  void closeSession() {
+    var unused = sessionClosed();
+  }
+
+  /** Closes the session, if there is one, and says when it is closed. */
+  CompletableFuture<?> sessionClosed() {
+    Session old = takeSession();
+    return old == null ? CompletableFuture.completedFuture(null) : runner.closeSession(old);
+  }
+}

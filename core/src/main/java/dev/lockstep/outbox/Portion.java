@@ -1,0 +1,159 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.EventSource.Read;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Events that were read together, and what has become of each. Not thread-safe. */
+final class Portion {
+  private enum State {
+    PENDING,
+    SENT,
+    OVER
+  }
+
+  private final List<Read> rows;
+  private final Optional<Position> after;
+  private final Map<String, Boolean> keys;
+  private final State[] states;
+  private int open;
+  private int sent;
+  // All before it are over.
+  private int first;
+
+  private Portion(List<Read> rows, Optional<Position> after, Map<String, Boolean> keys) {
+    this.rows = rows;
+    this.after = after;
+    this.keys = keys;
+    this.states = new State[rows.size()];
+    this.open = rows.size();
+    Arrays.fill(states, State.PENDING);
+  }
+
+  /** What a look gave. */
+  static Portion of(EventSource.Batch batch) {
+    return new Portion(batch.rows(), Optional.of(batch.after()), Map.of());
+  }
+
+  /**
+   * The backlog of keys that were passed by.
+   *
+   * @param keys each with whether this is all there is of it
+   */
+  static Portion backlog(List<Read> rows, Map<String, Boolean> keys) {
+    return new Portion(rows, Optional.empty(), keys);
+  }
+
+  /** Where the sink is when this is over; empty for a backlog. */
+  Optional<Position> after() {
+    return after;
+  }
+
+  boolean isBacklog() {
+    return after.isEmpty();
+  }
+
+  /** The keys of a backlog, each with whether this is all there is of it. */
+  Map<String, Boolean> keys() {
+    return keys;
+  }
+
+  Read row(int index) {
+    return rows.get(index);
+  }
+
+  boolean isOver() {
+    return open == 0;
+  }
+
+  int sent() {
+    return sent;
+  }
+
+  /**
+   * Marks what can be sent now as sent.
+   *
+   * @param maxInFlight 0: all that is pending, as one batch, when nothing is under way. More:
+   *     events by themselves, none while an earlier one of its key is not over
+   * @param passed keys that are to be passed by
+   */
+  List<List<Integer>> next(int maxInFlight, Predicate<String> passed) {
+    for (int i = first; i < states.length; i++) {
+      if (states[i] == State.PENDING && passed.test(rows.get(i).event().key())) {
+        over(i);
+      }
+    }
+    return maxInFlight == 0 ? nextBatch() : nextEvents(maxInFlight);
+  }
+
+  private List<List<Integer>> nextBatch() {
+    if (sent > 0 || open == 0) {
+      return List.of();
+    }
+    List<Integer> batch = new ArrayList<>();
+    for (int i = first; i < states.length; i++) {
+      if (states[i] == State.PENDING) {
+        send(i);
+        batch.add(i);
+      }
+    }
+    return List.of(batch);
+  }
+
+  private List<List<Integer>> nextEvents(int maxInFlight) {
+    List<List<Integer>> events = new ArrayList<>();
+    Set<String> busy = new HashSet<>();
+    for (int i = first; i < states.length && sent < maxInFlight; i++) {
+      if (states[i] != State.OVER
+          && busy.add(rows.get(i).event().key())
+          && states[i] == State.PENDING) {
+        send(i);
+        events.add(List.of(i));
+      }
+    }
+    return events;
+  }
+
+  private void send(int index) {
+    states[index] = State.SENT;
+    sent++;
+  }
+
+  /** It was delivered, or is passed by. */
+  void over(int index) {
+    if (states[index] == State.OVER) {
+      return;
+    }
+    if (states[index] == State.SENT) {
+      sent--;
+    }
+    states[index] = State.OVER;
+    open--;
+    while (first < states.length && states[first] == State.OVER) {
+      first++;
+    }
+  }
+
+  /** It was not delivered, and is sent again. */
+  void again(int index) {
+    if (states[index] == State.SENT) {
+      sent--;
+      states[index] = State.PENDING;
+    }
+  }
+
+  /** Nothing more of the key is sent. */
+  void pass(String key) {
+    for (int i = first; i < states.length; i++) {
+      if (states[i] != State.OVER && rows.get(i).event().key().equals(key)) {
+        over(i);
+      }
+    }
+  }
+}

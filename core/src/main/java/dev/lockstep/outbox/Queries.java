@@ -1,0 +1,133 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+
+/** What people and metrics ask. */
+final class Queries {
+  private static final String EVENTS =
+      """
+      SELECT 0, e.id, e.ord::text, e.key, e.seq, e.type, e.content_type, e.headers, e.data,
+        e.appended_at
+      FROM lockstep.outbox_event e
+      WHERE e.part = ? AND e.stream = ? AND e.key = ? AND e.seq > ?
+      ORDER BY e.seq LIMIT ?""";
+
+  // Counts from each cursor by index, as the relay reads, and stops counting at a limit.
+  private static final String LAGS =
+      """
+      SELECT s.name, k.name, COALESCE(sum(w.events), 0)::bigint, min(w.oldest),
+        GREATEST(0, EXTRACT(epoch FROM clock_timestamp() - min(w.oldest)) * 1000)::bigint,
+        COALESCE(sum(p.parked), 0)::int, COALESCE(sum(p.waiting), 0)::int,
+        COALESCE(sum(p.held_back), 0)::bigint, COALESCE(sum(c.delivered), 0)::bigint
+      FROM lockstep.outbox_sink k
+        JOIN lockstep.outbox_stream s ON s.id = k.stream
+        JOIN lockstep.outbox_cursor c ON c.sink = k.id
+        CROSS JOIN LATERAL (
+          SELECT COALESCE((SELECT x FROM pg_snapshot_xip(c.done) x
+                           WHERE pg_visible_in_snapshot(x, pg_current_snapshot())
+                           ORDER BY x LIMIT 1), pg_snapshot_xmax(c.done)) AS start) b
+        CROSS JOIN LATERAL (
+          SELECT count(*) AS events, min(r.appended_at) AS oldest
+          FROM (SELECT e.appended_at FROM lockstep.outbox_event e
+                WHERE e.part = c.part AND e.stream = k.stream AND e.ord >= b.start
+                  AND NOT pg_visible_in_snapshot(e.xid, c.done)
+                  AND (c.target IS NULL OR (e.ord, e.id) > (c.ord, c.id)
+                       OR NOT pg_visible_in_snapshot(e.xid, c.target))
+                  AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
+                  AND NOT EXISTS (SELECT 1 FROM lockstep.outbox_parked p
+                                  WHERE p.part = c.part AND p.sink = k.id AND p.key = e.key)
+                ORDER BY e.ord, e.id LIMIT ?) r) w
+        CROSS JOIN LATERAL (
+          SELECT count(*) FILTER (WHERE p.retry_at IS NULL) AS parked,
+            count(*) FILTER (WHERE p.retry_at IS NOT NULL) AS waiting,
+            sum(o.seq - p.seq + 1) AS held_back
+          FROM lockstep.outbox_parked p
+            JOIN lockstep.outbox_key o
+              ON o.part = p.part AND o.stream = k.stream AND o.key = p.key
+          WHERE p.part = c.part AND p.sink = k.id) p
+      %s
+      GROUP BY s.name, k.name ORDER BY s.name, k.name""";
+  private static final String ALL_LAGS = LAGS.formatted("");
+  private static final String LAGS_OF = LAGS.formatted("WHERE s.name = ?");
+
+  private static final String PARKED =
+      """
+      SELECT p.key, p.seq, p.attempts, p.error, p.parked_at, p.retry_at
+      FROM lockstep.outbox_parked p WHERE p.sink = ? AND p.key > ? ORDER BY p.key LIMIT ?""";
+
+  private Queries() {}
+
+  static List<Event> events(
+      Connection connection, int stream, KeyPlace place, long afterSeq, int limit)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Event> events =
+        trip.query(
+            EVENTS,
+            row -> SnapshotSource.event(row, place.stream()),
+            place.part(),
+            stream,
+            place.key(),
+            afterSeq,
+            limit);
+    trip.send();
+    return events.list();
+  }
+
+  /** A key and where it is. */
+  record KeyPlace(String stream, String key, short part) {}
+
+  static List<SinkLag> lags(Connection connection, Optional<String> stream, int max)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<SinkLag> lags =
+        stream.isPresent()
+            ? trip.query(LAGS_OF, Queries::lag, max, stream.get())
+            : trip.query(ALL_LAGS, Queries::lag, max);
+    trip.send();
+    return lags.list();
+  }
+
+  private static SinkLag lag(ResultSet row) throws SQLException {
+    return new SinkLag(
+        row.getString(1),
+        row.getString(2),
+        row.getLong(3),
+        Duration.ofMillis(row.getLong(5)),
+        Optional.ofNullable(row.getObject(4, OffsetDateTime.class)).map(OffsetDateTime::toInstant),
+        row.getInt(6),
+        row.getInt(7),
+        row.getLong(8),
+        row.getLong(9));
+  }
+
+  static List<ParkedKey> parked(Connection connection, int sink, Optional<String> after, int limit)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<ParkedKey> keys =
+        trip.query(
+            PARKED,
+            row ->
+                new ParkedKey(
+                    row.getString(1),
+                    row.getLong(2),
+                    row.getInt(3),
+                    row.getString(4),
+                    row.getObject(5, OffsetDateTime.class).toInstant(),
+                    Optional.ofNullable(row.getObject(6, OffsetDateTime.class))
+                        .map(OffsetDateTime::toInstant)),
+            sink,
+            after.orElse(""),
+            limit);
+    trip.send();
+    return keys.list();
+  }
+}

@@ -1,0 +1,110 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.shard.ShardOwner;
+import dev.lockstep.shard.Shards;
+import dev.lockstep.tx.HintListener;
+import dev.lockstep.tx.Transactor;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node that relays: it owns a share of the partitions, reads what was committed in them and
+ * delivers it to the sinks of each stream.
+ *
+ * <p>Made by {@link Outbox#relay}. {@link #close} begins nothing more, waits for what is on its way
+ * and hands the partitions over. Thread-safe.
+ */
+public final class Relay implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Relay.class);
+  private static final long END_SECONDS = 5;
+
+  private final Territory territory;
+  private final RelayLoop loop;
+  private final Shards shards;
+  private final HintListener hints;
+  private final ExecutorService executor;
+  private final Thread thread;
+
+  Relay(
+      Transactor transactor,
+      int partitions,
+      RelayConfig config,
+      SinkTypes types,
+      Runnable maintenance) {
+    AtomicInteger number = new AtomicInteger();
+    this.executor =
+        Executors.newCachedThreadPool(
+            task -> daemon("outbox-sink-" + number.incrementAndGet(), task));
+    this.territory = new Territory(types, config, executor);
+    this.loop = new RelayLoop(transactor, territory, config, executor, maintenance);
+    this.shards = new Shards(transactor, config.shards(partitions), loop);
+    this.hints =
+        new HintListener(config.listen(), OutboxConfig.CHANNEL, "outbox-hints", loop::wake);
+    this.thread = daemon("outbox-relay", loop);
+  }
+
+  private static Thread daemon(String name, Runnable task) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  void start() {
+    thread.start();
+    hints.start();
+    shards.start();
+  }
+
+  /** The partitions this node owns, as far as it knows. */
+  public int ownedPartitions() {
+    return shards.owned().size();
+  }
+
+  /** Who owns which partition, as the database has it. */
+  public List<ShardOwner> owners() {
+    return shards.owners();
+  }
+
+  /** Looks at the table at once, instead of with the next hint or poll. */
+  public void wake() {
+    loop.wake();
+  }
+
+  /** The sinks as this node finds them. */
+  public List<SinkHealth> sinks() {
+    return territory.sinks().stream()
+        .map(
+            runner ->
+                new SinkHealth(
+                    runner.row.stream(),
+                    runner.row.spec().name(),
+                    runner.breaker.isDown()
+                        ? Optional.of(runner.breaker.reason())
+                        : Optional.empty()))
+        .toList();
+  }
+
+  @Override
+  public void close() {
+    hints.close();
+    shards.close();
+    loop.stop();
+    try {
+      thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
+      territory.close().get(END_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      log.warn("Sinks were not closed in time: {}", e.toString());
+    }
+    executor.shutdownNow();
+  }
+}

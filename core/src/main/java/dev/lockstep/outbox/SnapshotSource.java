@@ -1,0 +1,198 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads by comparing snapshots: new is what the last one did not show and this one does. A snapshot
+ * that shows event n + 1 of a key shows n, since the writer of n + 1 got the key's lock only when n
+ * had committed; so nothing is ever missing in front of what is read.
+ */
+final class SnapshotSource implements EventSource {
+  // One statement, so that everything in it is seen in one snapshot, which is the next position.
+  //
+  // Where to begin (w.start): transactions that ended after the last snapshot either began after
+  // it, and all they wrote has ord >= its xmax; or they are among those it knew as running, and
+  // then ord is not below the lowest of these. So the range grows only in the one look after a long
+  // transaction has ended, and one that is still open costs nothing. No event has ord >= the xmax
+  // of a snapshot that shows it.
+  //
+  // A portion is bounded in rows, and in bytes by the running sum. The index (part, stream, ord,
+  // id) gives it in order from any place, however much is behind it; comparing ord by itself, too,
+  // lets segments be left out.
+  private static final String LOOK =
+      """
+      WITH now AS MATERIALIZED (SELECT pg_current_snapshot() AS s)
+      SELECT 0, l.version, now.s::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      FROM now, lockstep.outbox_layout l
+      UNION ALL
+      SELECT c.n, b.id, b.ord::text, b.key, b.seq, b.type, b.content_type, b.headers, b.data,
+        b.appended_at
+      FROM now,
+        unnest(?::smallint[], ?::integer[], ?::pg_snapshot[], ?::pg_snapshot[], ?::xid8[],
+            ?::bigint[], ?::bigint[], ?::pg_snapshot[])
+          WITH ORDINALITY c(part, stream, done, target, ord, id, replay_seq, replay_to, n)
+        CROSS JOIN LATERAL (
+          SELECT COALESCE(c.target, now.s) AS target,
+            COALESCE((SELECT x FROM pg_snapshot_xip(c.done) x
+                      WHERE pg_visible_in_snapshot(x, COALESCE(c.target, now.s))
+                      ORDER BY x LIMIT 1), pg_snapshot_xmax(c.done)) AS start) w
+        CROSS JOIN LATERAL (
+          SELECT r.*, sum(r.bytes) OVER (ORDER BY r.ord, r.id) AS so_far
+          FROM (SELECT e.* FROM lockstep.outbox_event e
+                WHERE e.part = c.part AND e.stream = c.stream
+                  AND e.ord < pg_snapshot_xmax(w.target)
+                  AND e.ord >= GREATEST(w.start, c.ord)
+                  AND (e.ord, e.id) > (GREATEST(w.start, c.ord),
+                                       CASE WHEN c.ord >= w.start THEN c.id ELSE -1 END)
+                  AND NOT pg_visible_in_snapshot(e.xid, c.done)
+                  AND pg_visible_in_snapshot(e.xid, w.target)
+                  AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
+                ORDER BY e.ord, e.id LIMIT ?) r) b
+      WHERE b.so_far - b.bytes < ?""";
+
+  // By key. Only what the position is past: the rest comes in its own time.
+  private static final String BACKLOG =
+      """
+      SELECT 0, b.id, b.ord::text, b.key, b.seq, b.type, b.content_type, b.headers, b.data,
+        b.appended_at
+      FROM (
+        SELECT r.*, c.n, sum(r.bytes) OVER (ORDER BY c.n, r.seq) AS so_far
+        FROM unnest(?::text[], ?::bigint[], ?::xid8[]) WITH ORDINALITY c(key, seq, ord, n)
+          CROSS JOIN LATERAL (
+            SELECT e.* FROM lockstep.outbox_event e
+            WHERE e.part = ? AND e.stream = ? AND e.key = c.key AND e.seq >= c.seq
+              AND e.ord >= c.ord AND pg_visible_in_snapshot(e.xid, ?::pg_snapshot)
+            ORDER BY e.seq LIMIT ?) r) b
+      WHERE b.so_far - b.bytes < ?
+      ORDER BY b.n, b.seq""";
+
+  // A plan that was made while the table was small would gather and sort all of a large one.
+  private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
+
+  private final Transactor transactor;
+  private final TxOptions options;
+
+  SnapshotSource(Transactor transactor) {
+    this.transactor = transactor;
+    this.options = transactor.defaults().withLabel("outbox look").asReadOnly().withPointLookups();
+  }
+
+  /** The first row of a look has the version and the snapshot, each of the others an event. */
+  private record Row(int ask, long version, String snapshot, @Nullable Read read) {}
+
+  @Override
+  public Look look(List<Ask> asks, int maxRows, int maxBytes) {
+    List<Row> rows =
+        transactor.call(
+            options,
+            connection -> {
+              RoundTrip trip = new RoundTrip(connection);
+              trip.update(IN_INDEX_ORDER);
+              Rows<Row> found =
+                  trip.query(LOOK, row -> row(row, asks), parameters(asks, maxRows, maxBytes));
+              trip.send();
+              return found.list();
+            });
+    long version = 0;
+    String now = "";
+    List<List<Read>> reads = new ArrayList<>();
+    asks.forEach(ask -> reads.add(new ArrayList<>()));
+    for (Row row : rows) {
+      if (row.read() == null) {
+        version = row.version();
+        now = row.snapshot();
+      } else {
+        reads.get(row.ask() - 1).add(row.read());
+      }
+    }
+    List<Batch> batches = new ArrayList<>();
+    for (int i = 0; i < asks.size(); i++) {
+      Position after = after(asks.get(i).from(), reads.get(i), now, maxRows, maxBytes);
+      batches.add(new Batch(reads.get(i), after));
+    }
+    return new Look(version, batches);
+  }
+
+  /** Less than what was asked for is all there was: the step is at its end. */
+  private static Position after(
+      Position from, List<Read> rows, String now, int maxRows, int maxBytes) {
+    String target = from.target() == null ? now : from.target();
+    long bytes = rows.stream().mapToLong(row -> row.event().content().size()).sum();
+    if (rows.size() < maxRows && bytes < maxBytes) {
+      return Position.at(target);
+    }
+    Read last = rows.get(rows.size() - 1);
+    return from.within(target, last.ord(), last.event().id());
+  }
+
+  private static Object[] parameters(List<Ask> asks, int maxRows, int maxBytes) {
+    List<Position> from = asks.stream().map(Ask::from).toList();
+    return new Object[] {
+      SqlArray.smallints(asks.stream().map(Ask::part).toList()),
+      SqlArray.integers(asks.stream().map(Ask::stream).toList()),
+      new SqlArray("pg_snapshot", from.stream().map(Position::done).toArray(String[]::new)),
+      new SqlArray("pg_snapshot", from.stream().map(Position::target).toArray(String[]::new)),
+      new SqlArray("xid8", from.stream().map(Position::ord).toArray(String[]::new)),
+      SqlArray.bigints(from.stream().map(Position::id).toList()),
+      SqlArray.bigints(from.stream().map(Position::replaySeq).toList()),
+      new SqlArray("pg_snapshot", from.stream().map(Position::replayTo).toArray(String[]::new)),
+      maxRows,
+      maxBytes
+    };
+  }
+
+  @Override
+  public List<Read> backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          trip.update(IN_INDEX_ORDER);
+          Rows<Read> found =
+              trip.query(
+                  BACKLOG,
+                  row -> new Read(event(row, ask.streamName()), row.getString(3)),
+                  SqlArray.texts(keys.stream().map(KeyAsk::key).toList()),
+                  SqlArray.bigints(keys.stream().map(KeyAsk::seq).toList()),
+                  new SqlArray("xid8", keys.stream().map(KeyAsk::ord).toArray(String[]::new)),
+                  ask.part(),
+                  ask.stream(),
+                  ask.from().done(),
+                  maxRows,
+                  maxBytes);
+          trip.send();
+          return found.list();
+        });
+  }
+
+  private static Row row(ResultSet row, List<Ask> asks) throws SQLException {
+    int ask = row.getInt(1);
+    String place = row.getString(3);
+    return ask == 0
+        ? new Row(ask, row.getLong(2), place, null)
+        : new Row(ask, 0, place, new Read(event(row, asks.get(ask - 1).streamName()), place));
+  }
+
+  /** Of a row with these columns, after one of the reader's own, as in the statements above. */
+  static Event event(ResultSet row, String stream) throws SQLException {
+    return new Event(
+        row.getLong(2),
+        stream,
+        row.getString(4),
+        row.getLong(5),
+        row.getString(6),
+        Content.stored(row.getString(7), row.getBytes(9)),
+        Texts.decode(row.getString(8)),
+        row.getObject(10, OffsetDateTime.class).toInstant());
+  }
+}

@@ -1,0 +1,237 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.SinkSpec.Start;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * What all nodes agree on: the number of partitions, the streams and their sinks. Whoever changes
+ * anything raises the layout's version first, which also keeps changes apart.
+ */
+final class Streams {
+  private static final String CREATE_LAYOUT =
+      "INSERT INTO lockstep.outbox_layout (partitions) VALUES (?) ON CONFLICT DO NOTHING";
+  private static final String READ_LAYOUT = "SELECT partitions FROM lockstep.outbox_layout";
+  private static final String RAISE_VERSION =
+      "UPDATE lockstep.outbox_layout SET version = version + 1";
+  private static final String READ_VERSION = "SELECT version FROM lockstep.outbox_layout";
+
+  private static final String FIND_STREAM = "SELECT id FROM lockstep.outbox_stream WHERE name = ?";
+  private static final String CREATE_STREAM =
+      "INSERT INTO lockstep.outbox_stream (name) VALUES (?) ON CONFLICT (name) DO NOTHING";
+  private static final String ALL_STREAMS = "SELECT name FROM lockstep.outbox_stream ORDER BY name";
+
+  private static final String SINK_COLUMNS =
+      """
+      SELECT k.id, k.stream, s.name, k.name, k.type, k.settings,
+        (EXTRACT(epoch FROM k.give_up_after) * 1000)::bigint
+      FROM lockstep.outbox_sink k JOIN lockstep.outbox_stream s ON s.id = k.stream
+      """;
+  private static final String ALL_SINKS = SINK_COLUMNS + "ORDER BY s.name, k.name";
+  private static final String SINKS_OF = SINK_COLUMNS + "WHERE s.name = ? ORDER BY k.name";
+
+  private static final String CREATE_SINK =
+      """
+      INSERT INTO lockstep.outbox_sink (stream, name, type, settings, give_up_after)
+      VALUES (?, ?, ?, ?, ? * interval '1 millisecond') RETURNING id""";
+  // The cursors of all partitions at once, so that a sink always has all of them.
+  private static final String CREATE_CURSORS =
+      """
+      INSERT INTO lockstep.outbox_cursor (part, sink, done, ord, id, replay_to)
+      SELECT p, ?, %s, '0', 0, '1:1:' FROM generate_series(0, ? - 1) p""";
+  private static final String CURSORS_FROM_BEGINNING = CREATE_CURSORS.formatted("'1:1:'");
+  private static final String CURSORS_FROM_NOW = CREATE_CURSORS.formatted("pg_current_snapshot()");
+  private static final String CHANGE_SINK =
+      """
+      UPDATE lockstep.outbox_sink
+      SET type = ?, settings = ?, give_up_after = ? * interval '1 millisecond' WHERE id = ?""";
+
+  private final int partitions;
+  // Ids never change, and a definition commits before anybody can ask for it.
+  private final Map<String, Integer> known = new ConcurrentHashMap<>();
+
+  Streams(int partitions) {
+    this.partitions = partitions;
+  }
+
+  /** A sink with its row's id. */
+  record SinkRow(int id, int streamId, String stream, SinkSpec spec) {}
+
+  record Definitions(long version, List<SinkRow> sinks) {}
+
+  /** Makes the layout if there is none; the number of partitions it has. */
+  static int install(Connection connection, int partitions) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(CREATE_LAYOUT, (short) partitions);
+    Rows<Integer> actual = trip.query(READ_LAYOUT, row -> row.getInt(1));
+    trip.send();
+    return actual.list().get(0);
+  }
+
+  /**
+   * @throws IllegalArgumentException if it is not defined
+   */
+  int idOf(Connection connection, String stream) throws SQLException {
+    Integer id = known.get(stream);
+    if (id != null) {
+      return id;
+    }
+    int found =
+        find(connection, stream)
+            .orElseThrow(
+                () -> new IllegalArgumentException("No stream '%s' is defined".formatted(stream)));
+    known.put(stream, found);
+    return found;
+  }
+
+  static Optional<Integer> find(Connection connection, String stream) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Integer> id = trip.query(FIND_STREAM, row -> row.getInt(1), stream);
+    trip.send();
+    return id.list().stream().findFirst();
+  }
+
+  static List<String> names(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> names = trip.query(ALL_STREAMS, row -> row.getString(1));
+    trip.send();
+    return names.list();
+  }
+
+  /** The version first: what is read after it may be newer, and is then read again. */
+  static Definitions read(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Long> version = trip.query(READ_VERSION, row -> row.getLong(1));
+    Rows<SinkRow> sinks = trip.query(ALL_SINKS, Streams::sink);
+    trip.send();
+    return new Definitions(version.list().get(0), sinks.list());
+  }
+
+  static List<SinkRow> sinksOf(Connection connection, String stream) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<SinkRow> sinks = trip.query(SINKS_OF, Streams::sink, stream);
+    trip.send();
+    return sinks.list();
+  }
+
+  static Optional<SinkRow> sinkOf(Connection connection, String stream, String sink)
+      throws SQLException {
+    return sinksOf(connection, stream).stream()
+        .filter(row -> row.spec().name().equals(sink))
+        .findFirst();
+  }
+
+  /** Locks the layout's row, before anything else that a change locks. */
+  static void raiseVersion(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(RAISE_VERSION);
+    trip.send();
+  }
+
+  /** Makes the stream's sinks these and no others. */
+  void define(Connection connection, String stream, List<SinkSpec> sinks, String actor)
+      throws SQLException {
+    raiseVersion(connection);
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(CREATE_STREAM, stream);
+    Rows<Integer> id = trip.query(FIND_STREAM, row -> row.getInt(1), stream);
+    trip.send();
+    Map<String, SinkRow> before = new HashMap<>();
+    sinksOf(connection, stream).forEach(row -> before.put(row.spec().name(), row));
+    Set<String> wanted = new HashSet<>();
+    for (SinkSpec spec : sinks) {
+      wanted.add(spec.name());
+      SinkRow row = before.get(spec.name());
+      if (row == null) {
+        create(connection, id.list().get(0), spec);
+        Audit.write(connection, actor, "add", stream, spec.name(), "type " + spec.type());
+      } else if (!row.spec().equals(withoutStart(spec))) {
+        change(connection, row.id(), spec);
+        Audit.write(connection, actor, "change", stream, spec.name(), "type " + spec.type());
+      }
+    }
+    for (SinkRow row : List.copyOf(before.values())) {
+      if (!wanted.contains(row.spec().name())) {
+        remove(connection, row.id());
+        Audit.write(connection, actor, "remove", stream, row.spec().name(), "no longer defined");
+      }
+    }
+  }
+
+  private static SinkSpec withoutStart(SinkSpec spec) {
+    return new SinkSpec(
+        spec.name(), spec.type(), spec.settings(), Start.BEGINNING, spec.giveUpAfter());
+  }
+
+  private void create(Connection connection, int stream, SinkSpec spec) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    List<Object> values =
+        new ArrayList<>(List.of(stream, spec.name(), spec.type(), spec.settings()));
+    Rows<Integer> id =
+        trip.query(
+            giveUp(CREATE_SINK, spec), row -> row.getInt(1), withGiveUp(values, spec).toArray());
+    trip.send();
+    RoundTrip cursors = new RoundTrip(connection);
+    cursors.update(
+        spec.start() == Start.NOW ? CURSORS_FROM_NOW : CURSORS_FROM_BEGINNING,
+        id.list().get(0),
+        partitions);
+    cursors.send();
+  }
+
+  private static void change(Connection connection, int sink, SinkSpec spec) throws SQLException {
+    List<Object> values = withGiveUp(new ArrayList<>(List.of(spec.type(), spec.settings())), spec);
+    values.add(sink);
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(giveUp(CHANGE_SINK, spec), values.toArray());
+    trip.send();
+  }
+
+  private static void remove(Connection connection, int sink) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update("DELETE FROM lockstep.outbox_cursor WHERE sink = ?", sink);
+    trip.update("DELETE FROM lockstep.outbox_parked WHERE sink = ?", sink);
+    trip.update("DELETE FROM lockstep.outbox_sink WHERE id = ?", sink);
+    trip.send();
+  }
+
+  /** A parameter cannot be null here, so that the absence is in the statement. */
+  private static String giveUp(String sql, SinkSpec spec) {
+    return spec.giveUpAfter().isPresent()
+        ? sql
+        : sql.replace("? * interval '1 millisecond'", "NULL");
+  }
+
+  private static List<Object> withGiveUp(List<Object> values, SinkSpec spec) {
+    spec.giveUpAfter().ifPresent(time -> values.add(time.toMillis()));
+    return values;
+  }
+
+  private static SinkRow sink(ResultSet row) throws SQLException {
+    long giveUpMs = row.getLong(7);
+    OptionalLong giveUp = row.wasNull() ? OptionalLong.empty() : OptionalLong.of(giveUpMs);
+    SinkSpec spec =
+        new SinkSpec(
+            row.getString(4),
+            row.getString(5),
+            row.getString(6),
+            Start.BEGINNING,
+            giveUp.isPresent()
+                ? Optional.of(Duration.ofMillis(giveUp.getAsLong()))
+                : Optional.empty());
+    return new SinkRow(row.getInt(1), row.getInt(2), row.getString(3), spec);
+  }
+}

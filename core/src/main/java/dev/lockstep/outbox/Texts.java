@@ -1,0 +1,96 @@
+package dev.lockstep.outbox;
+
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/** Names, headers and errors: text that the database stores as it is and finds again. */
+final class Texts {
+  static final int MAX_NAME_LENGTH = 200;
+  static final int MAX_KEY_LENGTH = 400;
+  static final int MAX_HEADERS = 32;
+  static final int MAX_HEADER_LENGTH = 1_000;
+  static final int MAX_SETTINGS_LENGTH = 10_000;
+  static final int MAX_REASON_LENGTH = 1_000;
+  static final int MAX_ERROR_LENGTH = 4_000;
+
+  // What HTTP allows in a header's name, so that every sink can send it.
+  private static final Pattern HEADER = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}");
+  private static final String RESERVED = "lockstep-";
+
+  private Texts() {}
+
+  static void require(String what, String text, int maxLength) {
+    if (text.isBlank() || text.length() > maxLength || !isStorable(text)) {
+      throw new IllegalArgumentException(
+          "%s is 1 to %d characters, without NUL and half characters".formatted(what, maxLength));
+    }
+  }
+
+  /** Without line breaks and other control characters, too. */
+  static void requireLine(String what, String text, int maxLength) {
+    require(what, text, maxLength);
+    if (hasControl(text)) {
+      throw new IllegalArgumentException(what + " has no control characters");
+    }
+  }
+
+  static void requireHeaders(Map<String, String> headers) {
+    if (headers.size() > MAX_HEADERS) {
+      throw new IllegalArgumentException("At most %d headers".formatted(MAX_HEADERS));
+    }
+    headers.forEach(
+        (name, value) -> {
+          if (!HEADER.matcher(name).matches()
+              || name.toLowerCase(Locale.ROOT).startsWith(RESERVED)) {
+            throw new IllegalArgumentException(
+                "A header's name is a token of up to 100 characters that does not begin with %s"
+                    .formatted(RESERVED));
+          }
+          if (value.length() > MAX_HEADER_LENGTH || !isStorable(value) || hasControl(value)) {
+            throw new IllegalArgumentException(
+                "A header's value is up to %d characters, without control characters"
+                    .formatted(MAX_HEADER_LENGTH));
+          }
+        });
+  }
+
+  /** A line each. Names have no colon and values no line break, so nothing needs quoting. */
+  static String encode(Map<String, String> headers) {
+    StringBuilder text = new StringBuilder();
+    headers.forEach((name, value) -> text.append(name).append(": ").append(value).append('\n'));
+    return text.toString();
+  }
+
+  static Map<String, String> decode(String text) {
+    if (text.isEmpty()) {
+      return Map.of();
+    }
+    Map<String, String> headers = new LinkedHashMap<>();
+    for (int from = 0; from < text.length(); ) {
+      int colon = text.indexOf(": ", from);
+      int end = text.indexOf('\n', from);
+      headers.put(text.substring(from, colon), text.substring(colon + 2, end));
+      from = end + 1;
+    }
+    return headers;
+  }
+
+  /** What can be stored of a text that others made: an error's message, say. */
+  static String storable(String text) {
+    String cut = text.length() > MAX_ERROR_LENGTH ? text.substring(0, MAX_ERROR_LENGTH) : text;
+    // Encoding replaces half a character, also one that was cut in the middle.
+    return new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
+        .replace('\0', ' ');
+  }
+
+  private static boolean hasControl(String text) {
+    return text.chars().anyMatch(Character::isISOControl);
+  }
+
+  private static boolean isStorable(String text) {
+    return text.indexOf('\0') < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);
+  }
+}
