@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -48,6 +49,14 @@ final class HoldQueries {
         ORDER BY h.expires_at LIMIT 1) due
       ORDER BY s.scope""";
 
+  // As above: the first of each scope, by the index of what expires.
+  private static final String NEXT_EXPIRY =
+      """
+      SELECT extract(epoch FROM min(due.expires_at) - now()) * 1000 FROM lockstep.scope s
+      CROSS JOIN LATERAL (
+        SELECT h.expires_at FROM lockstep.hold h WHERE h.scope = s.scope AND h.state = 0
+        ORDER BY h.expires_at LIMIT 1) due""";
+
   // By the units' primary key, then each hold by its own: the unit says who has it, the hold
   // whether
   // it was sold.
@@ -74,6 +83,7 @@ final class HoldQueries {
 
   static List<Hold> page(Connection connection, ScopeId scope, HoldFilter filter, int limit)
       throws SQLException {
+    requirePage(limit);
     StringBuilder sql = new StringBuilder(PAGE);
     List<Object> values = new ArrayList<>(List.of(scope.value()));
     filter.buyer().ifPresent(buyer -> add(sql, OF_BUYER, values, buyer.value()));
@@ -101,6 +111,12 @@ final class HoldQueries {
     }
   }
 
+  private static void requirePage(int limit) {
+    if (limit < 1 || limit > Holds.MAX_PAGE) {
+      throw new IllegalArgumentException("A page has 1 to " + Holds.MAX_PAGE + " rows");
+    }
+  }
+
   private static void add(StringBuilder sql, String part, List<Object> values, Object value) {
     sql.append(part);
     values.add(value);
@@ -109,6 +125,7 @@ final class HoldQueries {
   static List<StockChange> audit(
       Connection connection, ScopeId scope, PoolId pool, long afterSeq, int limit)
       throws SQLException {
+    requirePage(limit);
     try (PreparedStatement statement = connection.prepareStatement(AUDIT_PAGE)) {
       statement.setLong(1, scope.value());
       statement.setLong(2, pool.value());
@@ -150,6 +167,17 @@ final class HoldQueries {
         scopes.add(new ScopeId(row.getLong(1)));
       }
       return scopes;
+    }
+  }
+
+  static Optional<Duration> untilNextExpiry(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(NEXT_EXPIRY);
+        ResultSet row = statement.executeQuery()) {
+      row.next();
+      double ms = row.getDouble(1);
+      return row.wasNull()
+          ? Optional.empty()
+          : Optional.of(Duration.ofMillis((long) Math.ceil(Math.max(0, ms))));
     }
   }
 

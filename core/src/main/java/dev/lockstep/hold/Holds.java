@@ -51,7 +51,6 @@ public final class Holds implements AutoCloseable {
   // A thousand rounds of it are longer than any lock is waited for.
   private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
 
-  public static final int MAX_AUDIT_PAGE = 10_000;
   public static final int MAX_PAGE = 10_000;
   private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
 
@@ -252,17 +251,11 @@ public final class Holds implements AutoCloseable {
    * from where the filter says, until the page is full: where few match, that is far.
    */
   public List<Hold> list(ScopeId scope, HoldFilter filter, int limit) {
-    if (limit < 1 || limit > MAX_PAGE) {
-      throw new IllegalArgumentException("A page has 1 to " + MAX_PAGE + " holds");
-    }
     return transactor.call(connection -> HoldQueries.page(connection, scope, filter, limit));
   }
 
-  /** A page of a pool's stock audit, oldest first, at most {@value #MAX_AUDIT_PAGE} rows. */
+  /** A page of a pool's stock audit, oldest first, at most {@value #MAX_PAGE} rows. */
   public List<StockChange> audit(ScopeId scope, PoolId pool, long afterSeq, int limit) {
-    if (limit < 1 || limit > MAX_AUDIT_PAGE) {
-      throw new IllegalArgumentException("A page has 1 to " + MAX_AUDIT_PAGE + " rows");
-    }
     return transactor.call(
         connection -> HoldQueries.audit(connection, scope, pool, afterSeq, limit));
   }
@@ -284,6 +277,14 @@ public final class Holds implements AutoCloseable {
       } while (reply.again() && reply.swept() > 0 && ++round < MAX_ROUNDS);
     }
     return swept;
+  }
+
+  /**
+   * How long it is until the next expiry of a hold that is there now; empty if nothing is held. A
+   * new hold lasts a second at least: who asks that often knows of every expiry before it comes.
+   */
+  public Optional<Duration> untilNextExpiry() {
+    return transactor.call(HoldQueries::untilNextExpiry);
   }
 
   /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */

@@ -262,7 +262,7 @@ class BadInputTest {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> sale.node().audit(sale.scope(), counted, 0, 0));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> sale.node().audit(sale.scope(), counted, 0, Holds.MAX_AUDIT_PAGE + 1));
+        .isThrownBy(() -> sale.node().audit(sale.scope(), counted, 0, Holds.MAX_PAGE + 1));
   }
 
   @Test

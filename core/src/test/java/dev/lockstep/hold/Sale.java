@@ -144,7 +144,7 @@ final class Sale implements AutoCloseable {
   }
 
   List<StockChange> audit(PoolId pool) {
-    return node().audit(scope, pool, 0, Holds.MAX_AUDIT_PAGE);
+    return node().audit(scope, pool, 0, Holds.MAX_PAGE);
   }
 
   long holds(HoldState state) {

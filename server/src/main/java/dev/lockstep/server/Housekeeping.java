@@ -1,8 +1,7 @@
 package dev.lockstep.server;
 
-import dev.lockstep.once.Once;
+import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.job.JobRunner;
-import dev.lockstep.server.key.Keys;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -10,17 +9,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Removes what has served its time: idempotency keys a day after their answer, visitors' keys when
- * they have expired. Sees to it that what recurs has its job.
+ * What each node does for itself, once a minute: sees to it that what recurs has its job, and
+ * learns what the node has found that ran the invariant check.
  */
 final class Housekeeping implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
   private static final long INTERVAL_SECONDS = 60;
   private static final long CLOSE_SECONDS = 10;
 
-  private final Once once;
-  private final Keys keys;
   private final JobRunner jobs;
+  private final Invariants invariants;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           task -> {
@@ -29,22 +27,20 @@ final class Housekeeping implements AutoCloseable {
             return thread;
           });
 
-  Housekeeping(Once once, Keys keys, JobRunner jobs) {
-    this.once = once;
-    this.keys = keys;
+  Housekeeping(JobRunner jobs, Invariants invariants) {
     this.jobs = jobs;
+    this.invariants = invariants;
     var unused =
         timer.scheduleWithFixedDelay(
             this::tidy, INTERVAL_SECONDS, INTERVAL_SECONDS, TimeUnit.SECONDS);
   }
 
   private void tidy() {
-    attempt("Expired idempotency keys were not removed", once::removeExpired);
-    attempt("Visitors of long ago were not removed", keys::removeOldVisitors);
     attempt("What recurs was not looked after", jobs::ensureRecurring);
+    attempt("The latest check of invariants was not read", invariants::refresh);
   }
 
-  /** Nothing of it is urgent: an expired key, say, counts as none. The next round tries again. */
+  /** Nothing of it is urgent: the next round tries again. */
   private static void attempt(String failure, Runnable work) {
     try {
       work.run();

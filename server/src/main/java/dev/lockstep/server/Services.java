@@ -29,7 +29,6 @@ import io.vertx.core.Vertx;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -44,12 +43,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Services implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Services.class);
-
-  /** How long a hold that has expired may still be shown as held. */
-  private static final Duration SWEEP_INTERVAL = Duration.ofMillis(500);
-
-  /** How soon after its beacon a draw is completed. */
-  private static final Duration BEACON_INTERVAL = Duration.ofSeconds(5);
 
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -95,7 +88,7 @@ final class Services implements AutoCloseable {
                   config.payments().timings(),
                   whenSold(draws, metrics)));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
-      Invariants invariants = opened(new Invariants(transactor, holds, workers, metrics));
+      Invariants invariants = new Invariants(transactor, holds, workers, metrics);
       JobRunner jobs = jobRunner(database, config, transactor, self);
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(
@@ -116,14 +109,16 @@ final class Services implements AutoCloseable {
       if (config.samples()) {
         campaigns.createSamples();
       }
-      opened(holds.startSweeper(SWEEP_INTERVAL));
-      opened(new Housekeeping(once, keys, jobs));
-      opened(draws.start(BEACON_INTERVAL));
-      invariants.start();
-      purchases.start();
+      opened(new Housekeeping(jobs, invariants));
       gauges(metrics, database, holds, campaigns);
       // Last: jobs use everything above, and the worker is closed before any of it.
-      opened(jobs).start(List.of());
+      opened(jobs)
+          .start(
+              List.of(
+                  Upkeep.of(holds, once, keys),
+                  purchases.duties(),
+                  draws.duties(),
+                  invariants.duties()));
     } catch (RuntimeException | Error e) {
       close();
       throw e;

@@ -18,6 +18,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.campaign.Kind;
+import dev.lockstep.server.job.Duties;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -40,6 +41,9 @@ import java.util.TreeMap;
  * <p>{@link #afterSales} runs in the caller's transaction, and the caller commits. Thread-safe.
  */
 public final class Draws {
+  /** How soon after its beacon a draw is completed. */
+  private static final Duration BEACON_INTERVAL = Duration.ofSeconds(5);
+
   private final Transactor transactor;
   private final Holds holds;
   private final Workers workers;
@@ -138,13 +142,18 @@ public final class Draws {
             .handledBy(this::show));
   }
 
-  /** With a beacon: begins to look for lists that wait for its value. Close it to stop. */
-  public AutoCloseable start(Duration interval) {
-    return beacon.isPresent() ? new DrawLoop(this, interval) : () -> {};
+  /** With a beacon: looks for lists that wait for its value. */
+  public Duties duties() {
+    return beacon.isPresent()
+        ? Duties.none().every(BEACON_INTERVAL, "draws", job -> completeWaiting())
+        : Duties.none();
   }
 
-  /** Ranks the winners of every list whose beacon has spoken. Blocks, and commits. */
-  void completeWaiting() {
+  /**
+   * Ranks the winners of every list whose beacon has spoken. Any number of nodes may do so at once.
+   * Blocks, and commits.
+   */
+  public void completeWaiting() {
     for (DrawTable.Waiting waiting : transactor.call(DrawTable::waiting)) {
       // Asked for outside any transaction: no lock is held over a network call.
       Optional<byte[]> value = beacon.orElseThrow().valueFor(waiting.frozenAt());

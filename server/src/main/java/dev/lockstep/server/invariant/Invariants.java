@@ -15,30 +15,25 @@ import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Compares every record of the stock with every other: what changed, each minute; everything, when
- * asked. A pool where two records differ is paused with what was found as the reason. Thread-safe.
+ * Compares every record of the stock with every other: what changed, each minute, on one node;
+ * everything, when asked. A pool where two records differ is paused with what was found as the
+ * reason. The latest report is kept for all nodes to show. Thread-safe.
  */
-public final class Invariants implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(Invariants.class);
-
+public final class Invariants {
   public static final Duration INTERVAL = Duration.ofMinutes(1);
-  private static final long CLOSE_SECONDS = 10;
   private static final int MAX_SHOWN = 1_000;
   private static final int MAX_DETAIL = 500;
 
@@ -62,14 +57,8 @@ public final class Invariants implements AutoCloseable {
 
   private final Audit audit;
   private final Workers workers;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          task -> {
-            Thread thread = new Thread(task, "lockstep-invariants");
-            thread.setDaemon(true);
-            return thread;
-          });
-  private volatile @Nullable AuditReport latest;
+  private final Transactor transactor;
+  private volatile @Nullable JsonObject latest;
 
   public Invariants(Transactor transactor, Holds holds, Workers workers, Metrics metrics) {
     Oversold oversold = new Oversold(metrics);
@@ -81,6 +70,7 @@ public final class Invariants implements AutoCloseable {
               oversold.look(violation);
             });
     this.workers = workers;
+    this.transactor = transactor;
     metrics.gauge(
         "lockstep.invariant.violations", "What the latest check found broken.", this::violations);
     metrics.gauge(
@@ -89,11 +79,14 @@ public final class Invariants implements AutoCloseable {
         this::checkedAt);
   }
 
-  /** Begins to check what has changed, again and again. */
-  public void start() {
-    var unused =
-        timer.scheduleWithFixedDelay(
-            this::checkChanged, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+  /** What is to be done by jobs. */
+  public Duties duties() {
+    return Duties.none().every(INTERVAL, "invariants", job -> keep(audit.checkChanged()));
+  }
+
+  /** Learns what another node has found, for this node's figures. Blocks. */
+  public void refresh() {
+    transactor.call(ReportTable::latest).ifPresent(report -> latest = report);
   }
 
   public List<Endpoint> endpoints() {
@@ -102,10 +95,14 @@ public final class Invariants implements AutoCloseable {
             .by(Role.OPERATOR)
             .answering(200, REPORT)
             .handledBy(
-                request -> {
-                  AuditReport known = latest;
-                  return known == null ? check() : Future.succeededFuture(answer(known));
-                }),
+                request ->
+                    workers
+                        .run(() -> transactor.call(ReportTable::latest))
+                        .compose(
+                            known ->
+                                known.isPresent()
+                                    ? Future.succeededFuture(Answer.ok(known.get()))
+                                    : check())),
         Endpoint.of(POST, "/v1/invariants/check", "Checks everything now, from the beginning.")
             .by(Role.OPERATOR)
             .perhapsTaking(Shape.object())
@@ -113,46 +110,27 @@ public final class Invariants implements AutoCloseable {
             .handledBy(request -> check()));
   }
 
-  @Override
-  public void close() {
-    timer.shutdownNow();
-    try {
-      if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("The invariant check has not ended within {} s", CLOSE_SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
   private int violations() {
-    AuditReport known = latest;
-    return known == null ? 0 : known.violations().size();
+    JsonObject known = latest;
+    return known == null ? 0 : known.getJsonArray("violations").size();
   }
 
   private double checkedAt() {
-    AuditReport known = latest;
-    return known == null ? Double.NaN : known.checkedAt().toEpochMilli() / 1_000.0;
+    JsonObject known = latest;
+    return known == null
+        ? Double.NaN
+        : Instant.parse(known.getString("checkedAt")).toEpochMilli() / 1_000.0;
   }
 
   private Future<Answer> check() {
-    return workers
-        .run(
-            () -> {
-              AuditReport report = audit.checkAll();
-              latest = report;
-              return report;
-            })
-        .map(Invariants::answer);
+    return workers.run(() -> Answer.ok(keep(audit.checkAll())));
   }
 
-  private void checkChanged() {
-    try {
-      latest = audit.checkChanged();
-    } catch (RuntimeException e) {
-      // The next round looks at the same and more.
-      log.warn("Invariants could not be checked this time: {}", e.getMessage());
-    }
+  private JsonObject keep(AuditReport report) {
+    JsonObject json = json(report);
+    transactor.run(connection -> ReportTable.keep(connection, report.checkedAt(), json));
+    latest = json;
+    return json;
   }
 
   private static void pause(Holds holds, Violation violation) {
@@ -164,19 +142,18 @@ public final class Invariants implements AutoCloseable {
         reason.substring(0, Math.min(MAX_DETAIL, reason.length())));
   }
 
-  private static Answer answer(AuditReport report) {
+  private static JsonObject json(AuditReport report) {
     JsonArray violations = new JsonArray();
     report.violations().stream()
         .limit(MAX_SHOWN)
         .forEach(violation -> violations.add(json(violation)));
-    return Answer.ok(
-        new JsonObject()
-            .put("ok", report.ok())
-            .put("checkedAt", report.checkedAt().toString())
-            .put(
-                "checked",
-                new JsonObject().put("pools", report.pools()).put("changes", report.changes()))
-            .put("violations", violations));
+    return new JsonObject()
+        .put("ok", report.ok())
+        .put("checkedAt", report.checkedAt().toString())
+        .put(
+            "checked",
+            new JsonObject().put("pools", report.pools()).put("changes", report.changes()))
+        .put("violations", violations);
   }
 
   private static JsonObject json(Violation violation) {

@@ -22,11 +22,17 @@ public final class Duties {
     void run(JobContext job) throws Exception;
   }
 
+  /** The same, and says after each time how long to wait for the next. */
+  @FunctionalInterface
+  public interface PacedTask {
+    Duration run(JobContext job) throws Exception;
+  }
+
   record Kind<T>(String name, JobHandler.Reader<T> reader, JobHandler<T> handler) {}
 
-  record Recurring(String kind, Duration interval, Task task) {
+  record Recurring(String kind, Duration afterFailure, PacedTask task) {
     Recurring {
-      if (interval.toMillis() < 1) {
+      if (afterFailure.toMillis() < 1) {
         throw new IllegalArgumentException("An interval is at least 1 ms");
       }
     }
@@ -65,8 +71,24 @@ public final class Duties {
    * @param kind names it; there is one job of it, however many nodes
    */
   public Duties every(Duration interval, String kind, Task task) {
+    return paced(
+        interval,
+        kind,
+        job -> {
+          task.run(job);
+          return interval;
+        });
+  }
+
+  /**
+   * As {@link #every}, but the task itself says when to come again: at once when there is more to
+   * do, late when it knows that nothing will be due before.
+   *
+   * @param afterFailure how long to wait when it throws
+   */
+  public Duties paced(Duration afterFailure, String kind, PacedTask task) {
     Duties copy = copy();
-    copy.recurring.add(new Recurring(kind, interval, task));
+    copy.recurring.add(new Recurring(kind, afterFailure, task));
     return copy;
   }
 

@@ -146,12 +146,11 @@ public final class JobRunner implements AutoCloseable {
   /** It snoozes instead of ending; a failure waits no longer than a success, however many. */
   private static Outcome again(Recurring recurring, JobContext job) throws InterruptedException {
     try {
-      recurring.task().run(job);
-      return new Outcome.Snooze(recurring.interval());
+      return new Outcome.Snooze(recurring.task().run(job));
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      return new Outcome.Retry(e.toString(), Optional.of(recurring.interval()));
+      return new Outcome.Retry(e.toString(), Optional.of(recurring.afterFailure()));
     }
   }
 

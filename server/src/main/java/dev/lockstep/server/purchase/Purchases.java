@@ -33,6 +33,7 @@ import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
 import dev.lockstep.server.cart.Checkouts;
 import dev.lockstep.server.cart.Outcomes;
+import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.purchase.BeginCompanion.KeyTaken;
@@ -45,6 +46,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -59,9 +61,8 @@ import java.util.concurrent.CompletionStage;
  * Purchases over HTTP: made in one call or of a cart, shown, refunded, reconciled; and the webhook
  * of the payment provider.
  *
- * <p>Thread-safe. {@link #start} begins to look after unfinished purchases, those of earlier
- * processes included; {@link #close} stops that. The payments stay the caller's, and are to be
- * closed after this.
+ * <p>Thread-safe. Its {@link #duties} look after unfinished purchases, those of earlier processes
+ * included. The payments stay the caller's, and are to be closed after this.
  */
 public final class Purchases implements Checkouts, AutoCloseable {
   private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};
@@ -128,13 +129,15 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.reconciliation = new Reconciliation(transactor, workers);
   }
 
-  public void start() {
-    timer.start();
+  /** What is to be done by jobs. */
+  public Duties duties() {
+    return Duties.none()
+        .paced(timer.interval(), "unfinished-purchases", job -> timer.look())
+        .every(Duration.ofMinutes(1), "old-payment-events", job -> timer.forgetEvents());
   }
 
   @Override
   public void close() {
-    timer.close();
     webhook.close();
   }
 

@@ -3,28 +3,27 @@ package dev.lockstep.server.purchase;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after purchases about which nothing was heard: a loop over the table, so that nothing is
- * forgotten when a process dies. Any number of nodes may run one. Whoever pushes a purchase's due
+ * Looks after purchases about which nothing was heard. What is due is in the table, so that nothing
+ * is forgotten when a process dies; a job that recurs looks there. Whoever pushes a purchase's due
  * time has it until then; should two have it after all, every step is safe to take twice.
  */
-final class Timer implements AutoCloseable {
+final class Timer {
   private static final Logger log = LoggerFactory.getLogger(Timer.class);
 
   private static final int BATCH = 100;
   private static final int MAX_IN_FLIGHT = 400;
-  private static final long CLOSE_SECONDS = 10;
+  private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
   /**
    * The provider forgets a key after 24 hours: sent again after that, it would be a new payment.
@@ -50,25 +49,22 @@ final class Timer implements AutoCloseable {
       RETURNING %s, now() > p.created_at + ? * interval '1 millisecond'"""
           .formatted(PurchaseTable.COLUMNS);
 
+  private static final String NEXT_DUE =
+      """
+      SELECT extract(epoch FROM due_at - now()) * 1000 FROM lockstep_server.purchase
+      WHERE status IN (0, 1, 5) ORDER BY due_at LIMIT 1""";
+
   private static final String FORGET_EVENTS =
       """
       DELETE FROM lockstep_server.payment_event WHERE (campaign, event) IN
         (SELECT campaign, event FROM lockstep_server.payment_event
          WHERE received_at < now() - interval '30 days' LIMIT 1000)""";
-  private static final Duration FORGET_INTERVAL = Duration.ofMinutes(1);
 
   private final Transactor transactor;
   private final Saga saga;
   private final Refunds refunds;
   private final Timings timings;
   private final AtomicInteger inFlight = new AtomicInteger();
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(
-          task -> {
-            Thread named = new Thread(task, "purchase-timer");
-            named.setDaemon(true);
-            return named;
-          });
 
   Timer(Transactor transactor, Saga saga, Refunds refunds, Timings timings) {
     this.transactor = transactor;
@@ -79,27 +75,34 @@ final class Timer implements AutoCloseable {
 
   private record Due(Purchase purchase, boolean keyForgotten) {}
 
-  void start() {
-    long everyMs = timings.pollInterval().toMillis();
-    var unused = thread.scheduleWithFixedDelay(this::look, everyMs, everyMs, TimeUnit.MILLISECONDS);
-    var unusedToo =
-        thread.scheduleWithFixedDelay(
-            this::forgetEvents,
-            FORGET_INTERVAL.toMillis(),
-            FORGET_INTERVAL.toMillis(),
-            TimeUnit.MILLISECONDS);
+  /**
+   * Takes what is due and goes on with it; that ends by itself, or is due again later. Blocks while
+   * it looks, not until they have ended.
+   *
+   * @return when to look again: when the next is due, and in time for one that was begun just now
+   */
+  Duration look() {
+    List<Due> taken;
+    do {
+      taken = inFlight.get() < MAX_IN_FLIGHT ? takeDue() : List.of();
+      taken.forEach(this::resume);
+    } while (taken.size() == BATCH && !Thread.currentThread().isInterrupted());
+    return transactor.call(this::untilNextDue);
   }
 
-  private void look() {
-    try {
-      List<Due> taken;
-      do {
-        taken = inFlight.get() < MAX_IN_FLIGHT ? takeDue() : List.of();
-        taken.forEach(this::resume);
-      } while (taken.size() == BATCH && !Thread.currentThread().isInterrupted());
-    } catch (RuntimeException e) {
-      log.warn("Purchases that are due were not looked after this time: {}", e.getMessage());
-    }
+  /** The longest time between two looks. */
+  Duration interval() {
+    return timings.pollInterval();
+  }
+
+  private Duration untilNextDue(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Long> next = trip.query(NEXT_DUE, row -> (long) Math.ceil(row.getDouble(1)));
+    trip.send();
+    long longest = timings.pollInterval().toMillis();
+    long shortest = Math.min(SHORTEST_WAIT.toMillis(), longest);
+    long wait = next.list().isEmpty() ? longest : Math.min(longest, next.list().get(0));
+    return Duration.ofMillis(Math.max(shortest, wait));
   }
 
   private List<Due> takeDue() {
@@ -157,29 +160,13 @@ final class Timer implements AutoCloseable {
     return known ? saga.lookUp(purchase) : saga.pay(purchase);
   }
 
-  private void forgetEvents() {
-    try {
-      transactor.run(
-          connection -> {
-            RoundTrip trip = new RoundTrip(connection);
-            trip.update(FORGET_EVENTS);
-            trip.send();
-          });
-    } catch (RuntimeException e) {
-      log.warn("Old payment events are kept for now: {}", e.getMessage());
-    }
-  }
-
-  /** What is under way ends by itself, or is due again later. */
-  @Override
-  public void close() {
-    thread.shutdownNow();
-    try {
-      if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("The purchase timer has not ended within {} s", CLOSE_SECONDS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+  /** Of a month ago: their signatures have long been too old to be sent again. */
+  void forgetEvents() {
+    transactor.run(
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          trip.update(FORGET_EVENTS);
+          trip.send();
+        });
   }
 }

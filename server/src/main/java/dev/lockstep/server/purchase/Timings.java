@@ -7,13 +7,14 @@ import java.time.Duration;
  *
  * @param lookAfter when a timer looks at a purchase about which nothing was heard; doubles with
  *     each look, thirty-two-fold at most (10 s)
- * @param pollInterval how often the timer asks what is due (500 ms)
+ * @param pollInterval the longest time between two looks at what is due (1 s): no more than the
+ *     shortest time to pay there is, so that none is found late
  * @param actionWindow how long a buyer may take for the bank's challenge: the one extension there
  *     is (10 min)
  */
 public record Timings(Duration lookAfter, Duration pollInterval, Duration actionWindow) {
   public static final Timings DEFAULT =
-      new Timings(Duration.ofSeconds(10), Duration.ofMillis(500), Duration.ofMinutes(10));
+      new Timings(Duration.ofSeconds(10), Duration.ofSeconds(1), Duration.ofMinutes(10));
 
   public Timings {
     if (lookAfter.toMillis() < 1 || pollInterval.toMillis() < 1 || actionWindow.toMillis() < 1) {

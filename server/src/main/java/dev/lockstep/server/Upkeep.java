@@ -1,0 +1,36 @@
+package dev.lockstep.server;
+
+import dev.lockstep.hold.Holds;
+import dev.lockstep.once.Once;
+import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.key.Keys;
+import java.time.Duration;
+
+/** What the blocks themselves need done again and again, by one node for all. */
+final class Upkeep {
+  /** How long a hold that has expired may still be shown as held, when many expire. */
+  private static final Duration SHORTEST_WAIT = Duration.ofMillis(250);
+
+  /** The shortest hold there is: who looks that often knows of each before it expires. */
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
+
+  private static final Duration MINUTE = Duration.ofMinutes(1);
+
+  private Upkeep() {}
+
+  static Duties of(Holds holds, Once once, Keys keys) {
+    return Duties.none()
+        .paced(SHORTEST_WAIT, "expired-holds", job -> takeBack(holds))
+        // An expired key counts as none whether or not it is still there.
+        .every(MINUTE, "old-idempotency-keys", job -> once.removeExpired())
+        .every(MINUTE, "old-visitors", job -> keys.removeOldVisitors());
+  }
+
+  /** Wakes with the next expiry, so that stock that comes back shows at once. */
+  private static Duration takeBack(Holds holds) {
+    holds.sweep();
+    Duration next = holds.untilNextExpiry().orElse(LONGEST_WAIT);
+    Duration wait = next.compareTo(LONGEST_WAIT) < 0 ? next : LONGEST_WAIT;
+    return wait.compareTo(SHORTEST_WAIT) > 0 ? wait : SHORTEST_WAIT;
+  }
+}
