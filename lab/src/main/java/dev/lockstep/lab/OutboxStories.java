@@ -185,7 +185,7 @@ final class OutboxStories {
     int times = seen.finalRows().size();
     return Finding.of(
         times > 1,
-        "The broker received event 1 " + times + " times.",
+        "The broker received event 1 " + (times == 2 ? "twice." : times + " times."),
         "The broker received event 1 once.");
   }
 

@@ -27,7 +27,7 @@ final class Player {
   /** For a whole run. A script that needs as long has met a server in trouble. */
   private static final Duration RUN_TIMEOUT = Duration.ofSeconds(30);
 
-  /** Between two looks at a session that neither is done nor waits yet. */
+  /** Before each look at a session that neither is done nor known to wait. */
   private static final long LOOK_INTERVAL_MS = 1;
 
   private final Observer observer;
@@ -177,6 +177,8 @@ final class Player {
   private void settle(Actor actor) throws SQLException, InterruptedException {
     Sent sent = actor.sent;
     while (sent != null) {
+      // Most steps are done in less, and nobody needs to be asked.
+      await(sent.ended, LOOK_INTERVAL_MS);
       if (sent.ended.isDone()) {
         finish(actor, sent);
         return;
@@ -191,7 +193,6 @@ final class Player {
         sent.blockedBy = blockers;
         return;
       }
-      await(sent.ended, LOOK_INTERVAL_MS);
       checkTime();
     }
   }

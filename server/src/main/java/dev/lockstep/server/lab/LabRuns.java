@@ -28,12 +28,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plays scenarios for whoever asks, one at a time, on a thread of its own: neither the event loop
  * nor the workers that sell wait for it. What comes while too many wait is refused. Thread-safe.
  */
 public final class LabRuns implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(LabRuns.class);
+
   /** A run takes some tens of milliseconds, so who is let in is answered within about a second. */
   static final int MAX_WAITING = 16;
 
@@ -128,6 +132,7 @@ public final class LabRuns implements AutoCloseable {
     try {
       answer.complete(Answer.ok(LabJson.timeline(lab.run(scenario, isolation, variant))));
     } catch (LabUnavailable e) {
+      log.warn("The lab cannot play: {}", e.getMessage());
       answer.completeExceptionally(
           Problem.of("lab-unavailable", 503, "Lab unavailable", sentence(e))
               .retryAfter(Duration.ofSeconds(5))

@@ -28,7 +28,6 @@ const message = el('div', {});
 const stage = el('div', { class: 'races' });
 const counter = el('p', { class: 'counter', id: 'counter' });
 const play = button('Play', { id: 'play' }, () => (playing ? pause() : resume()));
-const verdictOf = (run) => run.verdict;
 
 function choices(legend, name, pairs, extra) {
   return el('fieldset', { class: `segments ${name}` }, el('legend', {}, legend), el('div', { class: 'row' },
@@ -122,7 +121,7 @@ function race(variant, label, run, upTo) {
     timeline(run, upTo),
     done ? [el('h3', {}, 'In the end'),
       el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${label}: in the end` }, rows(run.finalState.columns, run.finalState.rows, 'What is in the tables')),
-      notice(verdictOf(run).anomaly ? 'bad' : 'good', verdictOf(run).anomaly ? 'It happened.' : `Prevented${how(run)}.`, verdictOf(run).sentence),
+      notice(run.verdict.anomaly ? 'bad' : 'good', run.verdict.anomaly ? 'It happened.' : `Prevented${how(run)}.`, run.verdict.sentence),
       el('p', { class: 'quiet' }, `PostgreSQL ${run.postgres}, ${duration(run.tookUs)} in all.`)] : null);
 }
 

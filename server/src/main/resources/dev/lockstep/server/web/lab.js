@@ -12,7 +12,7 @@ function card(scenario) {
 }
 
 function group(scenarios) {
-  return el('section', { class: 'block' }, el('h2', {}, scenarios[0].groupTitle), el('ul', { class: 'cards' }, scenarios.map(card)));
+  return el('section', { class: 'block' }, el('h2', {}, scenarios[0].groupTitle), el('ul', { class: 'cards catalogue' }, scenarios.map(card)));
 }
 
 /** Scenarios come in the order of their groups. */
