@@ -56,6 +56,12 @@ public final class Transactor {
     return current.get() != null;
   }
 
+  /** Whether this thread is in such a transaction, with {@link TxOptions#pointLookups()}. */
+  public boolean plansPointLookups() {
+    Frame frame = current.get();
+    return frame != null && frame.options != null && frame.options.pointLookups();
+  }
+
   public <T> T call(TxWork<T> work) {
     return call(defaults, work);
   }

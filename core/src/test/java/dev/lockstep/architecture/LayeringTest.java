@@ -12,6 +12,7 @@ import dev.lockstep.audit.Audit;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Jobs;
+import dev.lockstep.ledger.Ledger;
 import dev.lockstep.once.Once;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
@@ -57,7 +58,8 @@ class LayeringTest {
           Jobs.class,
           Outbox.class,
           // A consumer has an inbox without having an outbox.
-          Inbox.class);
+          Inbox.class,
+          Ledger.class);
 
   private static final String CORE = "dev.lockstep";
   private static final String FIXTURE = "dev.lockstep.architecture.fixture";

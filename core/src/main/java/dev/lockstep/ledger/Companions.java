@@ -1,0 +1,55 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.ledger.Ask.Attachment;
+import dev.lockstep.ledger.LedgerOperation.Decided;
+import dev.lockstep.ledger.TransferCompanion.Accompanied;
+import dev.lockstep.tx.Exchange;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Objects;
+
+/** The companions of a batch, each with everything that was attached to it, in the order asked. */
+final class Companions {
+  private final IdentityHashMap<TransferCompanion<?>, Call<?>> calls = new IdentityHashMap<>();
+  private final List<Call<?>> inOrder = new ArrayList<>();
+
+  Companions(Decided decided) {
+    for (int i = 0; i < decided.asks().size(); i++) {
+      Attachment<?> attachment = decided.asks().get(i).attachment();
+      if (attachment != null) {
+        add(attachment, Objects.requireNonNull(decided.replies().get(i).outcome()));
+      }
+    }
+  }
+
+  boolean isEmpty() {
+    return inOrder.isEmpty();
+  }
+
+  void write(Exchange exchange) throws SQLException {
+    for (Call<?> call : inOrder) {
+      call.write(exchange.connection());
+    }
+  }
+
+  @SuppressWarnings(
+      "unchecked") // A call is found by its companion, which fixes the payload's type.
+  private <P> void add(Attachment<P> attachment, LedgerOutcome outcome) {
+    Call<P> call = (Call<P>) calls.get(attachment.companion());
+    if (call == null) {
+      call = new Call<>(attachment.companion(), new ArrayList<>());
+      calls.put(attachment.companion(), call);
+      inOrder.add(call);
+    }
+    call.outcomes().add(new Accompanied<>(attachment.payload(), outcome));
+  }
+
+  private record Call<P>(TransferCompanion<P> companion, List<Accompanied<P>> outcomes) {
+    void write(Connection connection) throws SQLException {
+      companion.write(connection, List.copyOf(outcomes));
+    }
+  }
+}

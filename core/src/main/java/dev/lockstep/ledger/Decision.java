@@ -1,0 +1,249 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.ledger.Entry.Kind;
+import dev.lockstep.ledger.LedgerCommand.Cancel;
+import dev.lockstep.ledger.LedgerCommand.Linked;
+import dev.lockstep.ledger.LedgerCommand.Move;
+import dev.lockstep.ledger.LedgerCommand.Post;
+import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerOutcome.AllDone;
+import dev.lockstep.ledger.LedgerOutcome.BalanceOverflow;
+import dev.lockstep.ledger.LedgerOutcome.BeyondReserved;
+import dev.lockstep.ledger.LedgerOutcome.CurrencyMismatch;
+import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.LedgerOutcome.NotPending;
+import dev.lockstep.ledger.LedgerOutcome.Refused;
+import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
+import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
+import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
+import dev.lockstep.ledger.Transfer.State;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides a batch: state and commands in, plan out. A pure function of the two; every promise about
+ * money is made here and only guarded by the database.
+ *
+ * <p>Transfers whose time is up end first, then the commands are decided in their order, each upon
+ * what those before it left.
+ */
+final class Decision {
+  private final Books books;
+
+  private Decision(LedgerState state) {
+    this.books = new Books(state);
+  }
+
+  static Plan decide(LedgerState state, List<LedgerCommand<?>> commands) {
+    return new Decision(state).plan(state.expired(), commands);
+  }
+
+  private Plan plan(List<TransferId> expired, List<LedgerCommand<?>> commands) {
+    for (TransferId id : expired) {
+      books.transfer(id).ifPresent(this::current);
+    }
+    List<LedgerOutcome> answers = new ArrayList<>(commands.size());
+    for (LedgerCommand<?> command : commands) {
+      answers.add(command instanceof Linked linked ? linked(linked) : step(command));
+    }
+    return books.plan(answers);
+  }
+
+  private LedgerOutcome step(LedgerCommand<?> command) {
+    if (command instanceof Move move) {
+      return transfer(
+          new Asked(move.book(), move.id(), move.from(), move.to(), move.money(), null));
+    }
+    if (command instanceof Reserve r) {
+      return transfer(new Asked(r.book(), r.id(), r.from(), r.to(), r.money(), r.holdFor()));
+    }
+    return command instanceof Post post ? post(post) : cancel((Cancel) command);
+  }
+
+  private LinkedResult linked(Linked command) {
+    books.begin();
+    List<Transfer> done = new ArrayList<>(command.steps().size());
+    boolean replayed = true;
+    for (int i = 0; i < command.steps().size(); i++) {
+      LedgerOutcome outcome = step(command.steps().get(i));
+      if (!(outcome instanceof Done one)) {
+        books.undo();
+        return new Refused(i, outcome);
+      }
+      done.add(one.transfer());
+      replayed &= one.replayed();
+    }
+    books.keep();
+    return new AllDone(done, replayed);
+  }
+
+  /** What a move and a reservation have in common; without a time it is a move. */
+  private record Asked(
+      BookId book,
+      TransferId id,
+      AccountId from,
+      AccountId to,
+      Money money,
+      @Nullable Duration holdFor) {
+
+    boolean isSameAs(Transfer known) {
+      Optional<Duration> pendingFor =
+          known.expiresAt().map(until -> Duration.between(known.createdAt(), until));
+      return known.from().equals(from)
+          && known.to().equals(to)
+          && known.money().equals(money)
+          && pendingFor.equals(Optional.ofNullable(holdFor).map(Decision::storable));
+    }
+
+    Transfer at(Instant now) {
+      return holdFor == null
+          ? new Transfer(
+              book,
+              id,
+              from,
+              to,
+              money,
+              State.POSTED,
+              money.amount(),
+              now,
+              Optional.empty(),
+              Optional.of(now))
+          : new Transfer(
+              book,
+              id,
+              from,
+              to,
+              money,
+              State.PENDING,
+              0,
+              now,
+              Optional.of(now.plus(storable(holdFor))),
+              Optional.empty());
+    }
+  }
+
+  private TransferResult transfer(Asked asked) {
+    Optional<Transfer> known = books.transfer(asked.id());
+    if (known.isPresent()) {
+      return asked.isSameAs(known.get())
+          ? new Done(known.get(), true)
+          : new TransferIdReused(asked.id());
+    }
+    TransferResult refusal = refusalOf(asked);
+    if (refusal != null) {
+      return refusal;
+    }
+    Transfer transfer = asked.at(books.now());
+    books.insert(transfer);
+    if (asked.holdFor() != null) {
+      books.change(asked.from(), transfer, Kind.RESERVED, 0, asked.money().amount());
+    } else {
+      move(transfer, Kind.MOVED, 0);
+    }
+    return new Done(transfer, false);
+  }
+
+  private @Nullable TransferResult refusalOf(Asked asked) {
+    Optional<Account> from = books.account(asked.from());
+    Optional<Account> to = books.account(asked.to());
+    if (from.isEmpty() || to.isEmpty()) {
+      return new UnknownAccount(from.isEmpty() ? asked.from() : asked.to());
+    }
+    for (Account account : List.of(from.get(), to.get())) {
+      if (!account.currency().equals(asked.money().currency())) {
+        return new CurrencyMismatch(account.id(), account.currency(), asked.money().currency());
+      }
+    }
+    long amount = asked.money().amount();
+    long spendable = from.get().balance() - from.get().pending();
+    boolean underflows = spendable < Long.MIN_VALUE + amount;
+    boolean lacks =
+        from.get().floor().isPresent()
+            && (underflows || spendable - amount < from.get().floor().getAsLong());
+    if (lacks) {
+      return new InsufficientFunds(
+          asked.from(), from.get().available().orElse(Long.MAX_VALUE), amount);
+    }
+    // Pending never exceeds what a long can say, as balance less pending always fits.
+    if (underflows || from.get().pending() > Long.MAX_VALUE - amount) {
+      return new BalanceOverflow(asked.from());
+    }
+    return asked.holdFor() == null && overflows(to.get(), amount)
+        ? new BalanceOverflow(asked.to())
+        : null;
+  }
+
+  private EndResult post(Post command) {
+    Optional<Transfer> found = books.transfer(command.id());
+    if (found.isEmpty()) {
+      return new UnknownTransfer(command.id());
+    }
+    Transfer transfer = current(found.get());
+    long amount = command.amount().orElse(transfer.money().amount());
+    if (transfer.state() != State.PENDING) {
+      boolean same =
+          transfer.state() == State.POSTED
+              && transfer.expiresAt().isPresent()
+              && transfer.posted() == amount;
+      return same ? new Done(transfer, true) : new NotPending(transfer);
+    }
+    if (amount > transfer.money().amount()) {
+      return new BeyondReserved(transfer, amount);
+    }
+    if (overflows(books.account(transfer.to()).orElseThrow(), amount)) {
+      return new BalanceOverflow(transfer.to());
+    }
+    Transfer posted = transfer.ended(State.POSTED, amount, books.now());
+    books.end(posted);
+    move(posted, Kind.POSTED, -transfer.money().amount());
+    return new Done(posted, false);
+  }
+
+  private EndResult cancel(Cancel command) {
+    Optional<Transfer> found = books.transfer(command.id());
+    if (found.isEmpty()) {
+      return new UnknownTransfer(command.id());
+    }
+    Transfer transfer = current(found.get());
+    if (transfer.state() == State.VOIDED) {
+      return new Done(transfer, true);
+    }
+    return transfer.state() == State.PENDING
+        ? new Done(giveBack(transfer, State.VOIDED, Kind.VOIDED), false)
+        : new NotPending(transfer);
+  }
+
+  /** The transfer as it is at this moment: one whose time is up ends here, whoever asked. */
+  private Transfer current(Transfer stored) {
+    return stored.isDue(books.now()) ? giveBack(stored, State.EXPIRED, Kind.EXPIRED) : stored;
+  }
+
+  private Transfer giveBack(Transfer transfer, State end, Kind kind) {
+    Transfer over = transfer.ended(end, 0, books.now());
+    books.end(over);
+    books.change(transfer.from(), over, kind, 0, -transfer.money().amount());
+    return over;
+  }
+
+  /** Both sides of it, in one step: there is no moment at which money is nowhere. */
+  private void move(Transfer posted, Kind kind, long reserved) {
+    books.change(posted.from(), posted, kind, -posted.posted(), reserved);
+    books.change(posted.to(), posted, kind, posted.posted(), 0);
+  }
+
+  /** As precise as the database keeps it, so that an answer and its replay are the same. */
+  private static Duration storable(Duration holdFor) {
+    return holdFor.truncatedTo(ChronoUnit.MICROS);
+  }
+
+  /** Whether the account could not take so much more. */
+  private static boolean overflows(Account account, long amount) {
+    return account.balance() > Long.MAX_VALUE - amount;
+  }
+}

@@ -1,0 +1,194 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.ledger.LedgerViolation.Check;
+import dev.lockstep.tx.Isolation;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares the ledger's tables in one REPEATABLE READ snapshot, so that a transfer under way is
+ * never mistaken for an error. No account is locked; what is written are marks of how far entries
+ * were found sound, of books in which nothing was found.
+ */
+final class LedgerCheck {
+  private static final Logger log = LoggerFactory.getLogger(LedgerCheck.class);
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final int MAX_FOUND = 1_000;
+
+  // An account that was changed by hand differs from its mark even though the version does not.
+  private static final String CHANGED =
+      """
+      changed AS MATERIALIZED (
+        SELECT a.book, a.account, a.balance, a.pending, a.version,
+          CASE WHEN f.everything THEN 0 ELSE coalesce(m.version, 0) END AS from_version,
+          CASE WHEN f.everything THEN 0 ELSE coalesce(m.balance, 0) END AS from_balance,
+          CASE WHEN f.everything THEN 0 ELSE coalesce(m.pending, 0) END AS from_pending
+        FROM (VALUES (?::boolean)) AS f (everything)
+        CROSS JOIN lockstep.account a
+        LEFT JOIN lockstep.ledger_mark m ON m.book = a.book AND m.account = a.account
+        WHERE f.everything
+          OR (a.version, a.balance, a.pending) IS DISTINCT FROM (m.version, m.balance, m.pending))""";
+
+  // One row a finding; the codes are the places in CODES, the last two count what was looked at.
+  private static final String LOOK =
+      """
+      WITH %s,
+      chain AS MATERIALIZED (
+        SELECT e.book, e.account, e.version, e.transfer, e.amount, e.balance, e.pending,
+          lag(e.version, 1, c.from_version) OVER w AS version_before,
+          lag(e.balance, 1, c.from_balance) OVER w AS balance_before
+        FROM changed c
+        JOIN lockstep.entry e
+          ON e.book = c.book AND e.account = c.account AND e.version > c.from_version
+        WINDOW w AS (PARTITION BY e.book, e.account ORDER BY e.version)),
+      newest AS (
+        SELECT DISTINCT ON (book, account) book, account, version, balance, pending
+        FROM chain ORDER BY book, account, version DESC)
+      (SELECT 0, book, NULL::bigint,
+         format('The balances in %%s add up to %%s, not to nothing.', currency, sum(balance))
+       FROM lockstep.account GROUP BY book, currency HAVING sum(balance) <> 0 LIMIT ?)
+      UNION ALL
+      (SELECT 1, c.book, c.account,
+         format('It has %%s (%%s reserved) at version %%s; its entries end with %%s (%%s) at %%s.',
+           c.balance, c.pending, c.version, coalesce(n.balance, c.from_balance),
+           coalesce(n.pending, c.from_pending), coalesce(n.version, c.from_version))
+       FROM changed c LEFT JOIN newest n ON n.book = c.book AND n.account = c.account
+       WHERE (c.balance, c.pending, c.version) IS DISTINCT FROM (
+         coalesce(n.balance, c.from_balance), coalesce(n.pending, c.from_pending),
+         coalesce(n.version, c.from_version)) LIMIT ?)
+      UNION ALL
+      (SELECT 2, book, account,
+         format('Entry %%s says %%s after %%s; the one before is %%s and left %%s.',
+           version, balance, amount, version_before, balance_before)
+       FROM chain WHERE version <> version_before + 1 OR balance <> balance_before + amount LIMIT ?)
+      UNION ALL
+      (SELECT 3, book, NULL,
+         format('The entries of transfer %%s add up to %%s, not to nothing.', transfer, sum(amount))
+       FROM chain GROUP BY book, transfer HAVING sum(amount) <> 0 LIMIT ?)
+      UNION ALL
+      (SELECT 4, coalesce(a.book, t.book), coalesce(a.account, t.source),
+         format('It has %%s reserved; its pending transfers are of %%s.',
+           coalesce(a.pending, 0), coalesce(t.amount, 0))
+       FROM (SELECT book, account, pending FROM lockstep.account WHERE pending > 0) a
+       FULL JOIN (SELECT book, source, sum(amount) AS amount FROM lockstep.transfer
+                  WHERE state = 0 GROUP BY book, source) t
+         ON t.book = a.book AND t.source = a.account
+       WHERE coalesce(a.pending, 0) <> coalesce(t.amount, 0) LIMIT ?)
+      UNION ALL
+      (SELECT 5, book, account,
+         format('It has %%s, %%s of it reserved, and a floor of %%s.', balance, pending, floor)
+       FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)
+      UNION ALL SELECT 6, count(*), NULL, '' FROM changed
+      UNION ALL SELECT 7, count(*), NULL, '' FROM chain"""
+          .formatted(CHANGED);
+
+  private static final List<Check> CODES =
+      List.of(
+          Check.TRIAL_BALANCE,
+          Check.ACCOUNT_ENTRIES,
+          Check.ENTRY_CHAIN,
+          Check.DOUBLE_ENTRY,
+          Check.PENDING,
+          Check.FLOOR);
+
+  // Two nodes may have looked at different moments: the later one's mark stays.
+  private static final String SAVE_MARKS =
+      """
+      WITH %s
+      INSERT INTO lockstep.ledger_mark AS m (book, account, version, balance, pending)
+      SELECT book, account, version, balance, pending FROM changed
+      WHERE book <> ALL (?) ORDER BY book, account
+      ON CONFLICT (book, account) DO UPDATE
+      SET version = excluded.version, balance = excluded.balance, pending = excluded.pending
+      WHERE m.version <= excluded.version"""
+          .formatted(CHANGED);
+
+  private final Transactor transactor;
+
+  LedgerCheck(Transactor transactor) {
+    this.transactor = transactor;
+  }
+
+  LedgerReport check(boolean everything) {
+    TxOptions snapshot =
+        TxOptions.DEFAULT
+            .withLabel("ledger check")
+            .withIsolation(Isolation.REPEATABLE_READ)
+            .withStatementTimeout(PATIENCE)
+            .withDeadline(PATIENCE);
+    LedgerReport report = transactor.call(snapshot, connection -> look(connection, everything));
+    for (LedgerViolation violation : report.violations()) {
+      log.error(
+          "Invariant broken: {} of book {}, account {}: {}",
+          violation.check(),
+          violation.book().value(),
+          violation.account().map(account -> String.valueOf(account.value())).orElse("-"),
+          violation.detail());
+    }
+    return report;
+  }
+
+  private record Found(int code, long book, Optional<AccountId> account, String detail) {}
+
+  private static LedgerReport look(Connection connection, boolean everything) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> now = trip.query("SELECT now()", row -> LedgerRows.instant(row, 1));
+    Rows<Found> rows =
+        trip.query(
+            LOOK,
+            LedgerCheck::found,
+            everything,
+            MAX_FOUND,
+            MAX_FOUND,
+            MAX_FOUND,
+            MAX_FOUND,
+            MAX_FOUND,
+            MAX_FOUND);
+    trip.send();
+    long[] counted = new long[2];
+    List<LedgerViolation> violations = new ArrayList<>();
+    for (Found found : rows.list()) {
+      if (found.code() < CODES.size()) {
+        violations.add(
+            new LedgerViolation(
+                CODES.get(found.code()),
+                new BookId(found.book()),
+                found.account(),
+                found.detail()));
+      } else {
+        counted[found.code() - CODES.size()] = found.book();
+      }
+    }
+    saveMarks(connection, everything, violations);
+    return new LedgerReport(now.list().get(0), counted[0], counted[1], violations);
+  }
+
+  private static void saveMarks(
+      Connection connection, boolean everything, List<LedgerViolation> violations)
+      throws SQLException {
+    List<Long> broken =
+        violations.stream().map(violation -> violation.book().value()).distinct().toList();
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(SAVE_MARKS, everything, SqlArray.bigints(broken));
+    trip.send();
+  }
+
+  private static Found found(ResultSet row) throws SQLException {
+    long account = row.getLong(3);
+    Optional<AccountId> of = row.wasNull() ? Optional.empty() : Optional.of(new AccountId(account));
+    return new Found(row.getInt(1), row.getLong(2), of, row.getString(4));
+  }
+}

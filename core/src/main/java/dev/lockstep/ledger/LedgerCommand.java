@@ -1,0 +1,102 @@
+package dev.lockstep.ledger;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * What can be asked of a book. Each command names its result type, so that {@link
+ * Ledger#submit(LedgerCommand)} answers with exactly the outcomes the command can have.
+ */
+public sealed interface LedgerCommand<R extends LedgerOutcome> {
+  /** The most steps that can be linked. */
+  int MAX_LINKED = 100;
+
+  BookId book();
+
+  /** Moves money at once. */
+  record Move(BookId book, TransferId id, AccountId from, AccountId to, Money money)
+      implements LedgerCommand<TransferResult> {
+    public Move {
+      requireTwo(from, to);
+    }
+  }
+
+  /**
+   * Reserves money for a transfer that is posted or voided later, or expires. What is reserved
+   * stays in the account, and cannot leave it otherwise.
+   *
+   * @param holdFor until it expires, from 1 s to {@link LedgerConfig#maxPendingFor()}
+   */
+  record Reserve(
+      BookId book, TransferId id, AccountId from, AccountId to, Money money, Duration holdFor)
+      implements LedgerCommand<TransferResult> {
+    public Reserve {
+      requireTwo(from, to);
+      if (holdFor.compareTo(Duration.ofSeconds(1)) < 0) {
+        throw new IllegalArgumentException("A reservation lasts at least 1 s, not " + holdFor);
+      }
+    }
+  }
+
+  /**
+   * Moves what was reserved.
+   *
+   * @param amount how much of it, at least 1; the rest is given back. Empty: all
+   */
+  record Post(BookId book, TransferId id, OptionalLong amount) implements LedgerCommand<EndResult> {
+    public Post {
+      if (amount.isPresent() && amount.getAsLong() < 1) {
+        throw new IllegalArgumentException("What is posted is at least 1; void it otherwise");
+      }
+    }
+
+    public static Post all(BookId book, TransferId id) {
+      return new Post(book, id, OptionalLong.empty());
+    }
+  }
+
+  /** Gives back what was reserved: the transfer is voided. */
+  record Cancel(BookId book, TransferId id) implements LedgerCommand<EndResult> {}
+
+  /**
+   * Commands of one book that happen all or none, in this order, each upon what those before it
+   * left.
+   *
+   * @param steps 1 to {@value #MAX_LINKED}, none of them linked itself, each of another transfer
+   */
+  record Linked(BookId book, List<LedgerCommand<?>> steps) implements LedgerCommand<LinkedResult> {
+    public Linked {
+      steps = List.copyOf(steps);
+      if (steps.isEmpty() || steps.size() > MAX_LINKED) {
+        throw new IllegalArgumentException("1 to %d steps can be linked".formatted(MAX_LINKED));
+      }
+      for (LedgerCommand<?> step : steps) {
+        if (step instanceof Linked || !step.book().equals(book)) {
+          throw new IllegalArgumentException(
+              "Linked steps are transfers, posts and voids of one book");
+        }
+      }
+      if (steps.stream().map(LedgerCommand::transfer).distinct().count() < steps.size()) {
+        throw new IllegalArgumentException("Each linked step is of another transfer");
+      }
+    }
+  }
+
+  /** The transfer a step is about. */
+  private static TransferId transfer(LedgerCommand<?> step) {
+    if (step instanceof Move move) {
+      return move.id();
+    }
+    if (step instanceof Reserve reserve) {
+      return reserve.id();
+    }
+    return step instanceof Post post ? post.id() : ((Cancel) step).id();
+  }
+
+  private static void requireTwo(AccountId from, AccountId to) {
+    if (from.equals(to)) {
+      throw new IllegalArgumentException("Money moves from one account to another");
+    }
+  }
+}

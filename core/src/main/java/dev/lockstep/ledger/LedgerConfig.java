@@ -1,0 +1,40 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.combine.CombinerConfig;
+import java.time.Duration;
+
+/**
+ * The limits of the ledger.
+ *
+ * @param combiner queue, batches and transactions; a node uses {@code maxWriters} connections
+ * @param maxPendingFor longest time a transfer may be asked to be pending (30 days)
+ * @param sweepBatch expired transfers ended along with any batch of their accounts (5,000). When
+ *     more of one account's have expired than that, the rest stays reserved until the next batch
+ */
+public record LedgerConfig(CombinerConfig combiner, Duration maxPendingFor, int sweepBatch) {
+
+  public static final LedgerConfig DEFAULT =
+      new LedgerConfig(CombinerConfig.named("ledger"), Duration.ofDays(30), 5_000);
+
+  public LedgerConfig {
+    if (maxPendingFor.compareTo(Duration.ofSeconds(1)) < 0
+        || maxPendingFor.compareTo(Duration.ofDays(3650)) > 0) {
+      throw new IllegalArgumentException("maxPendingFor must be 1 s to ten years");
+    }
+    if (sweepBatch < 1) {
+      throw new IllegalArgumentException("sweepBatch must be at least 1, is " + sweepBatch);
+    }
+  }
+
+  public LedgerConfig withCombiner(CombinerConfig combiner) {
+    return new LedgerConfig(combiner, maxPendingFor, sweepBatch);
+  }
+
+  public LedgerConfig withMaxPendingFor(Duration maxPendingFor) {
+    return new LedgerConfig(combiner, maxPendingFor, sweepBatch);
+  }
+
+  public LedgerConfig withSweepBatch(int sweepBatch) {
+    return new LedgerConfig(combiner, maxPendingFor, sweepBatch);
+  }
+}

@@ -1,0 +1,224 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.RowReader;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** Reads that lock nothing, and the opening of accounts. */
+final class LedgerQueries {
+  private static final String OPEN_BOOK =
+      "INSERT INTO lockstep.book (book) VALUES (?) ON CONFLICT DO NOTHING";
+
+  private static final String OPEN_ACCOUNTS =
+      """
+      INSERT INTO lockstep.account (book, account, name, currency, floor, created_at, changed_at)
+      SELECT b.book, x.account, x.name, x.currency, x.floor, now(), now()
+      FROM lockstep.book b, unnest(?, ?, ?, ?) AS x (account, name, currency, floor)
+      WHERE b.book = ?""";
+
+  // Under the lock of the row, as the decisions are; the account must not be below it already.
+  private static final String SET_FLOOR =
+      """
+      UPDATE lockstep.account SET floor = ?
+      WHERE book = ? AND account = ? AND balance - pending >= ?""";
+
+  private static final String REMOVE_FLOOR =
+      "UPDATE lockstep.account SET floor = NULL WHERE book = ? AND account = ?";
+
+  private static final String ACCOUNTS =
+      """
+      SELECT %s FROM lockstep.account WHERE book = ? AND account > ? ORDER BY account LIMIT ?"""
+          .formatted(LedgerRows.ACCOUNT);
+
+  private static final String ACCOUNT =
+      "SELECT %s FROM lockstep.account WHERE book = ? AND account = ?"
+          .formatted(LedgerRows.ACCOUNT);
+
+  private static final String TRANSFER =
+      """
+      SELECT %s FROM lockstep.transfer t
+        JOIN lockstep.account a ON a.book = t.book AND a.account = t.source
+      WHERE t.book = ? AND t.transfer = ?"""
+          .formatted(LedgerRows.TRANSFER);
+
+  private static final String ENTRIES =
+      """
+      SELECT %s FROM lockstep.entry
+      WHERE book = ? AND account = ? AND version > ? AND version <= ? ORDER BY version LIMIT ?"""
+          .formatted(LedgerRows.ENTRY);
+
+  private static final String ENTRY =
+      "SELECT %s FROM lockstep.entry WHERE book = ? AND account = ? AND version = ?"
+          .formatted(LedgerRows.ENTRY);
+
+  private static final String TRIAL_BALANCE =
+      """
+      SELECT currency, count(*), coalesce(sum(balance) FILTER (WHERE balance > 0), 0),
+        coalesce(-sum(balance) FILTER (WHERE balance < 0), 0)
+      FROM lockstep.account WHERE book = ? GROUP BY currency ORDER BY currency""";
+
+  // Books one after the other, each found by one step into the index.
+  private static final String BOOKS_WITH_EXPIRED =
+      """
+      SELECT b.book FROM lockstep.book b
+      CROSS JOIN LATERAL (
+        SELECT FROM lockstep.transfer t
+        WHERE t.book = b.book AND t.state = 0 AND t.expires_at <= now()
+        ORDER BY t.expires_at LIMIT 1) due
+      ORDER BY b.book""";
+
+  private LedgerQueries() {}
+
+  static void openBook(Connection connection, BookId book) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(OPEN_BOOK, book.value());
+    trip.send();
+  }
+
+  /** Ascending, as two who open the same accounts must not wait for each other in a ring. */
+  static int openAccounts(
+      Connection connection, BookId book, List<NewAccount> accounts, boolean unlessThere)
+      throws SQLException {
+    List<NewAccount> sorted = new ArrayList<>(accounts);
+    sorted.sort(Comparator.comparing(NewAccount::id));
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Object> opened =
+        trip.update(
+            unlessThere ? OPEN_ACCOUNTS + " ON CONFLICT (book, account) DO NOTHING" : OPEN_ACCOUNTS,
+            SqlArray.bigints(sorted.stream().map(account -> account.id().value()).toList()),
+            SqlArray.texts(sorted.stream().map(NewAccount::name).toList()),
+            SqlArray.texts(sorted.stream().map(NewAccount::currency).toList()),
+            SqlArray.bigints(sorted.stream().map(LedgerQueries::floor).toList()),
+            book.value());
+    trip.send();
+    return opened.changed();
+  }
+
+  static boolean setFloor(Connection connection, BookId book, AccountId account, OptionalLong floor)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Object> changed =
+        floor.isPresent()
+            ? trip.update(
+                SET_FLOOR, floor.getAsLong(), book.value(), account.value(), floor.getAsLong())
+            : trip.update(REMOVE_FLOOR, book.value(), account.value());
+    trip.send();
+    return changed.changed() == 1;
+  }
+
+  static Optional<Account> account(Connection connection, BookId book, AccountId account)
+      throws SQLException {
+    return list(
+            connection,
+            ACCOUNT,
+            row -> LedgerRows.account(book, row),
+            book.value(),
+            account.value())
+        .stream()
+        .findFirst();
+  }
+
+  static List<Account> accounts(Connection connection, BookId book, AccountId after, int limit)
+      throws SQLException {
+    return list(
+        connection,
+        ACCOUNTS,
+        row -> LedgerRows.account(book, row),
+        book.value(),
+        after.value(),
+        limit);
+  }
+
+  static Optional<Transfer> transfer(Connection connection, BookId book, TransferId transfer)
+      throws SQLException {
+    return list(
+            connection,
+            TRANSFER,
+            row -> LedgerRows.transfer(book, row),
+            book.value(),
+            transfer.value())
+        .stream()
+        .findFirst();
+  }
+
+  /** Of versions after the one and not after the other. */
+  static List<Entry> entries(
+      Connection connection, BookId book, AccountId account, Versions range, int limit)
+      throws SQLException {
+    return list(
+        connection,
+        ENTRIES,
+        LedgerRows::entry,
+        book.value(),
+        account.value(),
+        range.after(),
+        range.upTo(),
+        limit);
+  }
+
+  record Versions(long after, long upTo) {}
+
+  /**
+   * The newest entry that is not after the time; empty: there is none. Versions are dense and in
+   * the order of their times, so it is searched for by halves, each a look-up by key: no index on
+   * the time has to be written with every entry.
+   */
+  static Optional<Entry> entryAt(
+      Connection connection, BookId book, AccountId account, Instant time) throws SQLException {
+    long from = 0;
+    long to = account(connection, book, account).map(Account::version).orElse(0L);
+    Optional<Entry> found = Optional.empty();
+    while (from < to) {
+      long middle = to - (to - from) / 2;
+      Entry entry =
+          list(connection, ENTRY, LedgerRows::entry, book.value(), account.value(), middle).get(0);
+      if (entry.at().isAfter(time)) {
+        to = middle - 1;
+      } else {
+        from = middle;
+        found = Optional.of(entry);
+      }
+    }
+    return found;
+  }
+
+  static List<TrialBalance> trialBalance(Connection connection, BookId book) throws SQLException {
+    return list(
+        connection,
+        TRIAL_BALANCE,
+        row ->
+            new TrialBalance(
+                row.getString(1),
+                row.getLong(2),
+                row.getBigDecimal(3).toBigIntegerExact(),
+                row.getBigDecimal(4).toBigIntegerExact()),
+        book.value());
+  }
+
+  static List<BookId> booksWithExpired(Connection connection) throws SQLException {
+    return list(connection, BOOKS_WITH_EXPIRED, row -> new BookId(row.getLong(1)));
+  }
+
+  private static @Nullable Long floor(NewAccount account) {
+    return account.floor().isPresent() ? account.floor().getAsLong() : null;
+  }
+
+  private static <T> List<T> list(
+      Connection connection, String sql, RowReader<T> reader, Object... parameters)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<T> rows = trip.query(sql, reader, parameters);
+    trip.send();
+    return rows.list();
+  }
+}

@@ -1,0 +1,5 @@
+package dev.lockstep.ledger;
+
+/** What came of {@link LedgerCommand.Linked}. */
+public sealed interface LinkedResult extends LedgerOutcome
+    permits LedgerOutcome.AllDone, LedgerOutcome.Refused, LedgerOutcome.Overloaded {}

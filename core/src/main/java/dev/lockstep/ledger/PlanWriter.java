@@ -1,0 +1,227 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.ledger.Plan.AccountChange;
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.SqlFault;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a plan in one round trip, together with COMMIT if nothing is to follow: one statement a
+ * table, whatever the size of the batch.
+ *
+ * <p>What the plan was decided on should still be there: the accounts are locked, or nobody else
+ * has written since. But another node may have been faster, or the same new transfer may have come
+ * through it. Each statement guards itself: where a row is not as it was seen, a constraint refuses
+ * it. That fails the transaction, also one of the caller's, and it is run again on what is there
+ * now.
+ *
+ * <p>A statement that joins a table names the keys a second time ({@code = ANY}), so that just
+ * those rows are read whatever a planner believes of a book, and pairs them by hash: in a nested
+ * loop it would look each of them up once for each of them.
+ */
+final class PlanWriter {
+  // Joining the book's row keeps the statement on one shard. A transfer that is there already fails
+  // it. Whatever is not pending any more ended in this batch.
+  private static final String INSERT_TRANSFERS =
+      """
+      INSERT INTO lockstep.transfer (book, transfer, source, target, amount, posted, state, created_at,
+        expires_at, ended_at)
+      SELECT b.book, x.transfer, x.source, x.target, x.amount, x.posted, x.state, ?,
+        timestamptz 'epoch' + interval '1 microsecond' * x.expires_at,
+        CASE WHEN x.state <> 0 THEN ?::timestamptz END
+      FROM lockstep.book b,
+        unnest(?, ?, ?, ?, ?, ?, ?)
+          AS x (transfer, source, target, amount, posted, state, expires_at)
+      WHERE b.book = ?""";
+
+  // The compare-and-set that lets a transfer end only once: there is no state of -1.
+  private static final String UPDATE_TRANSFERS =
+      """
+      UPDATE lockstep.transfer t
+      SET state = CASE WHEN t.state = 0 THEN x.state ELSE -1 END, posted = x.posted, ended_at = ?
+      FROM unnest(?, ?, ?) AS x (transfer, state, posted)
+      WHERE t.book = ? AND t.transfer = x.transfer AND t.transfer = ANY (?)""";
+
+  // An entry of the same version, written by somebody else, fails it.
+  private static final String INSERT_ENTRIES =
+      """
+      INSERT INTO lockstep.entry (book, account, version, transfer, kind, amount, balance, pending, at)
+      SELECT b.book, x.account, x.version, x.transfer, x.kind, x.amount, x.balance, x.pending, ?
+      FROM lockstep.book b,
+        unnest(?, ?, ?, ?, ?, ?, ?)
+          AS x (account, version, transfer, kind, amount, balance, pending)
+      WHERE b.book = ?""";
+
+  // Of accounts that were only remembered: in one statement ascending, as everybody locks them.
+  private static final String LOCK_ACCOUNTS =
+      """
+      SELECT FROM lockstep.account
+      WHERE book = ? AND account = ANY (?) ORDER BY account FOR UPDATE""";
+
+  // No account has a version of -1, and none is below its floor.
+  private static final String UPDATE_ACCOUNTS =
+      """
+      UPDATE lockstep.account a
+      SET version = CASE WHEN a.version = x.version_before THEN x.version ELSE -1 END,
+        balance = x.balance, pending = x.pending, changed_at = ?
+      FROM unnest(?, ?, ?, ?, ?) AS x (account, version_before, version, balance, pending)
+      WHERE a.book = ? AND a.account = x.account AND a.account = ANY (?)""";
+
+  private final long book;
+  private final Plan plan;
+  private final OffsetDateTime now;
+
+  PlanWriter(BookId book, Plan plan) {
+    this.book = book.value();
+    this.plan = plan;
+    this.now = plan.now().atOffset(ZoneOffset.UTC);
+  }
+
+  /**
+   * Writes.
+   *
+   * @param last nothing follows but COMMIT
+   */
+  void write(Exchange exchange, boolean last) throws SQLException {
+    RoundTrip trip = exchange.trip().failingAs(this::orConflict);
+    addTo(trip);
+    if (last) {
+      exchange.last(trip);
+    } else {
+      trip.send();
+    }
+  }
+
+  /**
+   * Writes a plan of new transfers that rests on nothing but what the statements guard. Should it
+   * be lost and run again, the accounts' versions, and the transfers that are there by then, refuse
+   * it.
+   */
+  void writeUnread(Exchange exchange) throws SQLException {
+    RoundTrip trip = exchange.trip().failingAs(this::orConflict);
+    List<Long> ids = map(plan.accounts(), change -> change.after().id().value());
+    trip.query(LOCK_ACCOUNTS, row -> true, book, SqlArray.bigints(ids));
+    addTo(trip);
+    exchange.only(trip);
+  }
+
+  private void addTo(RoundTrip trip) {
+    boolean join = plan.endedTransfers().size() > 1 || plan.accounts().size() > 1;
+    if (join) {
+      pairByHash(trip, true);
+    }
+    updateAccounts(trip);
+    updateTransfers(trip);
+    if (join) {
+      pairByHash(trip, false);
+    }
+    insertTransfers(trip);
+    insertEntries(trip);
+  }
+
+  private static void pairByHash(RoundTrip trip, boolean on) {
+    trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
+    trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
+  }
+
+  /** A constraint that fails here is a guard that did. */
+  private SQLException orConflict(SQLException thrown) {
+    if (SqlFault.of(thrown) != SqlFault.CONSTRAINT) {
+      return thrown;
+    }
+    SQLException conflict = SqlFault.conflict("Rows of book %d were not as seen".formatted(book));
+    conflict.initCause(thrown);
+    return conflict;
+  }
+
+  private void insertTransfers(RoundTrip trip) {
+    List<Transfer> fresh = plan.newTransfers();
+    if (!fresh.isEmpty()) {
+      trip.update(
+          INSERT_TRANSFERS,
+          now,
+          now,
+          SqlArray.uuids(map(fresh, transfer -> transfer.id().value())),
+          SqlArray.bigints(map(fresh, transfer -> transfer.from().value())),
+          SqlArray.bigints(map(fresh, transfer -> transfer.to().value())),
+          SqlArray.bigints(map(fresh, transfer -> transfer.money().amount())),
+          SqlArray.bigints(map(fresh, Transfer::posted)),
+          SqlArray.smallints(map(fresh, transfer -> transfer.state().code())),
+          SqlArray.bigints(map(fresh, PlanWriter::expiry)),
+          book);
+    }
+  }
+
+  private void updateTransfers(RoundTrip trip) {
+    List<Transfer> ended = plan.endedTransfers();
+    if (!ended.isEmpty()) {
+      SqlArray ids = SqlArray.uuids(map(ended, transfer -> transfer.id().value()));
+      trip.update(
+          UPDATE_TRANSFERS,
+          now,
+          ids,
+          SqlArray.smallints(map(ended, transfer -> transfer.state().code())),
+          SqlArray.bigints(map(ended, Transfer::posted)),
+          book,
+          ids);
+    }
+  }
+
+  private void insertEntries(RoundTrip trip) {
+    List<Entry> entries = plan.entries();
+    if (!entries.isEmpty()) {
+      trip.update(
+          INSERT_ENTRIES,
+          now,
+          SqlArray.bigints(map(entries, entry -> entry.account().value())),
+          SqlArray.bigints(map(entries, Entry::version)),
+          SqlArray.uuids(map(entries, entry -> entry.transfer().value())),
+          SqlArray.smallints(map(entries, entry -> entry.kind().code())),
+          SqlArray.bigints(map(entries, Entry::amount)),
+          SqlArray.bigints(map(entries, Entry::balance)),
+          SqlArray.bigints(map(entries, Entry::pending)),
+          book);
+    }
+  }
+
+  private void updateAccounts(RoundTrip trip) {
+    List<AccountChange> accounts = plan.accounts();
+    if (!accounts.isEmpty()) {
+      SqlArray ids = SqlArray.bigints(map(accounts, change -> change.after().id().value()));
+      trip.update(
+          UPDATE_ACCOUNTS,
+          now,
+          ids,
+          SqlArray.bigints(map(accounts, AccountChange::versionBefore)),
+          SqlArray.bigints(map(accounts, change -> change.after().version())),
+          SqlArray.bigints(map(accounts, change -> change.after().balance())),
+          SqlArray.bigints(map(accounts, change -> change.after().pending())),
+          book,
+          ids);
+    }
+  }
+
+  /** Times travel as microseconds since 1970, which the server need not parse. */
+  private static @Nullable Long expiry(Transfer transfer) {
+    Instant until = transfer.expiresAt().orElse(null);
+    return until == null ? null : ChronoUnit.MICROS.between(Instant.EPOCH, until);
+  }
+
+  private static <T, R extends @Nullable Object> List<R> map(
+      Collection<T> items, Function<? super T, ? extends R> column) {
+    List<R> values = new ArrayList<>(items.size());
+    items.forEach(item -> values.add(column.apply(item)));
+    return values;
+  }
+}

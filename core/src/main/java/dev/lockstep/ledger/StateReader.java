@@ -1,0 +1,239 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.ledger.LedgerCommand.Cancel;
+import dev.lockstep.ledger.LedgerCommand.Linked;
+import dev.lockstep.ledger.LedgerCommand.Move;
+import dev.lockstep.ledger.LedgerCommand.Post;
+import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.SqlFault;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * Locks the accounts a batch needs, ascending, and reads the rest: in one round trip, unless a
+ * transfer is repeated or has expired.
+ *
+ * <p>Only accounts are locked. A transfer is inserted, posted or ended by nobody who has not locked
+ * the account it leaves, so what is read of it afterwards, by a snapshot of its own, stays true.
+ */
+final class StateReader {
+  private static final String LOCK_ACCOUNTS =
+      """
+      SELECT %s FROM lockstep.account
+      WHERE book = ? AND account = ANY (?) ORDER BY account FOR UPDATE"""
+          .formatted(LedgerRows.ACCOUNT);
+
+  // Also the accounts of transfers that are to be posted or voided. Which they are never changes.
+  private static final String LOCK_ACCOUNTS_OF_TRANSFERS =
+      """
+      SELECT %s FROM lockstep.account
+      WHERE book = ? AND account = ANY (ARRAY(
+        SELECT unnest(?)
+        UNION SELECT source FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?)
+        UNION SELECT target FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?)))
+      ORDER BY account FOR UPDATE"""
+          .formatted(LedgerRows.ACCOUNT);
+
+  private static final String LOCK_ACCOUNTS_OF_EXPIRED =
+      """
+      SELECT %s FROM lockstep.account
+      WHERE book = ? AND account = ANY (ARRAY(
+        SELECT unnest(?)
+        UNION SELECT source FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?)
+        UNION SELECT target FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?)
+        UNION SELECT due.source
+              FROM (SELECT source FROM lockstep.transfer
+                    WHERE book = ? AND state = 0 AND expires_at <= now()
+                    ORDER BY expires_at LIMIT ?) due))
+      ORDER BY account FOR UPDATE"""
+          .formatted(LedgerRows.ACCOUNT);
+
+  // When the accounts are locked, by the clock of that moment and not of the transaction's begin,
+  // at which another may still have been at them.
+  private static final String READ_FACTS =
+      """
+      SELECT clock_timestamp(),
+        EXISTS (SELECT FROM lockstep.transfer
+                WHERE book = ? AND state = 0 AND expires_at <= statement_timestamp()),
+        EXISTS (SELECT FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?))""";
+
+  // A transfer has no currency of its own: its accounts have the same.
+  private static final String READ_TRANSFERS =
+      """
+      SELECT %s FROM lockstep.transfer t
+        JOIN lockstep.account a ON a.book = t.book AND a.account = t.source
+      WHERE t.book = ? AND t.transfer = ANY (?)"""
+          .formatted(LedgerRows.TRANSFER);
+
+  // Only of accounts that are locked.
+  private static final String READ_EXPIRED =
+      """
+      SELECT %s FROM lockstep.transfer t
+        JOIN lockstep.account a ON a.book = t.book AND a.account = t.source
+      WHERE t.book = ? AND t.state = 0 AND t.expires_at <= ? AND t.source = ANY (?)
+      ORDER BY t.expires_at LIMIT ?"""
+          .formatted(LedgerRows.TRANSFER);
+
+  // To the planner an empty array in place of an id proves anything; it would not use the key.
+  private static final UUID NO_TRANSFER = new UUID(0, 0);
+
+  private final BookId book;
+  private final int sweepBatch;
+  private final boolean sweeps;
+  private final Set<Long> accounts = new TreeSet<>();
+  private final Set<UUID> transfers = new TreeSet<>();
+  // Of those, the ones to be posted or voided, whose accounts are needed.
+  private final Set<UUID> touched = new TreeSet<>();
+
+  /**
+   * @param sweeps also the accounts out of which something has expired, whoever named them
+   */
+  StateReader(BookId book, List<LedgerCommand<?>> commands, int sweepBatch, boolean sweeps) {
+    this.book = book;
+    this.sweepBatch = sweepBatch;
+    this.sweeps = sweeps;
+    commands.forEach(this::add);
+    transfers.add(NO_TRANSFER);
+  }
+
+  private void add(LedgerCommand<?> command) {
+    if (command instanceof Move move) {
+      name(move.id(), move.from(), move.to());
+    } else if (command instanceof Reserve reserve) {
+      name(reserve.id(), reserve.from(), reserve.to());
+    } else if (command instanceof Post post) {
+      touch(post.id());
+    } else if (command instanceof Cancel cancel) {
+      touch(cancel.id());
+    } else {
+      ((Linked) command).steps().forEach(this::add);
+    }
+  }
+
+  private void name(TransferId id, AccountId from, AccountId to) {
+    transfers.add(id.value());
+    accounts.add(from.value());
+    accounts.add(to.value());
+  }
+
+  private void touch(TransferId id) {
+    transfers.add(id.value());
+    touched.add(id.value());
+  }
+
+  private record Facts(Instant now, boolean expired, boolean known) {}
+
+  LedgerState read(Exchange exchange) throws SQLException {
+    long b = book.value();
+    SqlArray ids = SqlArray.uuids(transfers);
+    RoundTrip trip = exchange.trip();
+    Rows<Account> locked = lock(trip);
+    Rows<Facts> facts = trip.query(READ_FACTS, StateReader::facts, b, b, ids);
+    List<Rows<Transfer>> named = new ArrayList<>();
+    if (!touched.isEmpty()) {
+      named.add(readTransfers(trip, ids));
+    }
+    trip.send();
+    Facts found = facts.list().get(0);
+    Map<AccountId, Account> byId = new HashMap<>();
+    locked.list().forEach(account -> byId.put(account.id(), account));
+    Instant now = notBefore(found.now(), locked.list());
+
+    RoundTrip more = exchange.trip();
+    if (found.known() && named.isEmpty()) {
+      named.add(readTransfers(more, ids));
+    }
+    List<Rows<Transfer>> due = new ArrayList<>();
+    if (found.expired()) {
+      due.add(readExpired(more, now, byId.keySet()));
+    }
+    more.send();
+    Map<TransferId, Transfer> known = new HashMap<>();
+    List<TransferId> expired = new ArrayList<>();
+    for (Rows<Transfer> rows : named) {
+      rows.list().forEach(transfer -> known.put(transfer.id(), transfer));
+    }
+    for (Rows<Transfer> rows : due) {
+      for (Transfer transfer : rows.list()) {
+        known.put(transfer.id(), transfer);
+        expired.add(transfer.id());
+      }
+    }
+    requireAccountsOf(known, byId);
+    return new LedgerState(now, byId, known, expired);
+  }
+
+  private Rows<Transfer> readExpired(RoundTrip trip, Instant now, Set<AccountId> locked) {
+    return trip.query(
+        READ_EXPIRED,
+        row -> LedgerRows.transfer(book, row),
+        book.value(),
+        now.atOffset(ZoneOffset.UTC),
+        SqlArray.bigints(locked.stream().map(AccountId::value).toList()),
+        sweepBatch);
+  }
+
+  private Rows<Account> lock(RoundTrip trip) {
+    long b = book.value();
+    SqlArray named = SqlArray.bigints(accounts);
+    if (touched.isEmpty() && !sweeps) {
+      return trip.query(LOCK_ACCOUNTS, this::account, b, named);
+    }
+    Set<UUID> leading = new TreeSet<>(touched);
+    leading.add(NO_TRANSFER);
+    SqlArray ids = SqlArray.uuids(leading);
+    return sweeps
+        ? trip.query(
+            LOCK_ACCOUNTS_OF_EXPIRED, this::account, b, named, b, ids, b, ids, b, sweepBatch)
+        : trip.query(LOCK_ACCOUNTS_OF_TRANSFERS, this::account, b, named, b, ids, b, ids);
+  }
+
+  private Rows<Transfer> readTransfers(RoundTrip trip, SqlArray ids) {
+    return trip.query(READ_TRANSFERS, row -> LedgerRows.transfer(book, row), book.value(), ids);
+  }
+
+  /** An account's entries are in the order of their times, even if a clock was set back. */
+  private static Instant notBefore(Instant clock, List<Account> accounts) {
+    Instant latest = clock;
+    for (Account account : accounts) {
+      latest = account.changedAt().isAfter(latest) ? account.changedAt() : latest;
+    }
+    return latest;
+  }
+
+  /**
+   * One that was reserved elsewhere after the accounts to lock were looked up: its own are not
+   * locked, so nothing can be decided about it in this transaction.
+   */
+  private void requireAccountsOf(Map<TransferId, Transfer> known, Map<AccountId, Account> locked)
+      throws SQLException {
+    for (UUID id : touched) {
+      Transfer transfer = known.get(new TransferId(id));
+      if (transfer != null
+          && !(locked.containsKey(transfer.from()) && locked.containsKey(transfer.to()))) {
+        throw SqlFault.conflict("Transfer %s was made just now".formatted(id));
+      }
+    }
+  }
+
+  private Account account(ResultSet row) throws SQLException {
+    return LedgerRows.account(book, row);
+  }
+
+  private static Facts facts(ResultSet row) throws SQLException {
+    return new Facts(LedgerRows.instant(row, 1), row.getBoolean(2), row.getBoolean(3));
+  }
+}

@@ -1,0 +1,24 @@
+package dev.lockstep.ledger;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/**
+ * Writes the caller's own rows (an event, an idempotency row) in the very transaction that moves
+ * the money: both happen or neither does.
+ *
+ * <p>It is called once a batch with everything attached to it, after the entries were written and
+ * before COMMIT, so it should write in bulk. It may run again when the transaction is retried, and
+ * it must neither commit nor take locks on Lockstep's tables. What it throws fails the batch; the
+ * batch is then split, so that in the end only the command whose payload cannot be written fails.
+ *
+ * @param <P> what a caller attaches to a command
+ */
+@FunctionalInterface
+public interface TransferCompanion<P> {
+  void write(Connection connection, List<Accompanied<P>> outcomes) throws SQLException;
+
+  /** A command's payload with what came of the command, refusals included. */
+  record Accompanied<P>(P payload, LedgerOutcome outcome) {}
+}
