@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * @param payments who is paid through
  * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
  *     pooler in transaction mode
- * @param lab whether the concurrency lab may make a database to play in; unless told, only where
- *     the database is the embedded one
  */
 record ServerConfig(
     String host,
@@ -35,8 +33,7 @@ record ServerConfig(
     boolean samples,
     boolean visitors,
     PaymentSettings payments,
-    boolean listen,
-    boolean lab) {
+    boolean listen) {
   static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
@@ -82,10 +79,7 @@ record ServerConfig(
         PaymentSettings.of(environment),
         Setting.of("", null, "LOCKSTEP_LISTEN", environment)
             .map(ServerConfig::parseBoolean)
-            .orElse(true),
-        Setting.of("", null, "LOCKSTEP_LAB", environment)
-            .map(ServerConfig::parseBoolean)
-            .orElse(externalDatabase.isEmpty()));
+            .orElse(true));
   }
 
   /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */

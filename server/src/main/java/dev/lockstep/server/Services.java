@@ -5,8 +5,11 @@ import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.HoldsConfig;
-import dev.lockstep.lab.LabConfig;
+import dev.lockstep.ledger.Ledger;
+import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.once.Once;
+import dev.lockstep.server.account.Accounts;
+import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
@@ -20,10 +23,10 @@ import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
-import dev.lockstep.server.lab.LabRuns;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.purchase.Purchases;
 import dev.lockstep.server.purchase.SaleListener;
+import dev.lockstep.server.purchase.SaleMoney;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -34,9 +37,7 @@ import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -69,6 +70,7 @@ final class Services implements AutoCloseable {
           new Transactor(database.dataSource(), TxOptions.DEFAULT, metrics.transactions());
       Workers workers = opened(new Workers(vertx));
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
+      Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
       Once once = new Once(transactor);
       keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
       Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight);
@@ -90,9 +92,10 @@ final class Services implements AutoCloseable {
                   provider.payments(),
                   provider.webhookSecret(),
                   config.payments().timings(),
-                  whenSold(draws, metrics)));
+                  whenSold(draws, new SaleBooks(ledger), metrics)));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
-      Invariants invariants = new Invariants(transactor, holds, workers, metrics);
+      Invariants invariants = new Invariants(transactor, holds, ledger, workers, metrics);
+      Accounts accounts = new Accounts(vertx, workers, transactor, ledger, once);
       JobRunner jobs = jobRunner(database, config, transactor, self);
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(
@@ -107,20 +110,21 @@ final class Services implements AutoCloseable {
       endpoints.addAll(carts.endpoints());
       endpoints.addAll(purchases.endpoints());
       endpoints.addAll(draws.endpoints());
+      endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
-      endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
 
       firstOperatorKey = keys.ensureOperator();
       if (config.samples()) {
         campaigns.createSamples();
       }
+      accounts.start();
       opened(new Housekeeping(jobs, invariants));
-      gauges(metrics, database, holds, campaigns);
+      gauges(metrics, database, holds, ledger, campaigns);
       // Last: jobs use everything above, and the worker is closed before any of it.
       opened(jobs)
           .start(
               List.of(
-                  Upkeep.of(holds, once, keys),
+                  Upkeep.of(holds, ledger, once, keys),
                   purchases.duties(),
                   draws.duties(),
                   invariants.duties()));
@@ -147,19 +151,14 @@ final class Services implements AutoCloseable {
     return new Services(database, config, vertx, inFlight, self, metrics, nanoTime);
   }
 
-  /** As the same user, and not through the pool: it wants another database. */
-  private static LabRuns lab(Database database, ServerConfig config, Vertx vertx) {
-    DatabaseAddress address = database.address();
-    Map<String, String> properties = new HashMap<>();
-    address.properties().forEach((name, value) -> properties.put((String) name, (String) value));
-    Optional<LabConfig> where =
-        config.lab() ? Optional.of(new LabConfig(address.url(), properties)) : Optional.empty();
-    return new LabRuns(vertx, where, config.visitors());
-  }
-
-  /** In the transaction the draw, after it the counts. */
-  private static SaleListener whenSold(Draws draws, Metrics metrics) {
+  /** In the transaction its books and the draw, after it the counts. */
+  private static SaleListener whenSold(Draws draws, SaleBooks books, Metrics metrics) {
     return new SaleListener() {
+      @Override
+      public void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved) {
+        books.post(connection, campaign, moved.stream().map(Services::booked).toList());
+      }
+
       @Override
       public void sold(Connection connection, List<Ended> sold) throws SQLException {
         draws.afterSales(connection, sold);
@@ -192,13 +191,25 @@ final class Services implements AutoCloseable {
         (queue, kind, ending, took) -> {});
   }
 
+  private static SaleBooks.Movement booked(SaleMoney money) {
+    return new SaleBooks.Movement(
+        money.purchase(), money.amount().amount(), money.amount().currency(), money.refunded());
+  }
+
+  private static LedgerConfig ledgerConfig(Metrics metrics) {
+    LedgerConfig defaults = LedgerConfig.DEFAULT;
+    CombinerConfig combiner = defaults.combiner();
+    return defaults.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
+  }
+
   private static HoldsConfig holdsConfig(Metrics metrics) {
     HoldsConfig defaults = HoldsConfig.DEFAULT;
     CombinerConfig combiner = defaults.combiner();
     return defaults.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
   }
 
-  private static void gauges(Metrics metrics, Database database, Holds holds, Campaigns campaigns) {
+  private static void gauges(
+      Metrics metrics, Database database, Holds holds, Ledger ledger, Campaigns campaigns) {
     HikariPoolMXBean pool = database.poolFigures();
     metrics.gauge(
         "lockstep.database.connections.active",
@@ -218,6 +229,12 @@ final class Services implements AutoCloseable {
         holds::waiting,
         "combiner",
         HoldsConfig.DEFAULT.combiner().name());
+    metrics.gauge(
+        "lockstep.combiner.waiting",
+        "Requests waiting to be decided.",
+        ledger::waiting,
+        "combiner",
+        LedgerConfig.DEFAULT.combiner().name());
     metrics.gauge(
         "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
   }

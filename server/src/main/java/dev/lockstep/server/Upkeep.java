@@ -1,6 +1,7 @@
 package dev.lockstep.server;
 
 import dev.lockstep.hold.Holds;
+import dev.lockstep.ledger.Ledger;
 import dev.lockstep.once.Once;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.key.Keys;
@@ -18,9 +19,11 @@ final class Upkeep {
 
   private Upkeep() {}
 
-  static Duties of(Holds holds, Once once, Keys keys) {
+  static Duties of(Holds holds, Ledger ledger, Once once, Keys keys) {
     return Duties.none()
         .paced(SHORTEST_WAIT, "expired-holds", job -> takeBack(holds))
+        // Only to show it: a transfer that needs the money ends what has expired itself.
+        .every(LONGEST_WAIT, "expired-transfers", job -> ledger.sweep())
         // An expired key counts as none whether or not it is still there.
         .every(MINUTE, "old-idempotency-keys", job -> once.removeExpired())
         .every(MINUTE, "old-visitors", job -> keys.removeOldVisitors());

@@ -29,7 +29,7 @@ class EveryPageTest {
   @RegisterExtension static final Chromium chromium = new Chromium();
 
   private static final List<String> CONSOLE =
-      List.of("overview", "campaigns", "holds", "invariants", "keys");
+      List.of("overview", "campaigns", "holds", "accounts", "invariants", "keys");
 
   /** Controls and links that say nothing to who cannot see them. */
   private static final String NAMELESS =
@@ -59,7 +59,6 @@ class EveryPageTest {
       places.add("/shop/" + id);
     }
     places.add("/shop/" + triangle + "/draw");
-    places.addAll(List.of("/lab", "/lab/matrix", "/lab/double-send?isolation=serializable"));
     for (String place : places) {
       page.navigate(server.url() + place);
       check(page, place);

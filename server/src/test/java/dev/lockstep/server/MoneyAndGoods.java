@@ -6,8 +6,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * Whether a campaign's money and goods agree, by three witnesses: the gateway's own books, the
- * purchases and the stock; and the server's own reconciliation.
+ * Whether a campaign's money and goods agree, by four witnesses: the gateway's own books, the
+ * purchases, the stock and the campaign's book; and the server's own reconciliation.
  */
 record MoneyAndGoods(RunningServer server, String campaign) {
   static MoneyAndGoods in(RunningServer server, String campaign) {
@@ -21,6 +21,7 @@ record MoneyAndGoods(RunningServer server, String campaign) {
         .as("completed purchases")
         .isEqualTo(completed);
     assertThat(soldHolds()).as("holds sold for money that was kept").isEqualTo(completed);
+    assertThat(takings()).as("takings in the campaign's book").isEqualTo(kept());
     JsonObject report = server.operator().get("/v1/reconciliation").expect(200);
     assertThat(ofCampaign(report, "moneyWithoutGoods")).isEmpty();
     assertThat(ofCampaign(report, "goodsWithoutMoney")).isEmpty();
@@ -36,6 +37,21 @@ record MoneyAndGoods(RunningServer server, String campaign) {
             + " AND metadata::json ->> 'purchase' LIKE '"
             + campaign
             + ".%'");
+  }
+
+  /** What the ledger says; 0 before the first sale. */
+  private int takings() {
+    return number(
+        "SELECT coalesce(sum(balance), 0) FROM lockstep.account WHERE account = 2 AND book = "
+            + campaign);
+  }
+
+  /** What was paid and not given back, as the purchases have it. */
+  private int kept() {
+    return number(
+        "SELECT coalesce(sum(amount), 0) FROM lockstep_server.purchase"
+            + " WHERE paid_at IS NOT NULL AND status <> 6 AND campaign = "
+            + campaign);
   }
 
   private int soldHolds() {

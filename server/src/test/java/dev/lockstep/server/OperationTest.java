@@ -56,6 +56,7 @@ class OperationTest {
       assertThat(server.database().query(kinds, row -> row.getString(1)))
           .containsExactly(
               "expired-holds",
+              "expired-transfers",
               "invariants",
               "old-idempotency-keys",
               "old-payment-events",

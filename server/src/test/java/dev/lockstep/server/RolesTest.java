@@ -26,6 +26,7 @@ class RolesTest {
   private static final String ANYONE = "anyone operator service buyer visitor";
   private static final String OPERATOR = "operator";
   private static final String BUYER = "buyer visitor";
+  private static final String SELLERS = "operator service";
   private static final String WITH_KEY = "operator service buyer visitor";
 
   /** Route, and who gets past the door. */
@@ -67,8 +68,16 @@ class RolesTest {
           Map.entry("POST /v1/purchases/{id}/authenticate", WITH_KEY),
           Map.entry("POST /v1/webhooks/stripe", ANYONE),
           Map.entry("GET /v1/reconciliation", OPERATOR),
-          Map.entry("GET /v1/lab/scenarios", ANYONE),
-          Map.entry("POST /v1/lab/scenarios/{id}/runs", ANYONE),
+          Map.entry("POST /v1/accounts", SELLERS),
+          Map.entry("GET /v1/accounts", SELLERS),
+          Map.entry("GET /v1/accounts/{id}", SELLERS),
+          Map.entry("GET /v1/accounts/{id}/entries", SELLERS),
+          Map.entry("GET /v1/accounts/{id}/statement", SELLERS),
+          Map.entry("GET /v1/trial-balance", SELLERS),
+          Map.entry("POST /v1/transfers", SELLERS),
+          Map.entry("GET /v1/transfers/{id}", SELLERS),
+          Map.entry("POST /v1/transfers/{id}/post", SELLERS),
+          Map.entry("POST /v1/transfers/{id}/void", SELLERS),
           Map.entry("GET /v1/invariants", OPERATOR),
           Map.entry("POST /v1/invariants/check", OPERATOR));
 
@@ -131,7 +140,8 @@ class RolesTest {
     String path = route.substring(route.indexOf(' ') + 1).replace("{id}", "999999");
     String body =
         switch (route) {
-          case "POST /v1/keys", "POST /v1/campaigns" -> "{}";
+          case "POST /v1/keys", "POST /v1/campaigns", "POST /v1/accounts", "POST /v1/transfers" ->
+              "{}";
           case "POST /v1/campaigns/{id}/holds" -> new JsonObject().put("items", items()).encode();
           case "POST /v1/campaigns/{id}/purchases" ->
               new JsonObject().put("items", items()).put("paymentMethod", "pm_card_visa").encode();

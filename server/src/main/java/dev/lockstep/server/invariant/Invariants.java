@@ -9,6 +9,9 @@ import dev.lockstep.audit.Violation;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import dev.lockstep.ledger.Ledger;
+import dev.lockstep.ledger.LedgerReport;
+import dev.lockstep.ledger.LedgerViolation;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
@@ -25,12 +28,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares every record of the stock with every other: what changed, each minute, on one node;
- * everything, when asked. A pool where two records differ is paused with what was found as the
- * reason. The latest report is kept for all nodes to show. Thread-safe.
+ * Compares every record of the stock, and of the money, with every other: what changed, each
+ * minute, on one node; everything, when asked. A pool where two records differ is paused with what
+ * was found as the reason, and so are all pools of a campaign whose books differ. The latest report
+ * is kept for all nodes to show. Thread-safe.
  */
 public final class Invariants {
   public static final Duration INTERVAL = Duration.ofMinutes(1);
@@ -41,7 +46,8 @@ public final class Invariants {
       Shape.object()
           .required("check", Shape.text(1, 64))
           .required("campaign", Shape.text(1, 32))
-          .required("pool", Shape.text(1, 32))
+          .optional("pool", Shape.text(1, 32))
+          .optional("account", Shape.text(1, 64))
           .required("detail", Shape.text(1, 10_000));
 
   private static final Shape REPORT =
@@ -52,15 +58,22 @@ public final class Invariants {
               "checked",
               Shape.object()
                   .required("pools", Shape.integer(0, Long.MAX_VALUE))
-                  .required("changes", Shape.integer(0, Long.MAX_VALUE)))
+                  .required("changes", Shape.integer(0, Long.MAX_VALUE))
+                  .required("accounts", Shape.integer(0, Long.MAX_VALUE))
+                  .required("entries", Shape.integer(0, Long.MAX_VALUE)))
           .required("violations", Shape.list(VIOLATION, 0, MAX_SHOWN));
 
   private final Audit audit;
+  private final Holds holds;
+  private final Ledger ledger;
   private final Workers workers;
   private final Transactor transactor;
   private volatile @Nullable JsonObject latest;
 
-  public Invariants(Transactor transactor, Holds holds, Workers workers, Metrics metrics) {
+  public Invariants(
+      Transactor transactor, Holds holds, Ledger ledger, Workers workers, Metrics metrics) {
+    this.holds = holds;
+    this.ledger = ledger;
     Oversold oversold = new Oversold(metrics);
     this.audit =
         new Audit(
@@ -81,7 +94,8 @@ public final class Invariants {
 
   /** What is to be done by jobs. */
   public Duties duties() {
-    return Duties.none().every(INTERVAL, "invariants", job -> keep(audit.checkChanged()));
+    return Duties.none()
+        .every(INTERVAL, "invariants", job -> keep(audit.checkChanged(), ledger.checkChanged()));
   }
 
   /** Learns what another node has found, for this node's figures. Blocks. */
@@ -123,37 +137,66 @@ public final class Invariants {
   }
 
   private Future<Answer> check() {
-    return workers.run(() -> Answer.ok(keep(audit.checkAll())));
+    return workers.run(() -> Answer.ok(keep(audit.checkAll(), ledger.checkAll())));
   }
 
-  private JsonObject keep(AuditReport report) {
-    JsonObject json = json(report);
-    transactor.run(connection -> ReportTable.keep(connection, report.checkedAt(), json));
+  private JsonObject keep(AuditReport stock, LedgerReport money) {
+    money.violations().forEach(this::pause);
+    JsonObject json = json(stock, money);
+    transactor.run(connection -> ReportTable.keep(connection, stock.checkedAt(), json));
     latest = json;
     return json;
   }
 
   private static void pause(Holds holds, Violation violation) {
-    String detail = violation.detail();
-    String reason = "An invariant is broken: " + detail;
     holds.pause(
-        new ScopeId(violation.scope()),
-        new PoolId(violation.pool()),
-        reason.substring(0, Math.min(MAX_DETAIL, reason.length())));
+        new ScopeId(violation.scope()), new PoolId(violation.pool()), reason(violation.detail()));
   }
 
-  private static JsonObject json(AuditReport report) {
+  /** A campaign whose books are wrong stops selling, as one whose stock is. */
+  private void pause(LedgerViolation violation) {
+    ScopeId scope = new ScopeId(violation.book().value());
+    String reason = reason(violation.detail());
+    holds.pools(scope).forEach(pool -> holds.pause(scope, pool.id(), reason));
+  }
+
+  private static String reason(String detail) {
+    String reason = "An invariant is broken: " + detail;
+    return reason.substring(0, Math.min(MAX_DETAIL, reason.length()));
+  }
+
+  private static JsonObject json(AuditReport stock, LedgerReport money) {
     JsonArray violations = new JsonArray();
-    report.violations().stream()
+    Stream.concat(
+            stock.violations().stream().map(Invariants::json),
+            money.violations().stream().map(Invariants::json))
         .limit(MAX_SHOWN)
-        .forEach(violation -> violations.add(json(violation)));
+        .forEach(violations::add);
     return new JsonObject()
-        .put("ok", report.ok())
-        .put("checkedAt", report.checkedAt().toString())
+        .put("ok", stock.ok() && money.ok())
+        .put("checkedAt", stock.checkedAt().toString())
         .put(
             "checked",
-            new JsonObject().put("pools", report.pools()).put("changes", report.changes()))
+            new JsonObject()
+                .put("pools", stock.pools())
+                .put("changes", stock.changes())
+                .put("accounts", money.accounts())
+                .put("entries", money.entries()))
         .put("violations", violations);
+  }
+
+  /** The campaign of accounts that belong to none is 0. */
+  private static JsonObject json(LedgerViolation violation) {
+    JsonObject json =
+        new JsonObject()
+            .put("check", violation.check().name().toLowerCase(Locale.ROOT))
+            .put("campaign", String.valueOf(violation.book().value()))
+            .put("detail", violation.detail());
+    violation
+        .account()
+        .ifPresent(
+            account -> json.put("account", violation.book().value() + "." + account.value()));
+    return json;
   }
 
   private static JsonObject json(Violation violation) {

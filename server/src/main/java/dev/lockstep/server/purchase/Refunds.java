@@ -154,12 +154,8 @@ final class Refunds {
   }
 
   private boolean take(Connection connection, Change change) throws SQLException {
-    return !PurchaseTable.change(
-            connection,
-            change.before().id().campaign(),
-            List.of(change),
-            companion.lookAfter(),
-            Set.of())
+    return !companion
+        .change(connection, change.before().id().campaign(), List.of(change), Set.of())
         .isEmpty();
   }
 }

@@ -28,6 +28,15 @@ public interface SaleListener {
     return true;
   }
 
+  /**
+   * Called once a batch, after the purchases are written and before all else, perhaps again when
+   * the transaction is retried: what buyers of one campaign have paid, and what they have got back.
+   * The same may be told twice. It writes in bulk, commits nothing, and what it throws fails the
+   * step.
+   */
+  default void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved)
+      throws SQLException {}
+
   /** Called once a sale, after its transaction has committed. Must be quick, and must not throw. */
   default void committed(Ended sale) {}
 

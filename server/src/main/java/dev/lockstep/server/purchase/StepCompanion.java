@@ -20,7 +20,7 @@ import java.util.UUID;
 /**
  * Writes the steps of a batch's purchases in the transaction that moves their stock, with one
  * statement however many there are; and tells who wants to know of it, in the same transaction,
- * what was sold and what came back.
+ * what was paid, what was sold and what came back.
  *
  * <p>Stock moves only together with its purchase: a command that moved some for a step which is not
  * to be taken any more (somebody else took another one meanwhile) fails here. The batch is then
@@ -77,9 +77,7 @@ final class StepCompanion implements Companion<StepAttempt> {
       }
     }
     if (!changes.isEmpty()) {
-      Set<UUID> taken =
-          PurchaseTable.change(
-              connection, campaign, List.copyOf(changes.values()), lookAfter, events);
+      Set<UUID> taken = change(connection, campaign, List.copyOf(changes.values()), events);
       attempts.forEach((id, attempt) -> attempt.decided(taken.contains(id.value())));
       moved.removeAll(taken);
     }
@@ -87,6 +85,21 @@ final class StepCompanion implements Companion<StepAttempt> {
       throw new StepRefused();
     }
     tell(connection, outcomes);
+  }
+
+  /**
+   * Writes steps of one campaign's purchases, and tells what money they moved. The caller commits.
+   *
+   * @return the purchases whose step was taken here; the others were further already
+   */
+  Set<UUID> change(Connection connection, long campaign, List<Change> changes, Set<String> events)
+      throws SQLException {
+    Set<UUID> taken = PurchaseTable.change(connection, campaign, changes, lookAfter, events);
+    List<SaleMoney> money = SaleMoney.of(changes, taken);
+    if (!money.isEmpty()) {
+      listener.moneyMoved(connection, campaign, money);
+    }
+    return taken;
   }
 
   private void tell(Connection connection, List<Accompanied<StepAttempt>> outcomes)
@@ -110,11 +123,6 @@ final class StepCompanion implements Companion<StepAttempt> {
   /** A purchase has this status for good. */
   void ended(Status status) {
     listener.ended(status.label());
-  }
-
-  /** When a timer looks at a purchase that is not finished by the step it has taken. */
-  Duration lookAfter() {
-    return lookAfter;
   }
 
   private static List<Ended> ended(List<Accompanied<StepAttempt>> outcomes, HoldState state) {

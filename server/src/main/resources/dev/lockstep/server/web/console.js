@@ -8,6 +8,7 @@ import { campaigns, campaign } from './console-campaigns.js';
 import { holds } from './console-holds.js';
 import { purchases, reconciliation } from './console-purchases.js';
 import { invariants } from './console-invariants.js';
+import { accounts, account } from './console-accounts.js';
 import { keys } from './console-keys.js';
 
 // In sessionStorage: a reload keeps the operator signed in, closing the tab forgets the key, other tabs and the disk
@@ -21,6 +22,7 @@ const PARTS = [
   ['holds', 'Holds', holds],
   ['purchases', 'Purchases', purchases],
   ['reconciliation', 'Reconciliation', reconciliation],
+  ['accounts', 'Accounts', accounts],
   ['invariants', 'Invariants', invariants],
   ['keys', 'Keys', keys],
 ];
@@ -96,7 +98,8 @@ function route() {
       }
     },
   };
-  const work = part[0] === 'campaigns' && id ? campaign(place, decodeURIComponent(id)) : part[2](place);
+  const one = { campaigns: campaign, accounts: account }[part[0]];
+  const work = one && id ? one(place, decodeURIComponent(id)) : part[2](place);
   work.catch((problem) => place.failed(problem));
 }
 

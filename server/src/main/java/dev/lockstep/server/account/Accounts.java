@@ -1,0 +1,295 @@
+package dev.lockstep.server.account;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.ledger.Account;
+import dev.lockstep.ledger.AccountId;
+import dev.lockstep.ledger.BookId;
+import dev.lockstep.ledger.Ledger;
+import dev.lockstep.ledger.Money;
+import dev.lockstep.ledger.NewAccount;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Accounts over HTTP: opened, listed, shown with entries and statements. Thread-safe. */
+public final class Accounts {
+  private static final Role[] WHO = {Role.OPERATOR, Role.SERVICE};
+  private static final int MAX_STATEMENT = 1_000;
+  private static final String NEXT_NUMBER = "SELECT nextval('lockstep_server.account_number')";
+
+  private static final Shape NEW_ACCOUNT =
+      Shape.object()
+          .required("name", Shape.text(1, NewAccount.MAX_NAME_LENGTH))
+          .required("currency", Shape.text(1, Money.MAX_CURRENCY_LENGTH))
+          .optional("floor", Shape.nullable(Shape.integer(Long.MIN_VALUE, 0)))
+          .optional("campaign", Shape.nullable(Shape.text(1, 18)));
+
+  private final Workers workers;
+  private final Transactor transactor;
+  private final Ledger ledger;
+  private final Once once;
+  private final Transfers transfers;
+
+  public Accounts(Vertx vertx, Workers workers, Transactor transactor, Ledger ledger, Once once) {
+    this.workers = workers;
+    this.transactor = transactor;
+    this.ledger = ledger;
+    this.once = once;
+    this.transfers = new Transfers(vertx, workers, ledger, once);
+  }
+
+  /** Opens the book of accounts that belong to no campaign. Blocks. */
+  public void start() {
+    ledger.openBook(AccountNumber.GENERAL);
+  }
+
+  public List<Endpoint> endpoints() {
+    List<Endpoint> endpoints = new ArrayList<>(transfers.endpoints());
+    endpoints.add(
+        Endpoint.of(POST, "/v1/accounts", "Opens an account, with nothing in it.")
+            .by(WHO)
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
+            .taking(NEW_ACCOUNT)
+            .answering(201, AccountView.ACCOUNT)
+            .handledBy(this::create));
+    endpoints.add(
+        Endpoint.of(GET, "/v1/accounts", "Lists accounts, oldest first.")
+            .by(WHO)
+            .withQuery("campaign", "Those of this campaign's book; else those of none.")
+            .paged(AccountView.ACCOUNT)
+            .handledBy(this::list));
+    endpoints.add(
+        Endpoint.of(GET, "/v1/accounts/{id}", "Shows an account.")
+            .by(WHO)
+            .answering(200, AccountView.ACCOUNT)
+            .handledBy(request -> workers.run(() -> Answer.ok(AccountView.json(find(request))))));
+    endpoints.add(
+        Endpoint.of(
+                GET, "/v1/accounts/{id}/entries", "Lists what changed an account, oldest first.")
+            .by(WHO)
+            .paged(AccountView.ENTRY)
+            .handledBy(this::entries));
+    endpoints.add(
+        Endpoint.of(
+                GET,
+                "/v1/accounts/{id}/statement",
+                "Shows balances at two times, and between them.")
+            .by(WHO)
+            .withQuery("from", "What is after this time; from the beginning unless told.")
+            .withQuery("to", "What is not after this time; until now unless told.")
+            .withQuery("limit", "Entries at most, 1 to " + MAX_STATEMENT + "; 100 unless told.")
+            .answering(200, AccountView.STATEMENT)
+            .handledBy(this::statement));
+    endpoints.add(
+        Endpoint.of(
+                GET, "/v1/trial-balance", "Adds up all balances of a book; the difference is zero.")
+            .by(WHO)
+            .withQuery("campaign", "Of this campaign's book; else of the accounts of none.")
+            .answering(200, AccountView.TRIAL_BALANCE)
+            .handledBy(this::trialBalance));
+    return endpoints;
+  }
+
+  private Future<Answer> create(Request request) {
+    Optional<String> key = request.idempotencyKey();
+    JsonObject body = request.body();
+    BookId book = book(Optional.ofNullable(body.getString("campaign")));
+    requireMayWrite(request, book);
+    String currency = body.getString("currency");
+    if (!currency.matches("[A-Z0-9]+")) {
+      throw Problem.invalid("currency", "must be of A to Z and 0 to 9").asException();
+    }
+    OptionalLong floor = floor(body);
+    String name = storable(body.getString("name"));
+    if (key.isEmpty()) {
+      return workers.run(
+          () -> transactor.call(connection -> open(connection, book, name, currency, floor)));
+    }
+    OnceKey onceKey = new OnceKey(book.value(), request.principal().name(), key.get());
+    return workers.run(
+        () ->
+            Transfers.answer(
+                once.run(
+                    onceKey,
+                    request.fingerprint(),
+                    connection ->
+                        StoredAnswer.text(open(connection, book, name, currency, floor)))));
+  }
+
+  private Answer open(
+      Connection connection, BookId book, String name, String currency, OptionalLong floor)
+      throws SQLException {
+    AccountId id = new AccountId(nextNumber(connection));
+    NewAccount account = new NewAccount(id, name, currency, floor);
+    if (book.equals(AccountNumber.GENERAL)) {
+      ledger.openAccounts(connection, book, List.of(account));
+    } else {
+      ledger.ensureAccounts(connection, book, List.of(account));
+    }
+    Account opened = ledger.account(connection, book, id).orElseThrow();
+    JsonObject json = AccountView.json(opened);
+    return Answer.created("/v1/accounts/" + json.getString("id"), json);
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    BookId book = book(request.query("campaign"));
+    AccountId after = new AccountId(page.after().map(Accounts::cursor).orElse(0L));
+    return workers
+        .run(() -> ledger.accounts(book, after, page.limit() + 1))
+        .map(
+            found ->
+                Answer.ok(
+                    page.of(found, AccountView::json, one -> String.valueOf(one.id().value()))));
+  }
+
+  private Future<Answer> entries(Request request) {
+    AccountNumber number = AccountNumber.of(request.path("id"));
+    Page page = request.page();
+    long after = page.after().map(Accounts::cursor).orElse(0L);
+    return workers
+        .run(
+            () -> {
+              find(request);
+              return ledger.entries(number.book(), number.account(), after, page.limit() + 1);
+            })
+        .map(
+            found ->
+                Answer.ok(
+                    page.of(
+                        found,
+                        entry -> AccountView.json(number.book(), entry),
+                        entry -> String.valueOf(entry.version()))));
+  }
+
+  private Future<Answer> statement(Request request) {
+    AccountNumber number = AccountNumber.of(request.path("id"));
+    Instant from = time(request, "from").orElse(Instant.EPOCH);
+    Instant to = time(request, "to").orElse(Instant.parse("9999-01-01T00:00:00Z"));
+    if (to.isBefore(from)) {
+      throw Problem.invalid("to", "must not be before 'from'").asException();
+    }
+    int limit = request.page().limit();
+    return workers.run(
+        () -> {
+          find(request);
+          return Answer.ok(
+              AccountView.json(
+                  number.book(),
+                  ledger.statement(number.book(), number.account(), from, to, limit)));
+        });
+  }
+
+  private Future<Answer> trialBalance(Request request) {
+    BookId book = book(request.query("campaign"));
+    return workers.run(
+        () -> {
+          JsonArray items = new JsonArray();
+          ledger.trialBalance(book).forEach(one -> items.add(AccountView.json(one)));
+          return Answer.ok(new JsonObject().put("items", items));
+        });
+  }
+
+  /** Blocks. */
+  private Account find(Request request) {
+    AccountNumber number = AccountNumber.of(request.path("id"));
+    return ledger
+        .account(number.book(), number.account())
+        .orElseThrow(() -> Problem.notFound("such account").asException());
+  }
+
+  /** A campaign's book is its takings: what is written there is for operators. */
+  static void requireMayWrite(Request request, BookId book) {
+    if (!book.equals(AccountNumber.GENERAL) && request.principal().role() != Role.OPERATOR) {
+      throw Problem.forbidden("Only an operator may write to a campaign's book.").asException();
+    }
+  }
+
+  private static BookId book(Optional<String> campaign) {
+    if (campaign.isEmpty()) {
+      return AccountNumber.GENERAL;
+    }
+    if (!campaign.get().matches("[1-9]\\d{0,17}")) {
+      throw Problem.invalid("campaign", "is not a campaign's id").asException();
+    }
+    return new BookId(Long.parseLong(campaign.get()));
+  }
+
+  /** 0 unless told; null says that there is none. */
+  private static OptionalLong floor(JsonObject body) {
+    if (!body.containsKey("floor")) {
+      return OptionalLong.of(0);
+    }
+    Long floor = body.getLong("floor");
+    return floor == null ? OptionalLong.empty() : OptionalLong.of(floor);
+  }
+
+  private static String storable(String name) {
+    for (int i = 0; i < name.length(); i++) {
+      boolean pair =
+          i + 1 < name.length() && Character.isSurrogatePair(name.charAt(i), name.charAt(i + 1));
+      if (pair) {
+        i++;
+      } else if (Character.isSurrogate(name.charAt(i))) {
+        throw Problem.invalid("name", "must not have half a character").asException();
+      }
+    }
+    return name;
+  }
+
+  private static Optional<Instant> time(Request request, String parameter) {
+    return request
+        .query(parameter)
+        .map(
+            text -> {
+              try {
+                return OffsetDateTime.parse(text).toInstant();
+              } catch (DateTimeParseException e) {
+                throw Problem.invalid(parameter, "must be a time as RFC 3339 writes it")
+                    .asException();
+              }
+            });
+  }
+
+  private static long cursor(String text) {
+    if (!text.matches("\\d{1,18}")) {
+      throw Problem.invalid("after", "must be the 'next' of a page").asException();
+    }
+    return Long.parseLong(text);
+  }
+
+  private static long nextNumber(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(NEXT_NUMBER);
+        ResultSet row = statement.executeQuery()) {
+      row.next();
+      return row.getLong(1);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.server.payment.Money;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Money of a purchase that has come in, or gone back.
+ *
+ * @param refunded it has gone back
+ */
+public record SaleMoney(UUID purchase, Money amount, boolean refunded) {
+
+  /**
+   * What steps moved.
+   *
+   * @param taken the purchases whose step was taken
+   */
+  static List<SaleMoney> of(Collection<Change> changes, Set<UUID> taken) {
+    return changes.stream()
+        .filter(change -> taken.contains(change.before().id().value()))
+        .filter(change -> received(change) || refunded(change))
+        .map(
+            change ->
+                new SaleMoney(
+                    change.before().id().value(), change.before().total(), refunded(change)))
+        .toList();
+  }
+
+  private static boolean received(Change change) {
+    return change.after().paid() && !change.before().paid();
+  }
+
+  private static boolean refunded(Change change) {
+    return change.after().status() == Status.REFUNDED
+        && change.before().status() != Status.REFUNDED;
+  }
+}
