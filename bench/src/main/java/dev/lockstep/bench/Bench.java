@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "lockstep bench",
     description = "Measures Lockstep, its peers and the ceiling in one run.",
-    subcommands = {Bench.Tx.class, Bench.Hold.class, Bench.Purchase.class},
+    subcommands = {Bench.Tx.class, Bench.Hold.class, Bench.Purchase.class, Bench.Ledger.class},
     synopsisSubcommandLabel = "<benchmark>",
     mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {
@@ -83,6 +83,19 @@ public final class Bench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
       return Report.of("purchase", settings, PurchaseBench::run);
+    }
+  }
+
+  @Command(
+      name = "ledger",
+      mixinStandardHelpOptions = true,
+      description = "Transfers between hot accounts and between many, against hand-written SQL.")
+  static final class Ledger implements Callable<Integer> {
+    @Mixin Settings settings = new Settings();
+
+    @Override
+    public Integer call() throws Exception {
+      return Report.of("ledger", settings, LedgerBench::run);
     }
   }
 }

@@ -1,0 +1,210 @@
+package dev.lockstep.bench;
+
+import dev.lockstep.bench.TransferFlow.Way;
+import dev.lockstep.ledger.AccountId;
+import dev.lockstep.ledger.BookId;
+import dev.lockstep.ledger.Ledger;
+import dev.lockstep.ledger.LedgerCommand.Move;
+import dev.lockstep.ledger.LedgerOutcome;
+import dev.lockstep.ledger.Money;
+import dev.lockstep.ledger.NewAccount;
+import dev.lockstep.ledger.TransferId;
+import dev.lockstep.tx.Transactor;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/** Transfers between few accounts and many: hand-written SQL, Lockstep, the ceiling. */
+final class LedgerBench implements AutoCloseable {
+  private static final int CALLERS = 500;
+  private static final String LOCKSTEP = "Lockstep";
+  private static final String CEILING = "ceiling: bulk SQL, one writer";
+  private static final int ACCOUNTS_A_STATEMENT = 10_000;
+  private static final long CREDIT_LINE = 1_000_000_000_000L;
+
+  private static final List<Situation> SITUATIONS =
+      List.of(
+          new Situation("2 accounts", 2, Pairs.even(2), 8),
+          new Situation("10 accounts", 10, Pairs.even(10), 8),
+          new Situation("100,000 accounts, skewed", 100_000, Pairs.skewed(100_000), 1));
+
+  private final BenchDatabase database;
+  private final int seconds;
+  private final Report report;
+  private final Transactor transactor;
+  private final Ledger ledger;
+  private long lastBook;
+  private int lastSchema;
+
+  /**
+   * @param aim how many times the best of the others Lockstep should reach
+   */
+  private record Situation(String name, int accounts, Pairs pairs, double aim) {
+    String of(String contender) {
+      return name + ": " + contender;
+    }
+  }
+
+  private LedgerBench(BenchDatabase database, int seconds, Report report) {
+    this.database = database;
+    this.seconds = seconds;
+    this.report = report;
+    this.transactor = new Transactor(database.pool());
+    this.ledger = new Ledger(transactor);
+  }
+
+  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
+    try (LedgerBench bench = new LedgerBench(database, seconds, report)) {
+      for (Situation situation : SITUATIONS) {
+        bench.together(situation);
+        bench.ceiling(situation);
+      }
+      for (Situation situation : SITUATIONS) {
+        bench.alone(situation);
+      }
+      SITUATIONS.forEach(bench::aims);
+    }
+  }
+
+  @Override
+  public void close() {
+    ledger.close();
+  }
+
+  private void aims(Situation situation) {
+    for (int callers : new int[] {CALLERS, 1}) {
+      Measured best =
+          Arrays.stream(Way.values())
+              .map(way -> report.find(situation.of(way.label()), callers))
+              .reduce((a, b) -> a.perSecond() >= b.perSecond() ? a : b)
+              .orElseThrow();
+      report.atLeast(
+          "Lockstep / best of the others, %s, %d caller%s"
+              .formatted(situation.name(), callers, callers == 1 ? "" : "s"),
+          report.find(situation.of(LOCKSTEP), callers),
+          best,
+          callers == 1 ? 1 : situation.aim());
+    }
+  }
+
+  /** What is measured, and what its database shows afterwards. */
+  private record Contender(String name, boolean pooled, Load.Call call, Stored stored) {
+    @FunctionalInterface
+    interface Stored {
+      long count() throws SQLException;
+    }
+  }
+
+  private void together(Situation situation) throws Exception {
+    for (Contender contender : contenders(situation)) {
+      quiet();
+      book(
+          contender,
+          contender.pooled()
+              ? Load.runPooled(contender.name(), CALLERS, seconds, contender.call())
+              : Load.run(contender.name(), CALLERS, seconds, contender.call()));
+    }
+  }
+
+  /** In turns, as a millisecond is easily disturbed. */
+  private void alone(Situation situation) throws Exception {
+    List<Contender> contenders = contenders(situation);
+    quiet();
+    InTurns[] turns =
+        contenders.stream().map(c -> new InTurns(c.name(), c.call())).toArray(InTurns[]::new);
+    List<Measured> results = InTurns.run(seconds, turns);
+    for (int i = 0; i < results.size(); i++) {
+      book(contenders.get(i), results.get(i));
+    }
+  }
+
+  /** Nobody pays for what the one before, or the making of its accounts, left to be written. */
+  private void quiet() throws SQLException {
+    database.execute("VACUUM ANALYZE");
+    database.execute("CHECKPOINT");
+  }
+
+  private void book(Contender contender, Measured measured) throws SQLException {
+    Report.requireBalance(contender.name(), measured.acknowledged(), contender.stored().count());
+    report.add(measured);
+  }
+
+  private List<Contender> contenders(Situation situation) throws SQLException {
+    List<Contender> contenders = new ArrayList<>();
+    for (Way way : Way.values()) {
+      TransferFlow flow =
+          TransferFlow.create(database, "bank_" + ++lastSchema, way, situation.accounts());
+      contenders.add(
+          new Contender(
+              situation.of(way.label()),
+              true,
+              n -> {
+                Pairs.Pair pair = situation.pairs().of(n);
+                flow.move(TransferId.next().value(), pair.from(), pair.to(), 1);
+              },
+              flow::transfers));
+    }
+    BookId book = open(situation);
+    contenders.add(
+        new Contender(
+            situation.of(LOCKSTEP),
+            false,
+            n -> move(book, situation.pairs().of(n)),
+            () -> transfers(book)));
+    return contenders;
+  }
+
+  private BookId open(Situation situation) {
+    BookId book = new BookId(++lastBook);
+    ledger.openBook(book);
+    for (long from = 1; from <= situation.accounts(); from += ACCOUNTS_A_STATEMENT) {
+      long to = Math.min(situation.accounts(), from + ACCOUNTS_A_STATEMENT - 1);
+      ledger.openAccounts(
+          book,
+          LongStream.rangeClosed(from, to)
+              .mapToObj(
+                  id ->
+                      NewAccount.withCreditLine(
+                          new AccountId(id), "account " + id, "JPY", CREDIT_LINE))
+              .toList());
+    }
+    return book;
+  }
+
+  private void move(BookId book, Pairs.Pair pair) {
+    LedgerOutcome outcome =
+        ledger.call(
+            new Move(
+                book,
+                TransferId.next(),
+                new AccountId(pair.from()),
+                new AccountId(pair.to()),
+                new Money(1, "JPY")));
+    if (!(outcome instanceof LedgerOutcome.Done)) {
+      throw new IllegalStateException("Not done: " + outcome);
+    }
+  }
+
+  /** Transfers made, if the books balance; -1 if they do not. */
+  private long transfers(BookId book) throws SQLException {
+    return database.number(
+        """
+        SELECT CASE WHEN a.balance = 0 AND a.version = 2 * t.n AND e.n = 2 * t.n THEN t.n ELSE -1 END
+        FROM (SELECT count(*) n FROM lockstep.transfer WHERE book = %1$d) t,
+          (SELECT count(*) n FROM lockstep.entry WHERE book = %1$d) e,
+          (SELECT sum(balance) balance, sum(version) version
+           FROM lockstep.account WHERE book = %1$d) a"""
+            .formatted(book.value()));
+  }
+
+  private void ceiling(Situation situation) throws Exception {
+    BookId book = open(situation);
+    BulkTransfers rows = new BulkTransfers(transactor, book.value(), situation.pairs());
+    quiet();
+    Measured batches = Load.run(situation.of(CEILING), 1, seconds, n -> rows.writeBatch());
+    Report.requireBalance(CEILING, batches.acknowledged() * BulkTransfers.BATCH, transfers(book));
+    report.add(batches.times(BulkTransfers.BATCH));
+  }
+}
