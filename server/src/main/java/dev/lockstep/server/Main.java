@@ -10,10 +10,11 @@ import picocli.CommandLine.ParameterException;
 /** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
 @Command(
     name = "lockstep",
-    synopsisSubcommandLabel = "up | rush | verify-draw | version",
+    synopsisSubcommandLabel = "up | rush | lab | verify-draw | version",
     subcommands = {
       UpCommand.class,
       RushCommand.class,
+      LabCommand.class,
       VerifyDrawCommand.class,
       VersionCommand.class
     })

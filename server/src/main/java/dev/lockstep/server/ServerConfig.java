@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param payments who is paid through
  * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
  *     pooler in transaction mode
+ * @param lab whether the concurrency lab may make a database to play in; unless told, only where
+ *     the database is the embedded one
  */
 record ServerConfig(
     String host,
@@ -33,7 +35,8 @@ record ServerConfig(
     boolean samples,
     boolean visitors,
     PaymentSettings payments,
-    boolean listen) {
+    boolean listen,
+    boolean lab) {
   static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
@@ -79,7 +82,10 @@ record ServerConfig(
         PaymentSettings.of(environment),
         Setting.of("", null, "LOCKSTEP_LISTEN", environment)
             .map(ServerConfig::parseBoolean)
-            .orElse(true));
+            .orElse(true),
+        Setting.of("", null, "LOCKSTEP_LAB", environment)
+            .map(ServerConfig::parseBoolean)
+            .orElse(externalDatabase.isEmpty()));
   }
 
   /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */

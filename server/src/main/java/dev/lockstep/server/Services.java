@@ -5,6 +5,7 @@ import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.HoldsConfig;
+import dev.lockstep.lab.LabConfig;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.once.Once;
@@ -23,6 +24,7 @@ import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.lab.LabRuns;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.purchase.Purchases;
 import dev.lockstep.server.purchase.SaleListener;
@@ -37,7 +39,9 @@ import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -112,6 +116,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(draws.endpoints());
       endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
+      endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
 
       firstOperatorKey = keys.ensureOperator();
       if (config.samples()) {
@@ -149,6 +154,16 @@ final class Services implements AutoCloseable {
       Metrics metrics,
       LongSupplier nanoTime) {
     return new Services(database, config, vertx, inFlight, self, metrics, nanoTime);
+  }
+
+  /** As the same user, and not through the pool: it wants another database. */
+  private static LabRuns lab(Database database, ServerConfig config, Vertx vertx) {
+    DatabaseAddress address = database.address();
+    Map<String, String> properties = new HashMap<>();
+    address.properties().forEach((name, value) -> properties.put((String) name, (String) value));
+    Optional<LabConfig> where =
+        config.lab() ? Optional.of(new LabConfig(address.url(), properties)) : Optional.empty();
+    return new LabRuns(vertx, where, config.visitors());
   }
 
   /** In the transaction its books and the draw, after it the counts. */

@@ -88,6 +88,11 @@ class ApiDocumentTest {
       assertDocumented(
           "post", "/v1/campaigns/{id}/" + action, operator.post(path + "/" + action, null));
     }
+    assertDocumented("get", "/v1/lab/scenarios", operator.get("/v1/lab/scenarios"));
+    assertDocumented(
+        "post",
+        "/v1/lab/scenarios/{id}/runs",
+        operator.post("/v1/lab/scenarios/claimed-twice/runs", null));
     assertDocumented("get", "/v1/invariants", operator.get("/v1/invariants"));
     assertDocumented("post", "/v1/invariants/check", operator.post("/v1/invariants/check", null));
   }

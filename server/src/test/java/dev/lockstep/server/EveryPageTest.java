@@ -59,6 +59,7 @@ class EveryPageTest {
       places.add("/shop/" + id);
     }
     places.add("/shop/" + triangle + "/draw");
+    places.addAll(List.of("/lab", "/lab/matrix", "/lab/double-send?isolation=serializable"));
     for (String place : places) {
       page.navigate(server.url() + place);
       check(page, place);

@@ -104,11 +104,20 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
                 "http://localhost:1")));
   }
 
+  /** A node on which nothing is played. */
+  Server startWithoutLab() {
+    return start(false, true, payments, false);
+  }
+
   private Server start(boolean samples, boolean visitors) {
     return start(samples, visitors, payments);
   }
 
   private Server start(boolean samples, boolean visitors, PaymentSettings payments) {
+    return start(samples, visitors, payments, true);
+  }
+
+  private Server start(boolean samples, boolean visitors, PaymentSettings payments, boolean lab) {
     DatabaseAddress address =
         new DatabaseAddress(
             database.url(), database.user(), database.password(), "the test database", false);
@@ -122,7 +131,8 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
             samples,
             visitors,
             payments,
-            true),
+            true,
+            lab),
         clock);
   }
 

@@ -34,7 +34,14 @@ class ScriptTest {
     assertThat(ended.out())
         .startsWith("Usage: ")
         .contains(
-            "  up ", "  test ", "  bench ", "  rush ", "  verify-draw ", "  version ", "  help ");
+            "  up ",
+            "  test ",
+            "  bench ",
+            "  rush ",
+            "  lab ",
+            "  verify-draw ",
+            "  version ",
+            "  help ");
   }
 
   @Test

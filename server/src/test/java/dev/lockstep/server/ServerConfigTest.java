@@ -134,6 +134,17 @@ class ServerConfigTest {
   }
 
   @Test
+  void theLabPlaysWhereTheDatabaseIsOurOwnUnlessToldOtherwise() {
+    String url = "jdbc:postgresql://db/shop";
+    assertThat(ServerConfig.of(null, null, null, null, NOTHING).lab()).isTrue();
+    assertThat(ServerConfig.of(null, null, null, url, NOTHING).lab()).isFalse();
+    Map<String, String> on = Map.of("LOCKSTEP_LAB", "true");
+    Map<String, String> off = Map.of("LOCKSTEP_LAB", "false");
+    assertThat(ServerConfig.of(null, null, null, url, on).lab()).isTrue();
+    assertThat(ServerConfig.of(null, null, null, null, off).lab()).isFalse();
+  }
+
+  @Test
   void theBuiltInGatewayCanBeToldToMisbehaveButNotStripe() {
     Map<String, String> slow = Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":50}");
     assertThat(PaymentSettings.of(slow).faults().latency()).isEqualTo(Duration.ofMillis(50));

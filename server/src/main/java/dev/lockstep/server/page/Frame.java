@@ -27,7 +27,11 @@ public final class Frame {
       """;
 
   private static final String[][] PLACES = {
-    {"/", "Shop"}, {"/console", "Console"}, {"/docs", "API"}, {"/status", "Status"}
+    {"/", "Shop"},
+    {"/console", "Console"},
+    {"/lab", "Lab"},
+    {"/docs", "API"},
+    {"/status", "Status"}
   };
 
   private Frame() {}

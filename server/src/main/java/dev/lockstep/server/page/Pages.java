@@ -10,6 +10,7 @@ import io.vertx.ext.web.Router;
 public final class Pages {
   private static final String HTML = "text/html; charset=utf-8";
   private static final String CAMPAIGN = "[1-9]\\d{0,17}";
+  private static final String SCENARIO = "[a-z0-9]+(?:-[a-z0-9]+)*";
 
   private static final String NO_SCRIPT =
       "<noscript><p>This page needs JavaScript. Everything it does can also be done through the"
@@ -46,6 +47,12 @@ public final class Pages {
       </main>"""
           .formatted(NO_SCRIPT);
 
+  private static final String LAB =
+      """
+      <main id="main" %s tabindex="-1">
+      %s<div id="lab"><p class="quiet">Loading …</p></div>
+      </main>""";
+
   private Pages() {}
 
   public static void mountOn(Router router) {
@@ -57,12 +64,20 @@ public final class Pages {
         .handler(page("Draw · Lockstep", "/", "draw.js", DRAW)::serve);
     get(router.route("/console"))
         .handler(page("Console · Lockstep", "/console", "console.js", CONSOLE)::serve);
+    get(router.route("/lab")).handler(lab("The lab", "lab.js", "")::serve);
+    get(router.route("/lab/matrix")).handler(lab("Matrix", "lab-matrix.js", "")::serve);
+    get(router.routeWithRegex("/lab/" + SCENARIO))
+        .handler(lab("Scenario", "lab-run.js", "class=\"wide\"")::serve);
     Resource icon = Resource.revalidated(Assets.read("icon.svg"), "image/svg+xml");
     get(router.route("/icon.svg")).handler(icon::serve);
     for (String name : Assets.NAMES) {
       Resource asset = Assets.ALL.find(name).orElseThrow();
       get(router.route(Assets.ALL.path() + name)).handler(asset::serve);
     }
+  }
+
+  private static Resource lab(String title, String script, String width) {
+    return page(title + " · Lockstep", "/lab", script, LAB.formatted(width, NO_SCRIPT));
   }
 
   private static Resource page(String title, String place, String script, String main) {

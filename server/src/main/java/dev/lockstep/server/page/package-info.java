@@ -1,5 +1,5 @@
 /**
- * Pages: the shop, the draw and the console, served from memory. Owns no table.
+ * Pages: the shop, the draw, the console and the lab, served from memory. Owns no table.
  *
  * <p>A page is a frame of HTML with one script; everything it shows it asks the API for, as anybody
  * could. There is no build step: what lies in {@code web/} is what browsers get. Scripts and the

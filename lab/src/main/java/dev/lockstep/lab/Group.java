@@ -1,0 +1,26 @@
+package dev.lockstep.lab;
+
+import java.util.Locale;
+
+/** What a scenario is about; the catalogue is read in this order. */
+public enum Group {
+  SALES("Selling the last one"),
+  QUEUES("Jobs and events"),
+  LOCKS("Locks and retries"),
+  VERSIONS("Versions of a row"),
+  ANOMALIES("The anomalies of isolation");
+
+  private final String title;
+
+  Group(String title) {
+    this.title = title;
+  }
+
+  public String title() {
+    return title;
+  }
+
+  public String label() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+}

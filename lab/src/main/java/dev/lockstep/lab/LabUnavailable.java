@@ -1,0 +1,14 @@
+package dev.lockstep.lab;
+
+/** The lab cannot be had: the message says why, in one line, without a credential. */
+public final class LabUnavailable extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  LabUnavailable(String message, Throwable cause) {
+    super(message, cause);
+  }
+
+  LabUnavailable(String message) {
+    super(message);
+  }
+}

@@ -1,0 +1,38 @@
+package dev.lockstep.lab;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A step as it went. Times are microseconds since the run began.
+ *
+ * @param number in the script, from 1
+ * @param session who did it
+ * @param sql what was sent, or what was done where it was more than SQL
+ * @param parameters bound to the question marks in it
+ * @param note what the application thinks or does meanwhile; may be empty
+ * @param startedUs when it was sent
+ * @param blockedUs when it was proved to wait; empty if it never was
+ * @param finishedUs when its outcome was there
+ * @param blockedBy the sessions it waited for
+ * @param awaitedLock what it waited for, as {@code pg_locks} names it
+ * @param outcome what came of it
+ */
+public record PlayedStep(
+    int number,
+    String session,
+    String sql,
+    List<String> parameters,
+    String note,
+    long startedUs,
+    OptionalLong blockedUs,
+    long finishedUs,
+    List<String> blockedBy,
+    Optional<String> awaitedLock,
+    Outcome outcome) {
+  public PlayedStep {
+    parameters = List.copyOf(parameters);
+    blockedBy = List.copyOf(blockedBy);
+  }
+}

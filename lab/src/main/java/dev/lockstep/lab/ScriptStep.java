@@ -1,0 +1,89 @@
+package dev.lockstep.lab;
+
+import dev.lockstep.tx.Isolation;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * A step of a script.
+ *
+ * @param number from 1
+ * @param session who does it
+ * @param kind what it does to the session's transaction
+ * @param text SQL, or what the code does, in words
+ * @param name under which the judge and later steps ask what it saw; may be empty
+ * @param note what the application thinks
+ * @param parameters bound when it is sent
+ * @param condition whether it is sent at all
+ * @param otherwise what the application does instead
+ * @param code what is run instead of SQL
+ */
+record ScriptStep(
+    int number,
+    String session,
+    Kind kind,
+    String text,
+    String name,
+    String note,
+    Function<Seen, List<Object>> parameters,
+    Predicate<Seen> condition,
+    String otherwise,
+    Code code) {
+  enum Kind {
+    BEGIN,
+    COMMIT,
+    ROLLBACK,
+    /** Goes back to a savepoint, and so works in a failed transaction. */
+    RECOVER,
+    SQL,
+    CODE
+  }
+
+  /** Lockstep itself, on the session's connection. */
+  @FunctionalInterface
+  interface Code {
+    Outcome run(Connection connection, Isolation isolation) throws SQLException;
+  }
+
+  static ScriptStep of(int number, String session, Kind kind, String text) {
+    return new ScriptStep(
+        number,
+        session,
+        kind,
+        text,
+        "",
+        "",
+        seen -> List.of(),
+        seen -> true,
+        "",
+        (connection, isolation) -> new Outcome.Done());
+  }
+
+  ScriptStep named(String newName) {
+    return new ScriptStep(
+        number, session, kind, text, newName, note, parameters, condition, otherwise, code);
+  }
+
+  ScriptStep noted(String newNote) {
+    return new ScriptStep(
+        number, session, kind, text, name, newNote, parameters, condition, otherwise, code);
+  }
+
+  ScriptStep with(Function<Seen, List<Object>> newParameters) {
+    return new ScriptStep(
+        number, session, kind, text, name, note, newParameters, condition, otherwise, code);
+  }
+
+  ScriptStep when(Predicate<Seen> newCondition, String instead) {
+    return new ScriptStep(
+        number, session, kind, text, name, note, parameters, newCondition, instead, code);
+  }
+
+  ScriptStep doing(Code newCode) {
+    return new ScriptStep(
+        number, session, kind, text, name, note, parameters, condition, otherwise, newCode);
+  }
+}
