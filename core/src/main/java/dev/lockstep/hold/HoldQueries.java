@@ -19,12 +19,11 @@ final class HoldQueries {
   private static final String FIND =
       "SELECT %s FROM lockstep.hold WHERE scope = ? AND hold = ?".formatted(HoldRow.COLUMNS);
 
-  // From the newest by the index hold_newest, which has this order: what is read ends with the
-  // page.
-  // What is not asked for is left out, because "or no filter" would hide the range from the
-  // planner.
+  // From the newest by the index hold_newest, which has this order and is over this expression:
+  // what is read ends with the page. What is not asked for is left out, because "or no filter"
+  // would hide the range from the planner.
   private static final String PAGE =
-      "SELECT %s FROM lockstep.hold WHERE scope = ?".formatted(HoldRow.COLUMNS);
+      "SELECT %s FROM lockstep.hold WHERE scope = ? AND scope + 0 = ?".formatted(HoldRow.COLUMNS);
   private static final String OF_BUYER = " AND buyer = ?";
   private static final String IN_STATE = " AND state = ?";
   private static final String BEFORE = " AND (created_at, hold) < (?, ?)";
@@ -85,7 +84,7 @@ final class HoldQueries {
       throws SQLException {
     requirePage(limit);
     StringBuilder sql = new StringBuilder(PAGE);
-    List<Object> values = new ArrayList<>(List.of(scope.value()));
+    List<Object> values = new ArrayList<>(List.of(scope.value(), scope.value()));
     filter.buyer().ifPresent(buyer -> add(sql, OF_BUYER, values, buyer.value()));
     filter.state().ifPresent(state -> add(sql, IN_STATE, values, state.code()));
     if (filter.after().isPresent()) {
