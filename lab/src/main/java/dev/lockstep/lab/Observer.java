@@ -7,16 +7,14 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Watches the sessions of a run from outside, and sets the stage for them. One thread. */
 final class Observer implements AutoCloseable {
-  /**
-   * Whom a session waits for, and for what. The second function knows of waits for a safe snapshot
-   * (SERIALIZABLE READ ONLY DEFERRABLE), which are no locks. Locks nothing.
-   */
+  /** Whom a session waits for, and for what. Locks nothing. */
   private static final String WHO_BLOCKS =
       """
-      SELECT pg_blocking_pids(w.pid) || pg_safe_snapshot_blocking_pids(w.pid),
+      SELECT pg_blocking_pids(w.pid),
              (SELECT l.mode || ' on ' || l.locktype || coalesce(' of ' || c.relname, '')
               FROM pg_locks l LEFT JOIN pg_class c ON c.oid = l.relation
               WHERE l.pid = w.pid AND NOT l.granted LIMIT 1)
@@ -31,9 +29,9 @@ final class Observer implements AutoCloseable {
 
   /**
    * @param pids whom the session waits for; empty: it waits for nobody
-   * @param lock what for
+   * @param lock what for; empty also if it went on between the two questions
    */
-  record Wait(List<Integer> pids, String lock) {}
+  record Wait(List<Integer> pids, Optional<String> lock) {}
 
   Wait waitOf(int pid) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(WHO_BLOCKS)) {
@@ -44,8 +42,7 @@ final class Observer implements AutoCloseable {
         for (Integer one : (Integer[]) row.getArray(1).getArray()) {
           pids.add(one);
         }
-        String lock = row.getString(2);
-        return new Wait(pids, lock == null ? "a safe snapshot" : lock);
+        return new Wait(pids, Optional.ofNullable(row.getString(2)));
       }
     }
   }

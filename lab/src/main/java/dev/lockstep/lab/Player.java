@@ -188,7 +188,7 @@ final class Player {
       if (!blockers.isEmpty()) {
         if (sent.blockedUs.isEmpty()) {
           sent.blockedUs = OptionalLong.of(elapsedUs());
-          sent.lock = Optional.of(wait.lock());
+          sent.lock = wait.lock();
         }
         sent.blockedBy = blockers;
         return;
