@@ -10,26 +10,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a worker has in memory: the jobs it has read, their lanes, and what it waits for. Since a
  * shard has one owner, this is where "at most so many at a time" and "in order" are decided. One
- * lock guards it all; it is never held over a question to the database.
+ * lock guards it all, but for a job that is taken from a queue that nothing limits; it is never
+ * held over a question to the database.
  */
 final class Board {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition reader = lock.newCondition();
   private final Map<String, QueueState> queues = new HashMap<>();
   private final Map<Integer, Owned> shards = new HashMap<>();
-  private boolean stopping;
+  private volatile boolean stopping;
   private boolean hinted = true;
   private long wakeNanos = System.nanoTime();
 
   /** A shard and its streams. */
   private record Owned(Lease lease, List<JobStream> streams) {}
-
-  /** What to read of a stream. */
-  record Ask(JobStream stream, int limit) {}
 
   Board(List<QueueConfig> configs) {
     configs.forEach(
@@ -89,24 +88,23 @@ final class Board {
             stream.closed = true;
             for (Task task : stream.tasks()) {
               task.lost |= lost;
-              if (task.state == Task.State.RUNNING) {
+              if (!giveBack(task) && task.is(Task.State.RUNNING)) {
                 running.add(task);
-              } else {
-                giveBack(task);
               }
             }
           }
+          reader.signal();
           return running;
         });
   }
 
   /** What to read now. From here on, what a read returns is compared with what is known. */
-  List<Ask> startRead() {
+  List<JobStream.Ask> startRead() {
     return locked(
         () -> {
           hinted = false;
           wakeNanos = Long.MAX_VALUE;
-          List<Ask> asks = new ArrayList<>();
+          List<JobStream.Ask> asks = new ArrayList<>();
           for (Owned owned : shards.values()) {
             if (!owned.lease().isLive()) {
               continue;
@@ -117,7 +115,10 @@ final class Board {
               int each = Math.min(wanted, Math.max(20, 2 * wanted / shards.size()));
               int limit = Math.min(each, stream.room());
               if (limit > 0) {
-                asks.add(new Ask(stream, limit));
+                asks.add(new JobStream.Ask(stream, limit));
+              } else {
+                // There may be: to be asked as soon as there is room for it.
+                stream.more = true;
               }
             }
           }
@@ -129,7 +130,7 @@ final class Board {
    * What a read returned: for each ask its rows, in order. All at once, so that nothing of low
    * priority begins because it was looked at first.
    */
-  void offer(List<Ask> asks, List<List<JobRow>> rows) {
+  void offer(List<JobStream.Ask> asks, List<List<JobRow>> rows) {
     locked(
         () -> {
           for (int i = 0; i < asks.size(); i++) {
@@ -138,7 +139,7 @@ final class Board {
         });
   }
 
-  private void offer(Ask ask, List<JobRow> rows) {
+  private void offer(JobStream.Ask ask, List<JobRow> rows) {
     rows.forEach(row -> offer(ask.stream(), row));
     if (!rows.isEmpty()) {
       ask.stream().advanceTo(rows.get(rows.size() - 1));
@@ -212,14 +213,9 @@ final class Board {
 
   /** Something more is there to be read, and is wanted. */
   private boolean isHungry() {
-    for (Owned owned : shards.values()) {
-      for (JobStream stream : owned.streams()) {
-        if (stream.more && stream.room() > 0 && queue(stream.queue).isLow()) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return shards.values().stream()
+        .flatMap(owned -> owned.streams().stream())
+        .anyMatch(stream -> stream.more && stream.room() > 0 && queue(stream.queue).isLow());
   }
 
   /** Something may have become due. */
@@ -252,14 +248,13 @@ final class Board {
           Map<Lease, List<Task>> found = new HashMap<>();
           long since = System.nanoTime() - nanos;
           for (Owned owned : shards.values()) {
-            for (JobStream stream : owned.streams()) {
-              for (Task task : stream.tasks()) {
-                if (task.state == Task.State.RUNNING
-                    && !task.marked
-                    && task.startedNanos - since < 0) {
-                  found.computeIfAbsent(owned.lease(), lease -> new ArrayList<>()).add(task);
-                }
-              }
+            List<Task> tasks =
+                owned.streams().stream()
+                    .flatMap(stream -> stream.tasks().stream())
+                    .filter(task -> !task.marked && task.hasRunSince(since))
+                    .toList();
+            if (!tasks.isEmpty()) {
+              found.put(owned.lease(), tasks);
             }
           }
           return found;
@@ -273,9 +268,23 @@ final class Board {
 
   /** The next job of a queue to run; empty when the worker stops. Waits for one. */
   Optional<Task> next(String name) throws InterruptedException {
+    QueueState queue = queue(name);
+    while (!stopping) {
+      Task task = queue.isUnlimited() ? queue.poll() : null;
+      if (task == null) {
+        task = await(queue);
+      }
+      if (task != null && begin(queue, task)) {
+        return Optional.of(task);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** What may begin now; null: look again. */
+  private @Nullable Task await(QueueState queue) throws InterruptedException {
     lock.lock();
     try {
-      QueueState queue = queue(name);
       while (!stopping) {
         if (queue.isPaused() || !queue.hasReady()) {
           queue.work.await();
@@ -286,69 +295,75 @@ final class Board {
           long unused = queue.work.awaitNanos(wait);
           continue;
         }
-        Task task = queue.poll();
-        if (task == null) {
-          continue;
-        }
-        if (!task.lease.isLive()) {
-          release(task);
-          continue;
-        }
-        task.state = Task.State.RUNNING;
-        task.startedNanos = System.nanoTime();
-        if (queue.isLow()) {
-          reader.signal();
-        }
-        return Optional.of(task);
+        return queue.poll();
       }
-      return Optional.empty();
+      return null;
     } finally {
       lock.unlock();
     }
   }
 
-  /**
-   * The result of a job is written, or refused for good.
-   *
-   * @param again in how many milliseconds it will be due again; negative: never
-   */
-  void settled(Task task, long again) {
+  private boolean begin(QueueState queue, Task task) {
+    if (!task.lease.isLive()) {
+      locked(() -> release(task));
+      return false;
+    }
+    if (!task.begin()) {
+      return false;
+    }
+    if (queue.begun()) {
+      locked(reader::signal);
+    }
+    return true;
+  }
+
+  void settled(Task task) {
+    settled(List.of(new Task.Settled(task, -1)));
+  }
+
+  void settled(List<Task.Settled> all) {
     locked(
         () -> {
-          task.stream.end(task);
-          if (again >= 0) {
-            wakeIn(again);
-          }
-          if (task.row.lane() == null || task.stream.closed) {
-            return;
-          }
-          LaneState lane = task.stream.lane(task.row.lane());
-          lane.leave();
-          if (again >= 0 && task.row.isOrdered()) {
-            lane.giveUpWaiting().forEach(task.stream::end);
-            return;
-          }
-          while (lane.hasPlace(task.row.laneLimit())) {
-            queue(task.row.queue()).add(lane.promote());
-          }
-          if (lane.isClosed() && lane.isLow()) {
-            // More of it is in the table.
-            hint();
-          }
+          all.forEach(this::settle);
+          // There may be room again.
+          reader.signal();
         });
   }
 
-  /** Back to the table, as if it had not been read. */
-  private void giveBack(Task task) {
-    if (task.state == Task.State.READY) {
+  private void settle(Task.Settled settled) {
+    Task task = settled.task();
+    queue(task.row.queue()).settled();
+    task.stream.end(task);
+    if (settled.again() >= 0) {
+      wakeIn(settled.again());
+    }
+    if (task.row.lane() == null || task.stream.closed) {
+      return;
+    }
+    boolean more =
+        task.stream.leave(
+            task.row.lane(), task, settled.again() >= 0, queue(task.row.queue())::add);
+    if (more) {
+      hint();
+    }
+  }
+
+  /** Back to the table, as if it had not been read; false if it is running, or has ended. */
+  private boolean giveBack(Task task) {
+    // It may begin at this very moment; then it is not given back.
+    boolean ready = task.is(Task.State.READY);
+    boolean given = task.stream.giveBack(task);
+    if (given && ready) {
       queue(task.row.queue()).gaveBack();
     }
-    task.stream.end(task);
+    return given;
   }
 
   /** As {@link #giveBack}, of a task that was polled; its lane has to be read anew. */
   private void release(Task task) {
-    task.stream.end(task);
+    if (!giveBack(task)) {
+      return;
+    }
     if (task.row.lane() != null && !task.stream.closed) {
       LaneState lane = task.stream.lane(task.row.lane());
       lane.leave();

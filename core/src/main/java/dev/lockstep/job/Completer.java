@@ -13,6 +13,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +93,7 @@ final class Completer {
       // Its shard was handed over in between; now its own row is its lease.
       accepted = tryComplete(ended, effects);
     }
-    board.settled(task, -1);
+    board.settled(task);
     return accepted;
   }
 
@@ -103,7 +104,7 @@ final class Completer {
           connection -> {
             bound(connection, ended.task().lease);
             effects.run(connection);
-            if (write(connection, List.of(ended)).isEmpty()) {
+            if (!write(connection, List.of(ended), true).isEmpty()) {
               throw new Refused();
             }
             return true;
@@ -181,15 +182,7 @@ final class Completer {
     while (!left.isEmpty()) {
       List<Ended> now = left;
       try {
-        Set<JobId> accepted = transactor.call(options, connection -> write(connection, now));
-        for (Ended ended : now) {
-          boolean yes = accepted.contains(ended.row().id());
-          if (!yes) {
-            log.info(
-                "The result of job {} is refused: changed, or no longer ours", ended.row().id());
-          }
-          board.settled(ended.task(), yes ? ended.againMs() : -1);
-        }
+        settle(now, write(now));
         return;
       } catch (LockstepException e) {
         log.warn("{} results are not written yet: {}", now.size(), e.toString());
@@ -203,11 +196,32 @@ final class Completer {
     }
   }
 
+  /** In bulk; where that does not add up, again, and row by row. Returns those refused. */
+  private Set<JobId> write(List<Ended> all) {
+    try {
+      return transactor.call(options, connection -> write(connection, all, false));
+    } catch (Results.DoesNotAddUp e) {
+      return transactor.call(options, connection -> write(connection, all, true));
+    }
+  }
+
+  private void settle(List<Ended> all, Set<JobId> refused) {
+    List<Task.Settled> settled = new ArrayList<>(all.size());
+    for (Ended ended : all) {
+      boolean no = !refused.isEmpty() && refused.contains(ended.row().id());
+      if (no) {
+        log.info("The result of job {} is refused: changed, or no longer ours", ended.row().id());
+      }
+      settled.add(new Task.Settled(ended.task(), no ? -1 : ended.againMs()));
+    }
+    board.settled(settled);
+  }
+
   private List<Ended> stillOurs(List<Ended> all) {
     List<Ended> ours = new ArrayList<>();
     for (Ended ended : all) {
       if (ended.task().lost) {
-        board.settled(ended.task(), -1);
+        board.settled(ended.task());
       } else {
         ours.add(ended);
       }
@@ -216,18 +230,22 @@ final class Completer {
   }
 
   /** Shards in order, each with its own fence. */
-  private Set<JobId> write(Connection connection, List<Ended> all) throws SQLException {
-    Map<Place, List<Ended>> places = new LinkedHashMap<>();
-    all.stream()
-        .sorted(Comparator.comparingInt(ended -> ended.row().id().shard()))
-        .forEach(
-            ended ->
-                places
-                    .computeIfAbsent(
-                        new Place(ended.task().lease, ended.task().kept),
-                        place -> new ArrayList<>())
-                    .add(ended));
-    return new Results(connection, config, ids).write(places);
+  private Set<JobId> write(Connection connection, List<Ended> all, boolean each)
+      throws SQLException {
+    Map<Place, List<Ended>> places = new HashMap<>();
+    for (Ended ended : all) {
+      places
+          .computeIfAbsent(
+              new Place(ended.task().lease, ended.task().kept), place -> new ArrayList<>())
+          .add(ended);
+    }
+    Map<Place, List<Ended>> inOrder = new LinkedHashMap<>();
+    places.entrySet().stream()
+        .sorted(
+            Comparator.comparingInt((Map.Entry<Place, ?> entry) -> entry.getKey().lease().shard())
+                .thenComparing(entry -> entry.getKey().kept()))
+        .forEach(entry -> inOrder.put(entry.getKey(), entry.getValue()));
+    return new Results(connection, config, ids).write(inOrder, each);
   }
 
   private void keep(Keep keep) {

@@ -52,7 +52,7 @@ final class Enqueuer {
   private static final String COPY =
       """
       COPY lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
-                         max_attempts) FROM STDIN""";
+                         max_attempts) FROM STDIN (FORMAT binary)""";
 
   private static final String HINT = "SELECT pg_notify(?, ?)";
 
@@ -103,9 +103,9 @@ final class Enqueuer {
             COPY,
             new CopyRows<>(
                 jobs,
-                job -> {
+                (job, out) -> {
                   queues.add(job.queue());
-                  return copyRow(job, at);
+                  copyRow(job, at, out);
                 }));
     RoundTrip trip = new RoundTrip(connection);
     hint(trip, queues);
@@ -116,7 +116,8 @@ final class Enqueuer {
   void requirePayload(String payload) {
     if (!Names.isStorable(payload)
         || payload.length() > config.maxPayloadBytes()
-        || payload.getBytes(StandardCharsets.UTF_8).length > config.maxPayloadBytes()) {
+        || (payload.length() > config.maxPayloadBytes() / 3
+            && payload.getBytes(StandardCharsets.UTF_8).length > config.maxPayloadBytes())) {
       throw new IllegalArgumentException(
           "A payload has up to %d bytes, and neither NUL nor half characters"
               .formatted(config.maxPayloadBytes()));
@@ -133,24 +134,26 @@ final class Enqueuer {
     return new Row(id, job);
   }
 
-  private String copyRow(NewJob job, Instant now) {
+  private void copyRow(NewJob job, Instant now, CopyRows<NewJob> out) {
     if (job.unique().isPresent()) {
       throw new IllegalArgumentException("COPY has no answer for a key that is taken");
     }
     Row row = row(job);
-    return String.join(
-            "\t",
-            Integer.toString(row.shard()),
-            row.id().toString(),
-            CopyRows.escape(job.queue()),
-            Short.toString(job.priority().code()),
-            job.runAt().orElse(now).toString(),
-            CopyRows.escape(job.kind()),
-            CopyRows.escape(job.payload()),
-            job.lane().map(lane -> CopyRows.escape(lane.key())).orElse("\\N"),
-            job.lane().map(lane -> Integer.toString(lane.limit())).orElse("\\N"),
-            Integer.toString(job.maxAttempts()))
-        + "\n";
+    out.row(10)
+        .smallint(row.shard())
+        .uuid(row.id().value())
+        .text(job.queue())
+        .smallint(job.priority().code())
+        .timestamp(job.runAt().orElse(now))
+        .text(job.kind())
+        .text(job.payload())
+        .textOrNothing(job.lane().map(NewJob.Lane::key).orElse(null));
+    if (job.lane().isPresent()) {
+      out.smallint(job.lane().get().limit());
+    } else {
+      out.nothing();
+    }
+    out.smallint(job.maxAttempts());
   }
 
   /** Jobs whose key another job has, and that job. */

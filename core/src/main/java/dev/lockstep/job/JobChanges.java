@@ -7,6 +7,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -21,7 +22,8 @@ import java.util.OptionalInt;
 final class JobChanges {
   private static final String LOCK =
       """
-      SELECT %s FROM lockstep.job j WHERE j.shard = ? AND j.id = ? FOR UPDATE"""
+      SELECT j.queue, j.priority, %s FROM lockstep.job j
+      WHERE j.shard = ? AND j.id = ? FOR UPDATE"""
           .formatted(JobRow.COLUMNS);
 
   private static final String MOVE =
@@ -52,6 +54,20 @@ final class JobChanges {
       SELECT shard, id, queue, priority, now(), kind, payload, lane, lane_limit, max_attempts,
              version + 1 FROM back
       RETURNING queue, shard, id""";
+
+  // With the errors of their attempts. One that somebody is replaying at this moment is left alone.
+  private static final String REMOVE_DEAD =
+      """
+      WITH chosen AS MATERIALIZED (
+        SELECT j.shard, j.id FROM lockstep.job_dead j
+        WHERE j.died_at <= now() - ? * interval '1 millisecond'%s
+        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED),
+      gone AS (
+        DELETE FROM lockstep.job_dead d USING chosen c
+        WHERE d.shard = c.shard AND d.id = c.id RETURNING d.shard, d.id),
+      forgotten AS (
+        DELETE FROM lockstep.job_attempt a USING gone g WHERE a.shard = g.shard AND a.id = g.id)
+      SELECT count(*) FROM gone""";
 
   private static final String SET_PAUSED =
       """
@@ -110,7 +126,11 @@ final class JobChanges {
   private EditResult change(JobId id, OptionalInt version, Change change) throws SQLException {
     RoundTrip read = new RoundTrip(connection);
     Rows<JobRow> rows =
-        read.query(LOCK, row -> JobRow.read(row, 0), (short) id.shard(), id.value());
+        read.query(
+            LOCK,
+            row -> JobRow.read(row, 2, row.getString(1), Priority.of(row.getInt(2))),
+            (short) id.shard(),
+            id.value());
     read.send();
     if (rows.list().isEmpty()) {
       return new Gone();
@@ -151,6 +171,19 @@ final class JobChanges {
     back.list().stream().map(Back::queue).distinct().forEach(queue -> hint(after, queue));
     after.send();
     return back.list().size();
+  }
+
+  /** Dead letters that nobody wants any more; how many. */
+  int removeDead(JobFilter filter, Duration olderThan, int limit) throws SQLException {
+    List<Object> parameters = new ArrayList<>();
+    parameters.add(olderThan.toMillis());
+    parameters.addAll(filter.parameters());
+    parameters.add(limit);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Integer> removed =
+        trip.query(REMOVE_DEAD.formatted(filter.sql()), row -> row.getInt(1), parameters.toArray());
+    trip.send();
+    return removed.list().get(0);
   }
 
   void setPaused(String queue, boolean paused) throws SQLException {

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A live job as its owner read it.
  *
  * @param waitMs how long it still has to wait although it is due; 0 for most
+ * @param place where in the table its row was; it may have moved
  */
 record JobRow(
     JobId id,
@@ -26,36 +27,39 @@ record JobRow(
     int crashes,
     @Nullable UUID keeper,
     int version,
-    long waitMs) {
+    long waitMs,
+    String place) {
 
-  /** Of {@code job j}, in the order {@link #read} expects. */
+  /** Of {@code job j}, in the order {@link #read} expects: all but the queue and the priority. */
   static final String COLUMNS =
       """
-      j.id, j.queue, j.priority, j.due, j.kind, j.payload, j.lane, coalesce(j.lane_limit, 0),
+      j.id, j.due, j.kind, j.payload, j.lane, j.lane_limit,
       j.unique_key, j.max_attempts, j.attempts, j.crashes, j.keeper, j.version,
       CASE WHEN j.wait_until > now()
-           THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint ELSE 0 END""";
+           THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint ELSE 0 END, j.ctid""";
 
   /**
    * @param before how many columns come before these
    */
-  static JobRow read(ResultSet row, int before) throws SQLException {
+  static JobRow read(ResultSet row, int before, String queue, Priority priority)
+      throws SQLException {
     return new JobRow(
         new JobId(row.getObject(before + 1, UUID.class)),
-        row.getString(before + 2),
-        Priority.of(row.getInt(before + 3)),
-        row.getObject(before + 4, OffsetDateTime.class),
+        queue,
+        priority,
+        row.getObject(before + 2, OffsetDateTime.class),
+        row.getString(before + 3),
+        row.getString(before + 4),
         row.getString(before + 5),
-        row.getString(before + 6),
+        row.getInt(before + 6),
         row.getString(before + 7),
         row.getInt(before + 8),
-        row.getString(before + 9),
+        row.getInt(before + 9),
         row.getInt(before + 10),
-        row.getInt(before + 11),
+        row.getObject(before + 11, UUID.class),
         row.getInt(before + 12),
-        row.getObject(before + 13, UUID.class),
-        row.getInt(before + 14),
-        row.getLong(before + 15));
+        row.getLong(before + 13),
+        row.getString(before + 14));
   }
 
   /** One of a lane that runs one at a time keeps its place while it waits. */

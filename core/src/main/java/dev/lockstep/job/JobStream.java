@@ -2,10 +2,13 @@ package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
 import java.time.OffsetDateTime;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,15 +21,19 @@ final class JobStream {
   /** Jobs of a stream in memory, at most: whoever follows after a crash looks at more than that. */
   static final int MAX_KNOWN = 2_000;
 
-  private static final long PASS_NANOS = 500_000_000L;
+  private static final long PASS_NANOS = 1_000_000_000L;
   private static final OffsetDateTime BEGINNING = OffsetDateTime.parse("1900-01-01T00:00:00Z");
   private static final UUID FIRST = new UUID(0, 0);
+
+  /** What to read of it. */
+  record Ask(JobStream stream, int limit) {}
 
   final Lease lease;
   final String queue;
   final Priority priority;
   // What ended is remembered until a read has begun after that.
   private final Map<JobId, Task> known = new HashMap<>();
+  private final List<Task> ended = new ArrayList<>();
   private int live;
   private final Map<String, LaneState> lanes = new HashMap<>();
   private @Nullable JobRow last;
@@ -43,7 +50,8 @@ final class JobStream {
 
   /** To be called before each read. */
   void prepare() {
-    known.values().removeIf(task -> task.state == Task.State.ENDED);
+    ended.forEach(task -> known.remove(task.row.id()));
+    ended.clear();
     if (last == null || System.nanoTime() - passNanos > PASS_NANOS) {
       last = null;
       passNanos = System.nanoTime();
@@ -66,10 +74,23 @@ final class JobStream {
   }
 
   void end(Task task) {
-    if (task.state != Task.State.ENDED) {
-      task.state = Task.State.ENDED;
-      live--;
+    if (task.end()) {
+      forget(task);
     }
+  }
+
+  /** Back to the table, as if it had not been read; false if it is running, or has ended. */
+  boolean giveBack(Task task) {
+    boolean given = task.giveBack();
+    if (given) {
+      forget(task);
+    }
+    return given;
+  }
+
+  private void forget(Task task) {
+    live--;
+    ended.add(task);
   }
 
   /** How many more it may have in memory. */
@@ -100,5 +121,25 @@ final class JobStream {
 
   LaneState lane(String name) {
     return lanes.computeIfAbsent(name, ignored -> new LaneState());
+  }
+
+  /**
+   * A job of a lane has ended, and others may have its place.
+   *
+   * @param again it comes back; in a lane with an order the others wait for it
+   * @param promoted takes those that are ready now
+   * @return true if more of the lane has to be read from the table
+   */
+  boolean leave(String name, Task task, boolean again, Consumer<Task> promoted) {
+    LaneState lane = lane(name);
+    lane.leave();
+    if (again && task.row.isOrdered()) {
+      lane.giveUpWaiting().forEach(this::end);
+      return false;
+    }
+    while (lane.hasPlace(task.row.laneLimit())) {
+      promoted.accept(lane.promote());
+    }
+    return lane.isClosed() && lane.isLow();
   }
 }

@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Iterator;
 import java.util.List;
@@ -150,6 +151,21 @@ public final class Jobs {
   public int replayAll(Connection connection, JobFilter filter, int limit) {
     requireAtMost(MAX_BATCH, limit);
     return transactor.on(connection, c -> changes(c).replay(Optional.empty(), filter, limit));
+  }
+
+  /**
+   * Removes dead letters that match and have been dead for so long, with the errors of their
+   * attempts, up to a limit. Nothing else does: they are kept until somebody has looked at them.
+   * The caller commits.
+   *
+   * @return how many
+   */
+  public int removeDead(Connection connection, JobFilter filter, Duration olderThan, int limit) {
+    requireAtMost(MAX_BATCH, limit);
+    if (olderThan.isNegative() || olderThan.compareTo(JobsConfig.LONGEST) > 0) {
+      throw new IllegalArgumentException("olderThan is 0 to ten years");
+    }
+    return transactor.on(connection, c -> changes(c).removeDead(filter, olderThan, limit));
   }
 
   /** Nothing more of the queue is begun, on any node, as soon as each has heard of it. */

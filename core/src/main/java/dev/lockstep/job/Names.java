@@ -19,7 +19,19 @@ final class Names {
   }
 
   static boolean isStorable(String text) {
-    return text.indexOf('\0') < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == 0) {
+        return false;
+      }
+      if (Character.isSurrogate(c)) {
+        i++;
+        if (i == text.length() || !Character.isSurrogatePair(c, text.charAt(i))) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   /** What can be stored of a text that others made: an error's message, say. */

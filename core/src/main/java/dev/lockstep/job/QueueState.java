@@ -1,28 +1,36 @@
 package dev.lockstep.job;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A queue as a worker serves it. Guarded by the board's lock. */
+/**
+ * A queue as a worker serves it. Guarded by the board's lock, except for taking the next job, which
+ * needs none as long as there is one and nothing limits it: with many short jobs that lock would be
+ * what they all wait for.
+ */
 final class QueueState {
   final QueueConfig config;
   final Condition work;
   // By the code of their priority: the first first.
-  private final List<ArrayDeque<Task>> ready = new ArrayList<>();
-  private int readyCount;
-  private boolean paused;
+  private final List<Queue<Task>> ready = new ArrayList<>();
+  private final AtomicInteger readyCount = new AtomicInteger();
+  // Begun, and their results not written yet.
+  private final AtomicInteger unsettled = new AtomicInteger();
+  private volatile boolean paused;
   // Starts a second at this node; 0: no limit.
-  private double rate;
+  private volatile double rate;
   private long nextStartNanos = System.nanoTime();
 
   QueueState(QueueConfig config, Condition work) {
     this.config = config;
     this.work = work;
-    Stream.of(Priority.values()).forEach(priority -> ready.add(new ArrayDeque<>()));
+    Stream.of(Priority.values()).forEach(priority -> ready.add(new ConcurrentLinkedQueue<>()));
   }
 
   /** False if that is how it was. */
@@ -46,41 +54,59 @@ final class QueueState {
   }
 
   void add(Task task) {
-    task.state = Task.State.READY;
+    task.ready();
+    readyCount.incrementAndGet();
     ready.get(task.row.priority().code()).add(task);
-    readyCount++;
     work.signal();
   }
 
   /** How many more are wanted at hand. */
   int wanted() {
-    return paused ? 0 : Math.max(0, config.readAhead() - readyCount);
+    return isBehind() ? 0 : Math.max(0, config.readAhead() - readyCount.get());
   }
 
   boolean isLow() {
-    return !paused && readyCount <= config.readAhead() / 2;
+    return !isBehind() && readyCount.get() <= config.readAhead() / 2;
   }
 
-  /** The next one to run, which is no longer ready then. */
+  /** Paused, or so many results are still to be written that reading more would help nobody. */
+  private boolean isBehind() {
+    return paused || unsettled.get() > config.readAhead() + config.concurrency();
+  }
+
+  /** Nothing but the number of jobs says when the next may begin. */
+  boolean isUnlimited() {
+    return !paused && rate <= 0;
+  }
+
+  /** The next one to run. Begin it; it may have been given back. */
   @Nullable Task poll() {
-    for (ArrayDeque<Task> tasks : ready) {
-      for (Task task = tasks.poll(); task != null; task = tasks.poll()) {
-        // Others were given back meanwhile, and are not counted any more.
-        if (task.state == Task.State.READY) {
-          readyCount--;
-          return task;
-        }
+    for (Queue<Task> tasks : ready) {
+      Task task = tasks.poll();
+      if (task != null) {
+        return task;
       }
     }
     return null;
   }
 
+  /** A ready one is running. True: now is the time to read more. */
+  boolean begun() {
+    unsettled.incrementAndGet();
+    int left = readyCount.decrementAndGet();
+    return left == 0 || left == config.readAhead() / 2;
+  }
+
+  void settled() {
+    unsettled.decrementAndGet();
+  }
+
   boolean hasReady() {
-    return readyCount > 0;
+    return readyCount.get() > 0;
   }
 
   void gaveBack() {
-    readyCount--;
+    readyCount.decrementAndGet();
   }
 
   /** How long the rate makes the next start wait; 0 if it may be now, which is then counted. */

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,14 @@ final class Results {
       DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
       WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
       RETURNING j.id""";
+
+  // As nearly all jobs end. Found by where its row was, without a way down the index; should it
+  // have
+  // moved (marked as running, say), or be another row by now, the count tells.
+  private static final String DELETE_BY_PLACE =
+      """
+      DELETE FROM lockstep.job j USING unnest(?, ?, ?) AS x (place, id, version)
+      WHERE j.ctid = x.place AND j.shard = ? AND j.id = x.id AND j.version = x.version AND %s""";
 
   private static final String DELETE_TO_HISTORY =
       """
@@ -124,34 +133,74 @@ final class Results {
    * Writes results of any number of shards, in one crossing of the network. The share locks of the
    * fences are taken in the order of the map: let it be that of the shards.
    *
-   * @return those that were accepted
+   * @param each false: jobs that are done are only counted, which is cheaper
+   * @return those that were refused
+   * @throws DoesNotAddUp if some were refused and only counted: roll back, and write each
    */
-  Set<JobId> write(Map<Place, List<Ended>> places) throws SQLException {
+  Set<JobId> write(Map<Place, List<Ended>> places, boolean each) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    List<Rows<JobId>> answers = new ArrayList<>();
-    places.forEach((place, ended) -> add(trip, place, ended, answers));
+    Answers answers = new Answers();
+    places.keySet().stream().findFirst().ifPresent(place -> place.lease().bound(trip));
+    places.forEach((place, ended) -> add(trip, place, ended, each, answers));
     trip.send();
-    Set<JobId> accepted = new HashSet<>();
-    answers.forEach(rows -> accepted.addAll(rows.list()));
-    followUp(
-        places.values().stream()
-            .flatMap(List::stream)
-            .filter(one -> accepted.contains(one.row().id()))
-            .toList());
-    return accepted;
+    if (!answers.addUp()) {
+      throw new DoesNotAddUp();
+    }
+    Set<JobId> refused = answers.refused();
+    followUp(places.values(), refused);
+    return refused;
   }
 
-  private void add(RoundTrip trip, Place place, List<Ended> ended, List<Rows<JobId>> answers) {
-    Fence fence = new Fence(place.lease(), place.kept());
-    if (answers.isEmpty()) {
-      place.lease().bound(trip);
+  /** Rolls back what was counted only. */
+  static final class DoesNotAddUp extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    DoesNotAddUp() {
+      super("some were refused", null, false, false);
     }
-    addDeletes(trip, fence, ended, answers);
+  }
+
+  /** What was asked for, and what came of it. */
+  private static final class Answers {
+    private final List<Answer> named = new ArrayList<>();
+    private final List<Count> counted = new ArrayList<>();
+
+    private record Answer(Rows<JobId> accepted, List<JobRow> asked) {}
+
+    private record Count(Rows<Object> rows, int asked) {}
+
+    void named(Rows<JobId> accepted, List<JobRow> asked) {
+      named.add(new Answer(accepted, asked));
+    }
+
+    void counted(Rows<Object> rows, int asked) {
+      counted.add(new Count(rows, asked));
+    }
+
+    boolean addUp() {
+      return counted.stream().allMatch(count -> count.rows().changed() == count.asked());
+    }
+
+    Set<JobId> refused() {
+      Set<JobId> refused = new HashSet<>();
+      for (Answer answer : named) {
+        if (answer.accepted().list().size() < answer.asked().size()) {
+          answer.asked().forEach(row -> refused.add(row.id()));
+          answer.accepted().list().forEach(refused::remove);
+        }
+      }
+      return refused;
+    }
+  }
+
+  private void add(RoundTrip trip, Place place, List<Ended> ended, boolean each, Answers answers) {
+    Fence fence = new Fence(place.lease(), place.kept());
+    addDeletes(trip, fence, ended, each, answers);
     for (Ended one : ended) {
       if (one.againMs() >= 0) {
-        answers.add(again(trip, fence, one));
+        answers.named(again(trip, fence, one), List.of(one.row()));
       } else if (reasonOfDeath(one).isPresent()) {
-        answers.add(dead(trip, fence, one, reasonOfDeath(one).get()));
+        answers.named(dead(trip, fence, one, reasonOfDeath(one).get()), List.of(one.row()));
       }
     }
   }
@@ -195,22 +244,36 @@ final class Results {
   }
 
   private void addDeletes(
-      RoundTrip trip, Fence fence, List<Ended> ended, List<Rows<JobId>> answers) {
+      RoundTrip trip, Fence fence, List<Ended> ended, boolean each, Answers answers) {
+    boolean history = config.historyDays() > 0;
+    List<JobRow> inPlace = new ArrayList<>();
     List<JobRow> done = new ArrayList<>();
     List<JobRow> cancelled = new ArrayList<>();
     for (Ended one : ended) {
       if (one.outcome() instanceof Outcome.Done) {
-        done.add(one.row());
+        // A mark has moved its row.
+        boolean moved = fence.kept() || one.task().marked;
+        (history || each || moved ? done : inPlace).add(one.row());
       } else if (one.outcome() instanceof Outcome.Cancel) {
         cancelled.add(one.row());
       }
     }
+    if (!inPlace.isEmpty()) {
+      answers.counted(deleteByPlace(trip, fence, inPlace), inPlace.size());
+    }
     if (!done.isEmpty()) {
-      answers.add(delete(trip, fence, config.historyDays() > 0 ? DELETE_TO_HISTORY : DELETE, done));
+      answers.named(delete(trip, fence, history ? DELETE_TO_HISTORY : DELETE, done), done);
     }
     if (!cancelled.isEmpty()) {
-      answers.add(delete(trip, fence, DELETE, cancelled));
+      answers.named(delete(trip, fence, DELETE, cancelled), cancelled);
     }
+  }
+
+  private static Rows<Object> deleteByPlace(RoundTrip trip, Fence fence, List<JobRow> rows) {
+    String[] places = rows.stream().map(JobRow::place).toArray(String[]::new);
+    return trip.update(
+        fence.in(DELETE_BY_PLACE),
+        fence.bind(new SqlArray("tid", places), uuids(rows), versions(rows), fence.shard()));
   }
 
   private static Rows<JobId> delete(
@@ -247,25 +310,34 @@ final class Results {
   }
 
   /** What few jobs have: errors to record or to forget, a key to free. */
-  private void followUp(List<Ended> accepted) throws SQLException {
+  private void followUp(Collection<List<Ended>> all, Set<JobId> refused) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    for (Ended one : accepted) {
-      JobRow row = one.row();
-      if (one.outcome() instanceof Outcome.Retry retry) {
-        trip.update(
-            RECORD_ATTEMPT,
-            (short) row.id().shard(),
-            row.id().value(),
-            (short) (row.attempts() + 1),
-            Names.storable(retry.error(), config.maxErrorLength()));
-      } else if (row.attempts() > 0 && one.againMs() < 0 && reasonOfDeath(one).isEmpty()) {
-        trip.update(FORGET_ATTEMPTS, (short) row.id().shard(), row.id().value());
-      }
-      if (one.againMs() < 0) {
-        freeKey(trip, ids, row);
-      }
-    }
+    all.forEach(
+        ended -> {
+          for (Ended one : ended) {
+            if (refused.isEmpty() || !refused.contains(one.row().id())) {
+              followUp(trip, one);
+            }
+          }
+        });
     trip.send();
+  }
+
+  private void followUp(RoundTrip trip, Ended one) {
+    JobRow row = one.row();
+    if (one.outcome() instanceof Outcome.Retry retry) {
+      trip.update(
+          RECORD_ATTEMPT,
+          (short) row.id().shard(),
+          row.id().value(),
+          (short) (row.attempts() + 1),
+          Names.storable(retry.error(), config.maxErrorLength()));
+    } else if (row.attempts() > 0 && one.againMs() < 0 && reasonOfDeath(one).isEmpty()) {
+      trip.update(FORGET_ATTEMPTS, (short) row.id().shard(), row.id().value());
+    }
+    if (one.againMs() < 0) {
+      freeKey(trip, ids, row);
+    }
   }
 
   /** Adds what lets another job have the key of one that has ended, if it had one. */

@@ -155,7 +155,7 @@ public final class Worker implements AutoCloseable {
 
   private void read() {
     maintainNowAndThen();
-    List<Board.Ask> asks = board.startRead();
+    List<JobStream.Ask> asks = board.startRead();
     Look look = reads.look(asks);
     Map<String, QueueRow> settings = new HashMap<>();
     look.queues().forEach(row -> settings.put(row.queue(), row));
@@ -200,7 +200,7 @@ public final class Worker implements AutoCloseable {
   }
 
   /** Rows that say who runs them, when that node is gone, are counted first and read again. */
-  private List<JobRow> withoutTheLost(Board.Ask ask, List<JobRow> rows) {
+  private List<JobRow> withoutTheLost(JobStream.Ask ask, List<JobRow> rows) {
     // This very node is not gone, and need not ask.
     UUID self = ask.stream().lease.member();
     List<JobRow> marked =
@@ -242,7 +242,7 @@ public final class Worker implements AutoCloseable {
     }
     try {
       if (row.crashes() > 0 && !marked(task)) {
-        board.settled(task, -1);
+        board.settled(task);
         board.hint();
         return;
       }

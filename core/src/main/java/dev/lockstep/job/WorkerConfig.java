@@ -17,7 +17,7 @@ import javax.sql.DataSource;
  * @param heartbeatInterval (2.5 s)
  * @param pollInterval longest time between two looks at the table, whatever the hints say (2 s)
  * @param stopTimeout how long {@link Worker#close} waits for what is running (30 s)
- * @param completionBatch jobs completed in one transaction, at most (2,000)
+ * @param completionBatch jobs completed in one transaction, at most (5,000)
  * @param maxCrashes how often a job may take its worker with it before it is dead (3)
  * @param markAfter how long a job runs before its row says that it is running (5 s)
  * @param listen where to get a connection of its own for notifications: directly, not through a
@@ -65,7 +65,7 @@ public record WorkerConfig(
         Duration.ofMillis(2_500),
         Duration.ofSeconds(2),
         Duration.ofSeconds(30),
-        2_000,
+        MAX_COMPLETION_BATCH,
         3,
         Duration.ofSeconds(5),
         Optional.empty());

@@ -8,11 +8,14 @@ import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** The statements on a group's rows, each method a transaction of its own. */
 final class ShardTable {
@@ -52,12 +55,17 @@ final class ShardTable {
              WHERE shard_group = ? AND expires_at <= now() FOR UPDATE SKIP LOCKED) dead
       WHERE m.shard_group = dead.shard_group AND m.member = dead.member""";
 
-  // Shards before members, each with its own snapshot: a member joins before it owns, so an owner
-  // that is read here and missing there is gone. The other way round it might just have joined.
-  private static final String READ_SHARDS =
-      "SELECT shard, epoch, owner FROM lockstep.shard WHERE shard_group = ? ORDER BY shard";
-  private static final String READ_MEMBERS =
-      "SELECT member, node, leaving FROM lockstep.shard_member WHERE shard_group = ?";
+  // Shards and members in one snapshot: a member joins before it owns, so an owner that is not
+  // among
+  // the members is gone. Members come last, without a shard.
+  private static final String READ =
+      """
+      SELECT shard, epoch, owner, NULL AS node, NULL::boolean AS leaving, false AS expired
+      FROM lockstep.shard WHERE shard_group = ?
+      UNION ALL
+      SELECT NULL, NULL, member, node, leaving, expires_at <= now()
+      FROM lockstep.shard_member WHERE shard_group = ?
+      ORDER BY shard""";
 
   // Compare-and-set on the epoch. Past a locked row, which another member is taking, or the former
   // owner still has a fenced transaction open on; the next heartbeat tries again.
@@ -134,13 +142,15 @@ final class ShardTable {
         connection -> {
           RoundTrip trip = bounded(connection);
           Rows<Object> beat = trip.update(BEAT, leaseMs, leaving, group, member);
-          trip.update(BURY, group);
-          Rows<ShardRow> shards = readShards(trip);
-          Rows<MemberRow> members = readMembers(trip);
+          Rows<Line> lines = read(trip);
           trip.send();
-          return beat.changed() == 1
-              ? Optional.of(new GroupView(shards.list(), members.list()))
-              : Optional.empty();
+          if (lines.list().stream().anyMatch(Line::expired)) {
+            RoundTrip again = new RoundTrip(connection);
+            again.update(BURY, group);
+            lines = read(again);
+            again.send();
+          }
+          return beat.changed() == 1 ? Optional.of(view(lines)) : Optional.empty();
         });
   }
 
@@ -149,10 +159,9 @@ final class ShardTable {
         options.asReadOnly(),
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
-          Rows<ShardRow> shards = readShards(trip);
-          Rows<MemberRow> members = readMembers(trip);
+          Rows<Line> lines = read(trip);
           trip.send();
-          return new GroupView(shards.list(), members.list());
+          return view(lines);
         });
   }
 
@@ -189,18 +198,34 @@ final class ShardTable {
     inOneTrip(trip -> trip.update(LEAVE, group, member));
   }
 
-  private Rows<ShardRow> readShards(RoundTrip trip) {
-    return trip.query(
-        READ_SHARDS,
-        row -> new ShardRow(row.getInt(1), row.getLong(2), row.getObject(3, UUID.class)),
-        group);
+  /** A shard, or a member. */
+  private record Line(@Nullable ShardRow shard, @Nullable MemberRow member, boolean expired) {
+    static Line read(ResultSet row) throws SQLException {
+      int shard = row.getInt(1);
+      boolean isMember = row.wasNull();
+      UUID owner = row.getObject(3, UUID.class);
+      return isMember
+          ? new Line(
+              null, new MemberRow(owner, row.getString(4), row.getBoolean(5)), row.getBoolean(6))
+          : new Line(new ShardRow(shard, row.getLong(2), owner), null, false);
+    }
   }
 
-  private Rows<MemberRow> readMembers(RoundTrip trip) {
-    return trip.query(
-        READ_MEMBERS,
-        row -> new MemberRow(row.getObject(1, UUID.class), row.getString(2), row.getBoolean(3)),
-        group);
+  private Rows<Line> read(RoundTrip trip) {
+    return trip.query(READ, Line::read, group, group);
+  }
+
+  private static GroupView view(Rows<Line> lines) {
+    List<ShardRow> shards = new ArrayList<>();
+    List<MemberRow> members = new ArrayList<>();
+    for (Line line : lines.list()) {
+      if (line.shard() != null) {
+        shards.add(line.shard());
+      } else if (line.member() != null) {
+        members.add(line.member());
+      }
+    }
+    return new GroupView(shards, members);
   }
 
   @FunctionalInterface

@@ -1,6 +1,6 @@
 package dev.lockstep.tx;
 
-import java.io.Reader;
+import java.io.InputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.sql.Connection;
@@ -15,10 +15,12 @@ public final class PgDriver {
 
   private PgDriver() {}
 
-  /** Sends rows in COPY's text format, in the caller's transaction. */
-  public static long copyIn(Connection connection, String sql, Reader rows) throws SQLException {
+  /** Sends rows in a format of COPY's, in the caller's transaction. */
+  public static long copyIn(Connection connection, String sql, InputStream rows)
+      throws SQLException {
     Object copy = call(pgConnection(connection), "getCopyAPI", new Class<?>[0]);
-    Object count = call(copy, "copyIn", new Class<?>[] {String.class, Reader.class}, sql, rows);
+    Object count =
+        call(copy, "copyIn", new Class<?>[] {String.class, InputStream.class}, sql, rows);
     return (Long) count;
   }
 

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
+import java.sql.Connection;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -75,6 +77,46 @@ class OutcomesTest {
     Await.until("all done", () -> desk.ran.size() == 3);
     desk.awaitNoneLive();
     assertThat(dead()).isZero();
+  }
+
+  @Test
+  void deadLettersThatNobodyWantsAreRemovedWithTheirErrors() {
+    desk.start(2, (payload, job) -> new Outcome.Retry("no"));
+    desk.enqueue(Desk.job("{\"to\": \"ann\"}").withMaxAttempts(2));
+    desk.enqueue(Desk.job("{\"to\": \"bob\"}").withMaxAttempts(2));
+    Await.until("all dead", () -> dead() == 2);
+    JobFilter bobs = JobFilter.ALL.inQueue(Desk.QUEUE).containing("bob");
+
+    int young = desk.transactor().call(c -> remove(c, JobFilter.ALL, Duration.ofDays(1)));
+    int old = desk.transactor().call(c -> remove(c, bobs, Duration.ZERO));
+
+    assertThat(young).as("not dead for long enough").isZero();
+    assertThat(old).isEqualTo(1);
+    List<Job> left = desk.jobs().list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10);
+    assertThat(left).extracting(Job::payload).containsExactly("{\"to\": \"ann\"}");
+    assertThat(desk.jobs().attempts(left.get(0).id())).as("hers are kept").hasSize(2);
+    assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_attempt")).isEqualTo(2);
+  }
+
+  private int remove(Connection connection, JobFilter filter, Duration olderThan) {
+    return desk.jobs().removeDead(connection, filter, olderThan, 10);
+  }
+
+  @Test
+  void aJobWhoseRowMovedWhileItRanIsDoneAllTheSame() {
+    desk.enqueueMany(20);
+    desk.start(
+        4,
+        (payload, job) -> {
+          // As a mark does: another place in the table, and the same version.
+          database.execute(
+              "UPDATE lockstep.job SET crashes = crashes WHERE id = '" + job.id() + "'");
+          return desk.note(payload, job);
+        });
+
+    desk.awaitNoneLive();
+
+    assertThat(desk.ran).hasSize(20).doesNotHaveDuplicates();
   }
 
   @Test
