@@ -23,8 +23,11 @@ final class WorkingProcess {
   private WorkingProcess() {}
 
   static ChildJvm start(TestDatabase database) {
-    return ChildJvm.start(
-        WorkingProcess.class, database.url(), database.user(), database.password());
+    return start(database.url(), database.user(), database.password());
+  }
+
+  static ChildJvm start(String url, String user, String password) {
+    return ChildJvm.start(WorkingProcess.class, url, user, password);
   }
 
   public static void main(String[] args) throws Exception {
