@@ -10,7 +10,13 @@ import picocli.CommandLine.Option;
 @Command(
     name = "lockstep bench",
     description = "Measures Lockstep, its peers and the ceiling in one run.",
-    subcommands = {Bench.Tx.class, Bench.Hold.class, Bench.Purchase.class, Bench.Ledger.class},
+    subcommands = {
+      Bench.Tx.class,
+      Bench.Hold.class,
+      Bench.Purchase.class,
+      Bench.Job.class,
+      Bench.Ledger.class
+    },
     synopsisSubcommandLabel = "<benchmark>",
     mixinStandardHelpOptions = true)
 public final class Bench implements Callable<Integer> {
@@ -83,6 +89,19 @@ public final class Bench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
       return Report.of("purchase", settings, PurchaseBench::run);
+    }
+  }
+
+  @Command(
+      name = "job",
+      mixinStandardHelpOptions = true,
+      description = "Jobs that do nothing, against other schedulers on the same database.")
+  static final class Job implements Callable<Integer> {
+    @Mixin Settings settings = new Settings();
+
+    @Override
+    public Integer call() throws Exception {
+      return Report.of("job", settings, JobBench::run);
     }
   }
 

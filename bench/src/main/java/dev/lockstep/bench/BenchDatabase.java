@@ -14,13 +14,17 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Comparator;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** The one database of a run: durable, migrated, gone afterwards unless it was brought along. */
 final class BenchDatabase implements AutoCloseable {
   /** What the interactive contenders get; more would only queue inside the server. */
   static final int POOL_SIZE = 50;
+
+  private static final String COUNTER = "pg_stat_statements";
 
   private final @Nullable PostgresServer server;
   private final @Nullable Path directory;
@@ -44,7 +48,12 @@ final class BenchDatabase implements AutoCloseable {
     BenchDatabase database;
     if (url.isEmpty()) {
       Path directory = Files.createTempDirectory("lockstep-bench");
-      PostgresServer server = PostgresServer.start(PostgresConfig.durable(directory));
+      PostgresServer server =
+          PostgresServer.start(
+              PostgresConfig.durable(directory)
+                  // There when statements are to be counted, and off until then.
+                  .withSetting("shared_preload_libraries", COUNTER)
+                  .withSetting(COUNTER + ".track", "none"));
       config.setJdbcUrl(server.url());
       config.setUsername(server.user());
       config.setPassword(server.password());
@@ -75,6 +84,56 @@ final class BenchDatabase implements AutoCloseable {
 
   HikariDataSource pool() {
     return pool;
+  }
+
+  /** Connections past the pool. */
+  DataSource direct() {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setUrl(url());
+    return source;
+  }
+
+  /** Nobody pays for what the one before, or the making of its own rows, left to be written. */
+  void settle() throws SQLException {
+    execute("VACUUM ANALYZE");
+    execute("CHECKPOINT");
+  }
+
+  /** What the server was asked in a while. */
+  record Statements(long onTables, long commits, long all) {}
+
+  /** Something to wait for. */
+  @FunctionalInterface
+  interface Stretch {
+    void pass() throws InterruptedException;
+  }
+
+  boolean canCountStatements() throws SQLException {
+    return text("SHOW shared_preload_libraries").contains(COUNTER)
+        && text("SELECT usesuper FROM pg_user WHERE usename = current_user").equals("t");
+  }
+
+  /** Counts what is asked meanwhile, by anybody. */
+  Statements countStatements(Stretch stretch) throws SQLException, InterruptedException {
+    execute("CREATE EXTENSION IF NOT EXISTS " + COUNTER);
+    execute("ALTER SYSTEM SET %s.track = 'top'".formatted(COUNTER));
+    execute("SELECT pg_reload_conf()");
+    // Every session has to have heard of it.
+    stretch.pass();
+    execute("SELECT %s_reset()".formatted(COUNTER));
+    stretch.pass();
+    Statements counted =
+        new Statements(
+            number(counting("query LIKE '%lockstep.%'")),
+            number(counting("query = 'COMMIT'")),
+            number(counting("query NOT LIKE '%%%s%%'".formatted(COUNTER))));
+    execute("ALTER SYSTEM RESET %s.track".formatted(COUNTER));
+    execute("SELECT pg_reload_conf()");
+    return counted;
+  }
+
+  private static String counting(String which) {
+    return "SELECT coalesce(sum(calls), 0) FROM %s WHERE %s".formatted(COUNTER, which);
   }
 
   void execute(String sql) throws SQLException {

@@ -146,9 +146,7 @@ final class HoldBench implements AutoCloseable {
       return;
     }
     for (Contender contender : contenders) {
-      // Nobody pays for what the one before, or the making of its own stock, left to be written.
-      database.execute("VACUUM ANALYZE");
-      database.execute("CHECKPOINT");
+      database.settle();
       book(contender, contender.run(callers, seconds));
     }
   }

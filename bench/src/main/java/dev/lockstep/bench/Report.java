@@ -14,6 +14,7 @@ final class Report {
   private final String machineJson;
   private final List<Measured> results = new ArrayList<>();
   private final List<Aim> aims = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
 
   /** A benchmark: measures on the database and writes what it found into the report. */
   @FunctionalInterface
@@ -72,6 +73,11 @@ final class Report {
   Measured add(Measured result) {
     results.add(result);
     return result;
+  }
+
+  /** A line for people, below the table. */
+  void note(String format, Object... arguments) {
+    notes.add(String.format(Locale.ROOT, format, arguments));
   }
 
   /** The result of a contender that ran at so many callers. */
@@ -137,6 +143,10 @@ final class Report {
       }
     }
     out.println();
+    if (!notes.isEmpty()) {
+      notes.forEach(out::println);
+      out.println();
+    }
     for (Aim aim : aims) {
       out.printf(
           Locale.ROOT,

@@ -1,0 +1,114 @@
+package dev.lockstep.bench;
+
+import java.util.List;
+import java.util.stream.DoubleStream;
+
+/** Jobs that do nothing: the peers, the documents' claim, Lockstep, the ceiling. */
+final class JobBench {
+  private static final String LOCKSTEP = "Lockstep";
+  private static final String DB_SCHEDULER_FEW = "db-scheduler, lock and fetch, 20 threads";
+  private static final String DB_SCHEDULER_MANY = "db-scheduler, lock and fetch, 50 threads";
+  private static final String JOB_RUNR = "JobRunr";
+  private static final String QUARTZ = "Quartz, JDBC store";
+  private static final String CLAIM = "documents: SKIP LOCKED claim, then delete";
+  private static final String CEILING = "ceiling: read and delete by shard";
+  private static final String COPY = "Lockstep, enqueue by COPY";
+  private static final String BATCH = "db-scheduler, scheduleBatch";
+  private static final String REWRITTEN = "db-scheduler, scheduleBatch, reWriteBatchedInserts";
+  private static final int ENQUEUE_BATCH = 10_000;
+
+  private final BenchDatabase database;
+  private final int seconds;
+  private final Report report;
+
+  private JobBench(BenchDatabase database, int seconds, Report report) {
+    this.database = database;
+    this.seconds = seconds;
+    this.report = report;
+  }
+
+  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
+    JobBench bench = new JobBench(database, seconds, report);
+    LockstepQueue lockstep = new LockstepQueue(database);
+    bench.peers();
+    bench.drain(CLAIM, ClaimQueue.WORKERS, ClaimQueue.create(database), 90_000);
+    bench.drain(CEILING, ShardQueue.WORKERS, ShardQueue.create(database), 240_000);
+    database.execute("DROP SCHEMA claim, ceiling CASCADE");
+    bench.drain(LOCKSTEP, LockstepQueue.CONCURRENCY, lockstep, 160_000);
+    lockstep.clear();
+    bench.enqueue(COPY, lockstep, n -> lockstep.copy(ENQUEUE_BATCH));
+    lockstep.clear();
+    JobCosts costs = new JobCosts(database, seconds, report, lockstep);
+    Measured pickup = costs.pickup();
+    Measured idle = costs.idle();
+    List<Double> sizes = costs.bloat();
+    List<Measured> scheduled = costs.scheduled();
+    bench.aims(pickup, idle, sizes, scheduled);
+  }
+
+  private void peers() throws Exception {
+    try (DbSchedulerQueue dbScheduler = DbSchedulerQueue.create(database)) {
+      drain(DB_SCHEDULER_FEW, 20, dbScheduler.with(20), 8_000);
+      dbScheduler.clear();
+      drain(DB_SCHEDULER_MANY, 50, dbScheduler.with(50), 8_000);
+      dbScheduler.clear();
+      enqueue(BATCH, dbScheduler, n -> dbScheduler.scheduleBatch(ENQUEUE_BATCH));
+      dbScheduler.clear();
+      try (DbSchedulerQueue rewritten = dbScheduler.withRewrittenInserts()) {
+        enqueue(REWRITTEN, rewritten, n -> rewritten.scheduleBatch(ENQUEUE_BATCH));
+      }
+      dbScheduler.clear();
+    }
+    drain(JOB_RUNR, JobRunrQueue.WORKERS, JobRunrQueue.create(database), 3_000);
+    drain(QUARTZ, QuartzQueue.THREADS, QuartzQueue.create(database), 1_000);
+  }
+
+  /** With more jobs than can be done in the time; should they be done, time ends there. */
+  private void drain(String name, int workers, JobQueue queue, int perSecond) throws Exception {
+    report.add(Drain.run(name, workers, seconds, database, queue, perSecond * (seconds + 4)));
+  }
+
+  private void enqueue(String name, JobQueue queue, Load.Call batch) throws Exception {
+    database.settle();
+    Measured batches = Load.run(name, 1, seconds, batch).times(ENQUEUE_BATCH);
+    Report.requireBalance(name, batches.acknowledged(), queue.left());
+    report.add(batches);
+  }
+
+  private void aims(Measured pickup, Measured idle, List<Double> sizes, List<Measured> scheduled) {
+    Measured lockstep = report.find(LOCKSTEP, LockstepQueue.CONCURRENCY);
+    Measured few = report.find(DB_SCHEDULER_FEW, 20);
+    Measured many = report.find(DB_SCHEDULER_MANY, 50);
+    report.atLeast(
+        "Lockstep / db-scheduler, its better setting",
+        lockstep,
+        few.perSecond() > many.perSecond() ? few : many,
+        25);
+    report.atLeast("Lockstep / JobRunr", lockstep, report.find(JOB_RUNR, JobRunrQueue.WORKERS), 60);
+    report.atLeast(
+        "Lockstep / SKIP LOCKED claim", lockstep, report.find(CLAIM, ClaimQueue.WORKERS), 2);
+    report.atLeast("Lockstep / ceiling", lockstep, report.find(CEILING, ShardQueue.WORKERS), 0.6);
+    report.atLeast(
+        "enqueue by COPY / db-scheduler's batch with the driver as it comes",
+        report.find(COPY, 1),
+        report.find(BATCH, 1),
+        3);
+    report.atMost("p50 from commit to start in ms / 5 ms", pickup.p50Ms(), 5, 1);
+    report.atMost("p99 from commit to start in ms / 25 ms", pickup.p99Ms(), 25, 1);
+    report.atMost(
+        "cost of a claim, dearest / cheapest of 10 thousand, 1 million and 10 million scheduled",
+        rates(scheduled).max().orElse(0),
+        rates(scheduled).min().orElse(0),
+        1.3);
+    report.atMost("queries a second of an idle node / 2", idle.perSecond(), 2, 1);
+    report.atMost(
+        "size of table and indexes after a million jobs / after 250 thousand",
+        sizes.get(sizes.size() - 1),
+        sizes.get(0),
+        1.1);
+  }
+
+  private static DoubleStream rates(List<Measured> all) {
+    return all.stream().mapToDouble(Measured::perSecond);
+  }
+}

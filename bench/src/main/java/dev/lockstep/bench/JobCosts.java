@@ -1,0 +1,160 @@
+package dev.lockstep.bench;
+
+import dev.lockstep.job.Worker;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.Histogram;
+
+/** What Lockstep's jobs cost besides running: waiting, idling, space, and a full calendar. */
+final class JobCosts {
+  private static final String PICKUP = "Lockstep, from COMMIT to start, idle queue";
+  private static final String IDLE = "Lockstep, queries of an idle node";
+  private static final int[] SCHEDULED = {10_000, 1_000_000, 10_000_000};
+  private static final int SCHEDULED_PER_SECOND = 120_000;
+  private static final int BLOAT_STEP = 250_000;
+  private static final int BLOAT_STEPS = 4;
+  private static final int BLOAT_BATCH = 10_000;
+  private static final int IDLE_SECONDS = 10;
+  private static final int ALL_SHARDS = 32;
+  private static final long START_SECONDS = 30;
+
+  private final BenchDatabase database;
+  private final int seconds;
+  private final Report report;
+  private final LockstepQueue queue;
+
+  JobCosts(BenchDatabase database, int seconds, Report report, LockstepQueue queue) {
+    this.database = database;
+    this.seconds = seconds;
+    this.report = report;
+    this.queue = queue;
+  }
+
+  /** One job after the other, each into a queue that is idle: from sending COMMIT to its start. */
+  @SuppressWarnings("try") // The worker only has to be there.
+  Measured pickup() throws Exception {
+    Progress.say(PICKUP);
+    database.settle();
+    SynchronousQueue<Long> starts = new SynchronousQueue<>();
+    Histogram latencies = Window.latencies();
+    try (Worker worker = queue.work(() -> start(starts));
+        Connection connection = database.pool().getConnection()) {
+      connection.setAutoCommit(false);
+      long measuredNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
+      long endNanos = measuredNanos + TimeUnit.SECONDS.toNanos(seconds);
+      while (System.nanoTime() < endNanos) {
+        long committedNanos = queue.enqueue(connection);
+        Long startedNanos = starts.poll(START_SECONDS, TimeUnit.SECONDS);
+        if (startedNanos == null) {
+          throw new IllegalStateException("A job was not begun within half a minute");
+        }
+        if (committedNanos > measuredNanos) {
+          Window.record(latencies, startedNanos - committedNanos);
+        }
+        // Until its result is written and the worker sleeps again.
+        TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(10_000, 20_000));
+      }
+      connection.setAutoCommit(true);
+    }
+    return report.add(Measured.of(PICKUP, 1, latencies, seconds, latencies.getTotalCount()));
+  }
+
+  private static void start(SynchronousQueue<Long> starts) {
+    try {
+      starts.put(System.nanoTime());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** What the server counts while a node has nothing to do: statements that touch a table. */
+  Measured idle() throws Exception {
+    Progress.say(IDLE);
+    if (!database.canCountStatements()) {
+      return report.add(
+          Measured.skipped(IDLE, 1, "needs pg_stat_statements in shared_preload_libraries"));
+    }
+    try (Worker worker = queue.work(() -> {})) {
+      long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
+      while (worker.ownedShards() < ALL_SHARDS && System.nanoTime() < giveUpNanos) {
+        TimeUnit.MILLISECONDS.sleep(50);
+      }
+      TimeUnit.SECONDS.sleep(2);
+      BenchDatabase.Statements counted =
+          database.countStatements(() -> TimeUnit.SECONDS.sleep(IDLE_SECONDS));
+      report.note(
+          "idle node: %.1f statements on tables, %.1f transactions, %.1f statements of any kind a second",
+          (double) counted.onTables() / IDLE_SECONDS,
+          (double) counted.commits() / IDLE_SECONDS,
+          (double) counted.all() / IDLE_SECONDS);
+      return report.add(
+          new Measured(IDLE, 1, (double) counted.onTables() / IDLE_SECONDS, 0, 0, 0, 0, ""));
+    }
+  }
+
+  /**
+   * A million jobs written and done, and the size of the hot table and its indexes after each
+   * quarter of them, once vacuumed: here at once, elsewhere by autovacuum a minute later.
+   *
+   * @return the sizes in MB
+   */
+  @SuppressWarnings("try") // The worker only has to be there.
+  List<Double> bloat() throws Exception {
+    AtomicLong ran = new AtomicLong();
+    List<Double> sizes = new ArrayList<>();
+    queue.clear();
+    try (Worker worker = queue.work(ran::incrementAndGet)) {
+      for (int step = 1; step <= BLOAT_STEPS; step++) {
+        long target = (long) step * BLOAT_STEP;
+        Progress.say("Lockstep, bloat: %,d jobs done", target - BLOAT_STEP);
+        for (int i = 0; i < BLOAT_STEP; i += BLOAT_BATCH) {
+          queue.copy(BLOAT_BATCH);
+        }
+        while (ran.get() < target || queue.left() > 0) {
+          TimeUnit.MILLISECONDS.sleep(10);
+        }
+        double before = queue.sizeMb();
+        database.execute("VACUUM lockstep.job");
+        sizes.add(queue.sizeMb());
+        report.note(
+            "after %,9d jobs done: table and indexes %.1f MB, %.1f MB once vacuumed",
+            target, before, sizes.get(sizes.size() - 1));
+      }
+    }
+    return sizes;
+  }
+
+  /** The same jobs again while ever more are scheduled for later, in the same queue. */
+  List<Measured> scheduled() throws Exception {
+    List<Measured> all = new ArrayList<>();
+    int there = 0;
+    queue.clear();
+    for (int size : SCHEDULED) {
+      String name = "Lockstep, %,d scheduled".formatted(size);
+      Progress.say("%s: scheduling", name);
+      queue.schedule(there, size);
+      there = size;
+      all.add(
+          report.add(
+              Drain.run(
+                  name,
+                  LockstepQueue.CONCURRENCY,
+                  seconds,
+                  database,
+                  queue,
+                  SCHEDULED_PER_SECOND * (seconds + 4))));
+      removeDue();
+    }
+    return all;
+  }
+
+  private void removeDue() throws SQLException {
+    database.execute("DELETE FROM lockstep.job WHERE due <= now()");
+  }
+}
