@@ -37,7 +37,8 @@ final class BenchedServer implements AutoCloseable {
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx1g", "-Dfile.encoding=UTF-8"));
+    // As `./lockstep up` starts it.
+    command.addAll(List.of("-Xmx1g", "-XX:+UseParallelGC", "-Dfile.encoding=UTF-8"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of("dev.lockstep.server.Main", "up", "--port", "0"));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
