@@ -30,6 +30,18 @@ final class Housekeeping {
       DELETE FROM lockstep.job_unique u USING due d
       WHERE u.shard = d.shard AND u.queue = d.queue AND u.unique_key = d.unique_key""";
 
+  // Those of live and dead jobs stay with them, however old.
+  private static final String REMOVE_ATTEMPTS =
+      """
+      WITH old AS MATERIALIZED (
+        SELECT a.shard, a.id, a.attempt FROM lockstep.job_attempt a
+        WHERE a.at < now() - ? * interval '1 day'
+          AND NOT EXISTS (SELECT 1 FROM lockstep.job j WHERE j.shard = a.shard AND j.id = a.id)
+          AND NOT EXISTS (SELECT 1 FROM lockstep.job_dead d WHERE d.shard = a.shard AND d.id = a.id)
+        LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep.job_attempt a USING old o
+      WHERE a.shard = o.shard AND a.id = o.id AND a.attempt = o.attempt""";
+
   private Housekeeping() {}
 
   /** Makes the partitions of the days to come and drops those that are too old. */
@@ -63,6 +75,10 @@ final class Housekeeping {
           CREATE TABLE IF NOT EXISTS lockstep.%s PARTITION OF lockstep.job_history
           FOR VALUES FROM ('%s 00:00:00+00') TO ('%s 00:00:00+00')"""
               .formatted(name, day, day.plusDays(1)));
+      // Rows come by time, so this costs a page a day: for how much was done lately.
+      trip.update(
+          "CREATE INDEX IF NOT EXISTS %1$s_finished ON lockstep.%1$s USING brin (finished_at)"
+              .formatted(name));
     }
   }
 
@@ -70,6 +86,14 @@ final class Housekeeping {
   static int removeKeys(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Object> rows = trip.update(REMOVE_KEYS, REMOVAL_BATCH);
+    trip.send();
+    return rows.changed();
+  }
+
+  /** Removes some attempts of jobs that are no longer in history; how many. */
+  static int removeAttempts(Connection connection, int keepDays) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Object> rows = trip.update(REMOVE_ATTEMPTS, keepDays + 1, REMOVAL_BATCH);
     trip.send();
     return rows.changed();
   }

@@ -5,6 +5,7 @@ import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -14,6 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What people do to jobs and queues; on the caller's connection, who commits. No fence: the version
@@ -68,6 +71,31 @@ final class JobChanges {
       forgotten AS (
         DELETE FROM lockstep.job_attempt a USING gone g WHERE a.shard = g.shard AND a.id = g.id)
       SELECT count(*) FROM gone""";
+
+  // What somebody else holds is just ending, or being changed by its version: left to them.
+  private static final String CANCEL_ALL =
+      """
+      WITH chosen AS MATERIALIZED (
+        SELECT j.shard, j.id FROM lockstep.job j WHERE j.queue <> ?%s
+        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep.job d USING chosen c WHERE d.shard = c.shard AND d.id = c.id
+      RETURNING d.shard, d.id, d.queue, d.unique_key""";
+
+  private static final String DISCARD_ALL =
+      """
+      WITH chosen AS MATERIALIZED (
+        SELECT j.shard, j.id FROM lockstep.job_dead j WHERE j.queue <> ?%s
+        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep.job_dead d USING chosen c WHERE d.shard = c.shard AND d.id = c.id
+      RETURNING d.shard, d.id, d.queue, NULL""";
+
+  private static final String DISCARD =
+      "DELETE FROM lockstep.job_dead WHERE shard = ? AND id = ? RETURNING id";
+
+  private static final String FORGET_ALL_ATTEMPTS =
+      """
+      DELETE FROM lockstep.job_attempt a USING unnest(?, ?) AS x (shard, id)
+      WHERE a.shard = x.shard AND a.id = x.id""";
 
   private static final String SET_PAUSED =
       """
@@ -184,6 +212,84 @@ final class JobChanges {
         trip.query(REMOVE_DEAD.formatted(filter.sql()), row -> row.getInt(1), parameters.toArray());
     trip.send();
     return removed.list().get(0);
+  }
+
+  boolean discard(JobId id) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Boolean> gone = trip.query(DISCARD, row -> true, (short) id.shard(), id.value());
+    trip.update(FORGET_ATTEMPTS, (short) id.shard(), id.value());
+    trip.send();
+    return !gone.list().isEmpty();
+  }
+
+  private record Deleted(JobId id, String queue, @Nullable String uniqueKey) {}
+
+  /** Live jobs, and dead letters unless only a state of live ones is meant; how many. */
+  int cancelAll(Optional<Job.State> state, JobFilter filter, int limit) throws SQLException {
+    List<Deleted> gone = new ArrayList<>();
+    if (meansLive(state)) {
+      String sql = CANCEL_ALL.formatted(state.map(JobQueries::live).orElse("") + filter.sql());
+      gone.addAll(delete(sql, filter, limit));
+    }
+    if (meansDead(state)) {
+      gone.addAll(delete(DISCARD_ALL.formatted(filter.sql()), filter, limit - gone.size()));
+    }
+    RoundTrip after = new RoundTrip(connection);
+    after.update(
+        FORGET_ALL_ATTEMPTS,
+        SqlArray.smallints(gone.stream().map(job -> (short) job.id().shard()).toList()),
+        SqlArray.uuids(gone.stream().map(job -> job.id().value()).toList()));
+    gone.forEach(job -> Results.freeKey(after, ids, job.id(), job.queue(), job.uniqueKey()));
+    after.send();
+    return gone.size();
+  }
+
+  private static boolean meansLive(Optional<Job.State> state) {
+    return state.isEmpty() || state.get() != Job.State.DEAD;
+  }
+
+  private static boolean meansDead(Optional<Job.State> state) {
+    return state.isEmpty() || state.get() == Job.State.DEAD;
+  }
+
+  private List<Deleted> delete(String sql, JobFilter filter, int limit) throws SQLException {
+    List<Object> parameters = withoutTicks(filter);
+    parameters.add(limit);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Deleted> gone =
+        trip.query(
+            sql,
+            row ->
+                new Deleted(
+                    new JobId(row.getObject(2, UUID.class)), row.getString(3), row.getString(4)),
+            parameters.toArray());
+    trip.send();
+    return gone.list();
+  }
+
+  int countCancellable(Optional<Job.State> state, JobFilter filter, int limit) throws SQLException {
+    int count = 0;
+    if (meansLive(state)) {
+      String which = "j.queue <> ?" + state.map(JobQueries::live).orElse("") + filter.sql();
+      count += JobQueries.count(connection, which, "job", withoutTicks(filter), limit);
+    }
+    if (meansDead(state)) {
+      String which = "j.queue <> ?" + filter.sql();
+      count += JobQueries.count(connection, which, "job_dead", withoutTicks(filter), limit);
+    }
+    return Math.min(limit, count);
+  }
+
+  private static List<Object> withoutTicks(JobFilter filter) {
+    List<Object> parameters = new ArrayList<>();
+    parameters.add(Schedules.QUEUE);
+    parameters.addAll(filter.parameters());
+    return parameters;
+  }
+
+  int countDead(JobFilter filter, int limit) throws SQLException {
+    return JobQueries.count(
+        connection, "true" + filter.sql(), "job_dead", filter.parameters(), limit);
   }
 
   void setPaused(String queue, boolean paused) throws SQLException {

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -46,6 +47,9 @@ final class JobQueries {
       CROSS JOIN LATERAL (%s%s AND j.id < ? ORDER BY j.id DESC LIMIT ?) x
       ORDER BY 1 DESC LIMIT ?""";
 
+  private static final String COUNT =
+      "SELECT count(*) FROM (SELECT 1 FROM lockstep.%s j WHERE %s LIMIT ?) x";
+
   private static final String EXISTS = "SELECT 1 FROM lockstep.job WHERE shard = ? AND id = ?";
 
   private static final String ATTEMPTS =
@@ -56,18 +60,25 @@ final class JobQueries {
   // Counts what there is: for a console, now and then.
   private static final String QUEUES =
       """
-      SELECT queue, bool_or(paused), max(rate_limit), sum(scheduled), sum(ready), sum(dead),
-             min(oldest)
+      SELECT queue, bool_or(paused), max(rate_limit), sum(scheduled), sum(ready), sum(running),
+             sum(dead), sum(done), min(oldest)
       FROM (
-        SELECT queue, paused, rate_limit, 0 AS scheduled, 0 AS ready, 0 AS dead,
-               NULL::timestamptz AS oldest
+        SELECT queue, paused, rate_limit, 0 AS scheduled, 0 AS ready, 0 AS running, 0 AS dead,
+               0 AS done, NULL::timestamptz AS oldest
         FROM lockstep.job_queue
         UNION ALL
-        SELECT queue, false, NULL, count(*) FILTER (WHERE due > now()),
-               count(*) FILTER (WHERE due <= now()), 0, min(due) FILTER (WHERE due <= now())
+        SELECT queue, false, NULL,
+               count(*) FILTER (WHERE keeper IS NULL AND greatest(due, wait_until) > now()),
+               count(*) FILTER (WHERE keeper IS NULL AND greatest(due, wait_until) <= now()),
+               count(keeper), 0, 0,
+               min(greatest(due, wait_until))
+                 FILTER (WHERE keeper IS NULL AND greatest(due, wait_until) <= now())
         FROM lockstep.job GROUP BY queue
         UNION ALL
-        SELECT queue, false, NULL, 0, 0, count(*), NULL FROM lockstep.job_dead GROUP BY queue) q
+        SELECT queue, false, NULL, 0, 0, 0, count(*), 0, NULL FROM lockstep.job_dead GROUP BY queue
+        UNION ALL
+        SELECT queue, false, NULL, 0, 0, 0, 0, count(*), NULL FROM lockstep.job_history
+        WHERE finished_at > now() - interval '1 minute' GROUP BY queue) q
       GROUP BY queue ORDER BY queue""";
 
   private static final UUID LAST = new UUID(-1L, -1L);
@@ -108,20 +119,11 @@ final class JobQueries {
   static List<Job> list(
       Connection connection,
       int shards,
-      State state,
+      Optional<State> state,
       JobFilter filter,
       Optional<JobId> before,
       int limit)
       throws SQLException {
-    String table =
-        switch (state) {
-          case DEAD -> DEAD;
-          case DONE -> DONE;
-          case SCHEDULED ->
-              LIVE + " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) > now()";
-          case READY -> LIVE + " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) <= now()";
-          case RUNNING -> LIVE + " AND j.keeper IS NOT NULL";
-        };
     List<Object> parameters = new ArrayList<>();
     parameters.add(shards);
     parameters.addAll(filter.parameters());
@@ -129,13 +131,55 @@ final class JobQueries {
     parameters.add(limit);
     parameters.add(limit);
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Job> rows =
-        trip.query(
-            PAGE.formatted(table.formatted("s"), filter.sql()),
-            JobQueries::job,
-            parameters.toArray());
+    List<Rows<Job>> found = new ArrayList<>();
+    for (String table : tables(state)) {
+      found.add(
+          trip.query(
+              PAGE.formatted(table.formatted("s"), filter.sql()),
+              JobQueries::job,
+              parameters.toArray()));
+    }
     trip.send();
-    return rows.list();
+    return found.stream()
+        .flatMap(rows -> rows.list().stream())
+        .sorted(Comparator.comparing(Job::id).reversed())
+        .limit(limit)
+        .toList();
+  }
+
+  /** Rows of a table of jobs, counted up to a limit. */
+  static int count(
+      Connection connection, String condition, String table, List<Object> parameters, int limit)
+      throws SQLException {
+    List<Object> all = new ArrayList<>(parameters);
+    all.add(limit);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Integer> count =
+        trip.query(COUNT.formatted(table, condition), row -> row.getInt(1), all.toArray());
+    trip.send();
+    return count.list().get(0);
+  }
+
+  /** Where jobs of a state are, and what is said of them there. */
+  private static List<String> tables(Optional<State> state) {
+    return state.isEmpty()
+        ? List.of(LIVE, DEAD, DONE)
+        : List.of(
+            switch (state.get()) {
+              case DEAD -> DEAD;
+              case DONE -> DONE;
+              case SCHEDULED, READY, RUNNING -> LIVE + live(state.get());
+            });
+  }
+
+  /** The condition that a live job {@code j} is in this state. */
+  static String live(State state) {
+    return switch (state) {
+      case SCHEDULED -> " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) > now()";
+      case READY -> " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) <= now()";
+      case RUNNING -> " AND j.keeper IS NOT NULL";
+      case DEAD, DONE -> " AND false";
+    };
   }
 
   static List<QueueView> queues(Connection connection) throws SQLException {
@@ -172,7 +216,9 @@ final class JobQueries {
         row.getLong(4),
         row.getLong(5),
         row.getLong(6),
-        instant(row, 7));
+        row.getLong(7),
+        row.getLong(8),
+        instant(row, 9));
   }
 
   private static Optional<Instant> instant(ResultSet row, int column) throws SQLException {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -20,7 +21,9 @@ import java.util.function.Function;
  */
 public final class Jobs {
   public static final int MAX_BATCH = 10_000;
-  public static final int MAX_PAGE = 1_000;
+
+  /** One more than a page of a thousand: the one too many says that there are more. */
+  public static final int MAX_PAGE = 1_001;
 
   private final Transactor transactor;
   private final JobsConfig config;
@@ -83,7 +86,20 @@ public final class Jobs {
    *     it does not understand it. The same on all nodes
    */
   public Schedules schedules(Function<String, Recurrence> reader) {
-    return new Schedules(transactor, ids, enqueuer, this::changes, reader, config.shards());
+    return schedules(reader, NewJob::at);
+  }
+
+  /**
+   * Jobs that recur, each of which is to know more of its occurrence than the job of the schedule
+   * says.
+   *
+   * @param occurrence makes the job of an occurrence from that of the schedule and the instant, at
+   *     which it is due whatever this says; the same on all nodes
+   */
+  public Schedules schedules(
+      Function<String, Recurrence> reader, BiFunction<NewJob, Instant, NewJob> occurrence) {
+    return new Schedules(
+        transactor, ids, enqueuer, this::changes, reader, occurrence, config.shards());
   }
 
   /** A job, live, dead or, where history is kept, done. */
@@ -91,7 +107,7 @@ public final class Jobs {
     return transactor.call(transactor.defaults().asReadOnly(), c -> JobQueries.find(c, id));
   }
 
-  /** The attempts of a live or dead job that failed, in order. */
+  /** The attempts of a job that failed, in order; of one that is done while history is kept. */
   public List<Job.Attempt> attempts(JobId id) {
     return transactor.call(transactor.defaults().asReadOnly(), c -> JobQueries.attempts(c, id));
   }
@@ -106,7 +122,15 @@ public final class Jobs {
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
         transactor.defaults().asReadOnly(),
-        c -> JobQueries.list(c, config.shards(), state, filter, before, limit));
+        c -> JobQueries.list(c, config.shards(), Optional.of(state), filter, before, limit));
+  }
+
+  /** The same for jobs in whatever state. */
+  public List<Job> list(JobFilter filter, Optional<JobId> before, int limit) {
+    requireAtMost(MAX_PAGE, limit);
+    return transactor.call(
+        transactor.defaults().asReadOnly(),
+        c -> JobQueries.list(c, config.shards(), Optional.empty(), filter, before, limit));
   }
 
   /** Every queue that has jobs or settings. Counts the table: for people, not for every second. */
@@ -168,6 +192,35 @@ public final class Jobs {
     return transactor.on(connection, c -> changes(c).removeDead(filter, olderThan, limit));
   }
 
+  /**
+   * Deletes jobs that match, up to a limit: live ones as {@link #cancel} does, dead letters for
+   * good. Ticks of schedules stay, which end with their schedule. The caller commits.
+   *
+   * @param state empty: live ones and dead letters
+   * @return how many
+   */
+  public int cancelAll(
+      Connection connection, Optional<Job.State> state, JobFilter filter, int limit) {
+    requireAtMost(MAX_BATCH, limit);
+    return transactor.on(connection, c -> changes(c).cancelAll(state, filter, limit));
+  }
+
+  /** How many {@link #cancelAll} would delete now, counted up to a limit. The caller commits. */
+  public int countCancellable(
+      Connection connection, Optional<Job.State> state, JobFilter filter, int limit) {
+    return transactor.on(connection, c -> changes(c).countCancellable(state, filter, limit));
+  }
+
+  /** How many {@link #replayAll} would bring back now, counted up to a limit. */
+  public int countDead(Connection connection, JobFilter filter, int limit) {
+    return transactor.on(connection, c -> changes(c).countDead(filter, limit));
+  }
+
+  /** Removes a dead letter for good. The caller commits. */
+  public boolean discard(Connection connection, JobId id) {
+    return transactor.on(connection, c -> changes(c).discard(id));
+  }
+
   /** Nothing more of the queue is begun, on any node, as soon as each has heard of it. */
   public void pause(String queue) {
     Names.require("A queue", queue);
@@ -195,8 +248,9 @@ public final class Jobs {
   }
 
   /**
-   * Makes history's partitions for the days to come, drops old ones, and removes unique keys whose
-   * period has passed. Every worker does so when it starts and once an hour; several may at once.
+   * Makes history's partitions for the days to come, drops old ones with the attempts of their
+   * jobs, and removes unique keys whose period has passed. Every worker does so when it starts and
+   * once an hour; several may at once.
    */
   public void maintain() {
     transactor.run(
@@ -207,6 +261,11 @@ public final class Jobs {
         });
     while (transactor.call(Housekeeping::removeKeys) == Housekeeping.removalBatch()) {
       // Small transactions, until none is left.
+    }
+    while (config.historyDays() > 0
+        && transactor.call(c -> Housekeeping.removeAttempts(c, config.historyDays()))
+            == Housekeeping.removalBatch()) {
+      // Likewise.
     }
   }
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes how jobs ended, in the caller's transaction. Every statement is fenced, by the epoch of
@@ -332,7 +333,7 @@ final class Results {
           row.id().value(),
           (short) (row.attempts() + 1),
           Names.storable(retry.error(), config.maxErrorLength()));
-    } else if (row.attempts() > 0 && one.againMs() < 0 && reasonOfDeath(one).isEmpty()) {
+    } else if (row.attempts() > 0 && !isRemembered(one)) {
       trip.update(FORGET_ATTEMPTS, (short) row.id().shard(), row.id().value());
     }
     if (one.againMs() < 0) {
@@ -340,12 +341,22 @@ final class Results {
     }
   }
 
+  /** Whether the job can still be looked up, and with it what went wrong on the way. */
+  private boolean isRemembered(Ended one) {
+    return one.againMs() >= 0
+        || reasonOfDeath(one).isPresent()
+        || (one.outcome() instanceof Outcome.Done && config.historyDays() > 0);
+  }
+
   /** Adds what lets another job have the key of one that has ended, if it had one. */
   static void freeKey(RoundTrip trip, JobIds ids, JobRow row) {
-    String key = row.uniqueKey();
-    if (key != null) {
-      trip.update(
-          FREE_KEY, (short) ids.shardOf(row.queue(), key), row.queue(), key, row.id().value());
+    freeKey(trip, ids, row.id(), row.queue(), row.uniqueKey());
+  }
+
+  static void freeKey(
+      RoundTrip trip, JobIds ids, JobId id, String queue, @Nullable String uniqueKey) {
+    if (uniqueKey != null) {
+      trip.update(FREE_KEY, (short) ids.shardOf(queue, uniqueKey), queue, uniqueKey, id.value());
     }
   }
 

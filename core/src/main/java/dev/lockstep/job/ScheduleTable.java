@@ -4,6 +4,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -50,6 +51,15 @@ final class ScheduleTable {
 
   private static final String DELETE =
       "DELETE FROM lockstep.job_schedule WHERE shard = ? AND id = ?";
+
+  // Past whatever somebody is editing, which is then not ended any more, perhaps.
+  private static final String REMOVE_ENDED =
+      """
+      WITH ended AS MATERIALIZED (
+        SELECT shard, id FROM lockstep.job_schedule
+        WHERE next_at IS NULL AND done_until < now() - ? * interval '1 second'
+        ORDER BY shard, id LIMIT ? FOR UPDATE SKIP LOCKED)
+      DELETE FROM lockstep.job_schedule s USING ended e WHERE s.shard = e.shard AND s.id = e.id""";
 
   private static final UUID LAST = new UUID(-1L, -1L);
 
@@ -104,6 +114,13 @@ final class ScheduleTable {
 
   void delete(ScheduleId id) throws SQLException {
     send(DELETE, List.of((short) id.shard(), id.value()));
+  }
+
+  int removeEnded(Duration age, int limit) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Object> rows = trip.update(REMOVE_ENDED, age.toSeconds(), limit);
+    trip.send();
+    return rows.changed();
   }
 
   Optional<ScheduleRow> find(ScheduleId id) throws SQLException {

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -26,6 +27,8 @@ import java.util.function.Function;
 public final class Schedules {
   /** Where the ticks wait that make the occurrences. */
   public static final String QUEUE = "lockstep-schedules";
+
+  public static final int REMOVAL_BATCH = 1_000;
 
   private static final String TICK = "lockstep-tick";
   // Later than this an occurrence counts as missed.
@@ -39,6 +42,7 @@ public final class Schedules {
   private final Enqueuer enqueuer;
   private final Function<Connection, JobChanges> changes;
   private final Function<String, Recurrence> reader;
+  private final BiFunction<NewJob, Instant, NewJob> occurrence;
   private final int shards;
 
   Schedules(
@@ -47,12 +51,14 @@ public final class Schedules {
       Enqueuer enqueuer,
       Function<Connection, JobChanges> changes,
       Function<String, Recurrence> reader,
+      BiFunction<NewJob, Instant, NewJob> occurrence,
       int shards) {
     this.transactor = transactor;
     this.ids = ids;
     this.enqueuer = enqueuer;
     this.changes = changes;
     this.reader = reader;
+    this.occurrence = occurrence;
     this.shards = shards;
   }
 
@@ -69,12 +75,21 @@ public final class Schedules {
    * @throws IllegalArgumentException if the reader does not understand its spec
    */
   public Schedule create(Connection connection, NewSchedule schedule) {
+    return create(connection, nextId(), schedule);
+  }
+
+  /** An id for a schedule to be made, whose job is to know it. */
+  public ScheduleId nextId() {
+    return new ScheduleId(ids.next().value());
+  }
+
+  /** The same with an id from {@link #nextId}, which is used once. The caller commits. */
+  public Schedule create(Connection connection, ScheduleId id, NewSchedule schedule) {
     Recurrence recurrence = reader.apply(schedule.spec());
     enqueuer.requirePayload(schedule.job().payload());
     return transactor.on(
         connection,
         c -> {
-          ScheduleId id = new ScheduleId(ids.next().value());
           ScheduleTable table = new ScheduleTable(c);
           Instant now = table.now();
           table.insert(id, schedule, now);
@@ -144,6 +159,16 @@ public final class Schedules {
     return edit(connection, id, version, (c, row) -> new ScheduleTable(c).delete(id));
   }
 
+  /**
+   * Removes some schedules that will never run again and ran last so long ago, at most {@link
+   * #REMOVAL_BATCH}. The caller commits.
+   *
+   * @return how many
+   */
+  public int removeEnded(Connection connection, Duration age) {
+    return transactor.on(connection, c -> new ScheduleTable(c).removeEnded(age, REMOVAL_BATCH));
+  }
+
   @FunctionalInterface
   private interface Edit {
     void make(Connection connection, ScheduleRow row) throws SQLException;
@@ -201,10 +226,11 @@ public final class Schedules {
             after, row.now(), catchUp == CatchUp.NONE ? CatchUp.ALL : catchUp, MAX_CAUGHT_UP);
     List<NewJob> jobs = new ArrayList<>();
     Optional<String> period = Optional.ofNullable(row.lastPeriod());
-    for (Occurrence occurrence : due.run()) {
-      if (catchUp != CatchUp.NONE || occurrence.at().isAfter(row.now().minus(ON_TIME))) {
-        jobs.add(row.schedule().content().job().at(occurrence.at()));
-        period = Optional.of(recurrence.times().period(occurrence.local()));
+    for (Occurrence one : due.run()) {
+      if (catchUp != CatchUp.NONE || one.at().isAfter(row.now().minus(ON_TIME))) {
+        NewJob job = row.schedule().content().job();
+        jobs.add(occurrence.apply(job, one.at()).at(one.at()));
+        period = Optional.of(recurrence.times().period(one.local()));
       }
     }
     if (!jobs.isEmpty()) {

@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,6 +35,30 @@ class HistoryTest {
     desk.awaitNoneLive();
 
     assertThat(desk.jobs().find(id)).isEmpty();
+  }
+
+  @Test
+  void whatWentWrongBeforeAJobWasDoneIsKeptWithItAndNoLonger() {
+    Jobs jobs = new Jobs(desk.transactor(), Desk.config().withHistoryDays(2));
+    JobId id = desk.enqueue(Desk.job(1));
+    desk.start(
+        jobs,
+        Desk.worker(1),
+        (payload, job) -> job.attempt() < 3 ? new Outcome.Retry("not yet") : Outcome.done());
+    desk.awaitNoneLive();
+
+    assertThat(jobs.attempts(id)).extracting(Job.Attempt::error).containsOnly("not yet").hasSize(2);
+    jobs.maintain();
+    assertThat(jobs.attempts(id)).hasSize(2);
+    JobId waiting = desk.enqueue(Desk.job(2).at(Instant.now().plusSeconds(9_999)));
+    database.execute(
+        """
+        UPDATE lockstep.job_attempt SET at = now() - interval '4 days';
+        INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error)
+        SELECT shard, id, 1, now() - interval '4 days', 'old' FROM lockstep.job""");
+    jobs.maintain();
+    assertThat(jobs.attempts(id)).isEmpty();
+    assertThat(jobs.attempts(waiting)).as("of a live job, however old").hasSize(1);
   }
 
   @Test

@@ -13,6 +13,7 @@ import dev.lockstep.job.Yearly.LeapDay;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
@@ -171,6 +172,23 @@ class SchedulesTest {
     assertThat(never.nextAt()).isEmpty();
     assertThat(desk.live()).isZero();
     assertThat(schedules().list(Optional.empty(), 10)).containsExactly(never);
+  }
+
+  @Test
+  void schedulesThatHaveEndedAreRemovedAfterAWhile() {
+    Schedule ended = create("never", CatchUp.ALL);
+    Schedule goesOn = create("every 60000", CatchUp.ALL);
+    assertThat(removeOlderThan(Duration.ofHours(1))).isZero();
+    database.execute("UPDATE lockstep.job_schedule SET done_until = now() - interval '2 hours'");
+
+    assertThat(removeOlderThan(Duration.ofHours(1))).isEqualTo(1);
+
+    assertThat(schedules().find(ended.id())).isEmpty();
+    assertThat(schedules().find(goesOn.id())).isPresent();
+  }
+
+  private int removeOlderThan(Duration age) {
+    return desk.transactor().call(c -> schedules().removeEnded(c, age));
   }
 
   @Test

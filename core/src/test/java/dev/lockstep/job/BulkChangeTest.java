@@ -1,0 +1,97 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.job.NewJob.UniqueKey;
+import dev.lockstep.job.Recurrence.CatchUp;
+import dev.lockstep.job.Recurrence.Gap;
+import dev.lockstep.job.Recurrence.Overlap;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Changes of all jobs that match, counted first. */
+class BulkChangeTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Desk desk = new Desk(database);
+
+  @Test
+  void whatIsCancelledIsWhatWasCountedAndItsKeyIsFree() {
+    NewJob keyed = Desk.job("\"keyed\"").withUnique(UniqueKey.whileLive("k"));
+    desk.enqueue(keyed);
+    desk.enqueue(Desk.job("\"later\"").at(Instant.now().plusSeconds(9_999)));
+    desk.enqueue(NewJob.of("other", Desk.KIND, "1"));
+    JobFilter mail = JobFilter.ALL.inQueue(Desk.QUEUE);
+
+    assertThat(count(Optional.empty(), mail)).isEqualTo(2);
+    assertThat(count(Optional.of(Job.State.SCHEDULED), mail)).isEqualTo(1);
+    assertThat(cancel(Optional.of(Job.State.READY), mail)).isEqualTo(1);
+    assertThat(desk.tryEnqueue(keyed)).isInstanceOf(Enqueued.Accepted.class);
+    assertThat(cancel(Optional.empty(), JobFilter.ALL)).isEqualTo(3);
+    assertThat(desk.live()).isZero();
+  }
+
+  @Test
+  void deadLettersAreDiscardedWithTheirAttempts() {
+    Worker worker = desk.start(1, (payload, job) -> new Outcome.Retry("no"));
+    List<JobId> ids =
+        List.of(
+            desk.enqueue(Desk.job(1).withMaxAttempts(1)),
+            desk.enqueue(Desk.job(2).withMaxAttempts(1)));
+    Await.until("both are dead", () -> dead() == 2);
+    worker.close();
+
+    int twos =
+        desk.transactor().call(c -> desk.jobs().countDead(c, JobFilter.ALL.containing("2"), 10));
+    assertThat(twos).isEqualTo(1);
+    assertThat(discard(ids.get(0))).isTrue();
+    assertThat(discard(ids.get(0))).isFalse();
+    assertThat(desk.jobs().attempts(ids.get(0))).isEmpty();
+    assertThat(cancel(Optional.of(Job.State.READY), JobFilter.ALL)).isZero();
+    assertThat(count(Optional.empty(), JobFilter.ALL)).isEqualTo(1);
+    assertThat(cancel(Optional.of(Job.State.DEAD), JobFilter.ALL)).isEqualTo(1);
+    assertThat(dead()).isZero();
+    assertThat(desk.jobs().attempts(ids.get(1))).isEmpty();
+  }
+
+  @Test
+  void ticksOfSchedulesStay() {
+    LocalDateTime then = LocalDateTime.now(ZoneOffset.UTC).plusDays(1);
+    Schedules schedules =
+        desk.jobs()
+            .schedules(
+                spec ->
+                    new Recurrence(
+                        after -> Optional.of(then), ZoneOffset.UTC, Gap.NEXT, Overlap.FIRST));
+    NewSchedule daily = new NewSchedule("s", "daily", Desk.job(1), CatchUp.ALL);
+    ScheduleId id = schedules.nextId();
+    desk.transactor().run(c -> schedules.create(c, id, daily));
+
+    assertThat(schedules.find(id)).isPresent();
+    assertThat(count(Optional.empty(), JobFilter.ALL)).isZero();
+    assertThat(cancel(Optional.empty(), JobFilter.ALL)).isZero();
+    assertThat(desk.live()).isEqualTo(1);
+  }
+
+  private int count(Optional<Job.State> state, JobFilter filter) {
+    return desk.transactor().call(c -> desk.jobs().countCancellable(c, state, filter, 100));
+  }
+
+  private int cancel(Optional<Job.State> state, JobFilter filter) {
+    return desk.transactor().call(c -> desk.jobs().cancelAll(c, state, filter, 100));
+  }
+
+  private boolean discard(JobId id) {
+    return desk.transactor().call(c -> desk.jobs().discard(c, id));
+  }
+
+  private static long dead() {
+    return database.queryLong("SELECT count(*) FROM lockstep.job_dead");
+  }
+}
