@@ -1,0 +1,229 @@
+package dev.lockstep.server.outgoing;
+
+import dev.lockstep.server.outgoing.PostResult.Answered;
+import dev.lockstep.server.outgoing.PostResult.Failed;
+import dev.lockstep.server.outgoing.PostResult.Refused;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.WorkerExecutor;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
+import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import io.vertx.core.http.RequestOptions;
+import io.vertx.core.net.SocketAddress;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Posts to URLs that others chose. A name is resolved once; if any of its addresses is not public
+ * the request is refused, else one of them, and nothing else, is connected to, with the name in the
+ * Host header and the TLS handshake. No redirect is followed, no cookie or proxy is used. Every
+ * result comes within the configured time. Thread-safe; blocks no caller.
+ */
+public final class OutgoingHttp implements AutoCloseable {
+  private static final int RESOLVERS = 8;
+  private static final int MAX_ADDRESSES = 4;
+  private static final int MAX_SHOWN = 200;
+
+  private final OutgoingConfig config;
+  private final HttpClient client;
+  private final WorkerExecutor resolvers;
+
+  public OutgoingHttp(Vertx vertx, OutgoingConfig config) {
+    this.config = config;
+    int connectMs = Math.toIntExact(config.connectTimeout().toMillis());
+    HttpClientOptions options =
+        new HttpClientOptions()
+            .setConnectTimeout(connectMs)
+            .setSslHandshakeTimeoutUnit(TimeUnit.MILLISECONDS)
+            .setSslHandshakeTimeout(connectMs)
+            .setVerifyHost(true)
+            .setForceSni(true)
+            .setMaxRedirects(0)
+            .setDecompressionSupported(false);
+    config.trust().ifPresent(options::setTrustOptions);
+    this.client =
+        vertx.createHttpClient(options, new PoolOptions().setHttp1MaxSize(config.connections()));
+    this.resolvers = vertx.createSharedWorkerExecutor("lockstep-resolver", RESOLVERS);
+  }
+
+  /**
+   * Reads a URL by this server's rules.
+   *
+   * @throws IllegalArgumentException with what the URL must or must not be, to follow its name
+   */
+  public Target target(String url) {
+    return Target.parse(url, config.allowPrivateTargets());
+  }
+
+  /** Posts, once. The stage never fails. */
+  public CompletionStage<PostResult> post(Target target, Map<String, String> headers, byte[] body) {
+    AtomicReference<@Nullable HttpClientRequest> underWay = new AtomicReference<>();
+    Buffer sent = Buffer.buffer(body);
+    return resolvers
+        .executeBlocking(() -> addresses(target), false)
+        .compose(addresses -> toFirstOf(addresses, 0, target, headers, sent, underWay))
+        .timeout(config.totalTimeout().toMillis(), TimeUnit.MILLISECONDS)
+        .otherwise(
+            thrown -> {
+              HttpClientRequest request = underWay.get();
+              if (request != null) {
+                request.reset();
+              }
+              return thrown instanceof NotPublic refused
+                  ? new Refused(refused.reason)
+                  : new Failed(reason(target, thrown));
+            })
+        .toCompletionStage();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    var unused = resolvers.close();
+  }
+
+  private List<InetAddress> addresses(Target target) throws UnknownHostException {
+    List<InetAddress> found = config.resolver().resolve(target.bareHost());
+    if (found.isEmpty()) {
+      throw new UnknownHostException(target.host());
+    }
+    for (InetAddress address : found) {
+      Optional<String> other = PublicAddress.otherPurpose(address);
+      if (other.isPresent() && !config.allowPrivateTargets()) {
+        throw new NotPublic(target.host() + " leads to a " + other.get() + " address");
+      }
+    }
+    return found.subList(0, Math.min(MAX_ADDRESSES, found.size()));
+  }
+
+  /** One address after the other, until one lets itself be connected to. */
+  private Future<PostResult> toFirstOf(
+      List<InetAddress> addresses,
+      int index,
+      Target target,
+      Map<String, String> headers,
+      Buffer body,
+      AtomicReference<@Nullable HttpClientRequest> underWay) {
+    RequestOptions options =
+        new RequestOptions()
+            .setMethod(HttpMethod.POST)
+            .setServer(
+                SocketAddress.inetSocketAddress(
+                    new InetSocketAddress(addresses.get(index), target.port())))
+            .setHost(target.host())
+            .setPort(target.port())
+            .setSsl(target.secure())
+            .setURI(target.path())
+            .setFollowRedirects(false);
+    headers.forEach(options::putHeader);
+    return client
+        .request(options)
+        .transform(
+            connected -> {
+              if (connected.failed() && index + 1 < addresses.size()) {
+                return toFirstOf(addresses, index + 1, target, headers, body, underWay);
+              }
+              return connected.failed()
+                  ? Future.failedFuture(connected.cause())
+                  : send(connected.result(), body, underWay);
+            });
+  }
+
+  private Future<PostResult> send(
+      HttpClientRequest request,
+      Buffer body,
+      AtomicReference<@Nullable HttpClientRequest> underWay) {
+    underWay.set(request);
+    return request.send(body).compose(this::read);
+  }
+
+  /** Up to the limit; what is said beyond it is cut off together with the connection. */
+  private Future<PostResult> read(HttpClientResponse response) {
+    Buffer kept = Buffer.buffer();
+    Promise<PostResult> read = Promise.promise();
+    response.handler(
+        part -> {
+          kept.appendBuffer(part);
+          if (kept.length() > config.maxAnswerBytes() && read.tryComplete(answer(response, kept))) {
+            response.request().reset();
+          }
+        });
+    response.endHandler(end -> read.tryComplete(answer(response, kept)));
+    response.exceptionHandler(read::tryFail);
+    return read.future();
+  }
+
+  private static PostResult answer(HttpClientResponse response, Buffer body) {
+    String text = new String(body.getBytes(), StandardCharsets.UTF_8);
+    String shown = text.substring(0, Math.min(MAX_SHOWN, text.length())).strip();
+    return new Answered(
+        response.statusCode(), retryAfter(response.getHeader("Retry-After")), shown);
+  }
+
+  /** Seconds, or a date; whatever else it is, it is not there. */
+  private static Optional<Duration> retryAfter(@Nullable String header) {
+    if (header == null) {
+      return Optional.empty();
+    }
+    String value = header.strip();
+    if (value.matches("\\d{1,9}")) {
+      return Optional.of(Duration.ofSeconds(Long.parseLong(value)));
+    }
+    try {
+      Instant at = Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(value));
+      Duration wait = Duration.between(Instant.now(), at);
+      return wait.isNegative() ? Optional.empty() : Optional.of(wait);
+    } catch (DateTimeParseException e) {
+      return Optional.empty();
+    }
+  }
+
+  private String reason(Target target, Throwable thrown) {
+    if (thrown instanceof UnknownHostException) {
+      return "There is no host " + target.host();
+    }
+    if (thrown instanceof TimeoutException) {
+      return "No answer within " + config.totalTimeout().toMillis() + " ms";
+    }
+    if (thrown instanceof ConnectException) {
+      return "No connection: " + thrown.getMessage();
+    }
+    return thrown instanceof SSLException
+        ? "No secure connection: " + thrown.getMessage()
+        : "The request failed: " + thrown.getMessage();
+  }
+
+  /** Carries a refusal out of the chain. */
+  private static final class NotPublic extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String reason;
+
+    NotPublic(String reason) {
+      super(reason, null, false, false);
+      this.reason = reason;
+    }
+  }
+}

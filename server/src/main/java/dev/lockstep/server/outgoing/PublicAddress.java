@@ -1,0 +1,85 @@
+package dev.lockstep.server.outgoing;
+
+import java.math.BigInteger;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which addresses belong to the public internet. Of IPv4 all but the ranges with a purpose of their
+ * own; of IPv6 only what is given out as global unicast, without those parts of it that lead
+ * elsewhere.
+ */
+final class PublicAddress {
+  /** A range of addresses and what it is for. */
+  private record Range(int bytes, BigInteger prefix, int away, String purpose) {
+    boolean contains(byte[] address) {
+      return address.length == bytes && new BigInteger(1, address).shiftRight(away).equals(prefix);
+    }
+  }
+
+  private static final Range GLOBAL_UNICAST = range("2000::/3", "global");
+
+  private static final List<Range> SPECIAL =
+      List.of(
+          range("0.0.0.0/8", "unspecified"),
+          range("10.0.0.0/8", "private"),
+          range("100.64.0.0/10", "carrier-grade"),
+          range("127.0.0.0/8", "loopback"),
+          range("169.254.0.0/16", "link-local"),
+          range("172.16.0.0/12", "private"),
+          range("192.0.0.0/24", "reserved"),
+          range("192.0.2.0/24", "documentation"),
+          range("192.88.99.0/24", "6to4 relay"),
+          range("192.168.0.0/16", "private"),
+          range("198.18.0.0/15", "benchmarking"),
+          range("198.51.100.0/24", "documentation"),
+          range("203.0.113.0/24", "documentation"),
+          range("224.0.0.0/4", "multicast"),
+          range("240.0.0.0/4", "reserved"),
+          // Below: named for the message; none of it is global unicast, or it leads elsewhere.
+          range("::/128", "unspecified"),
+          range("::1/128", "loopback"),
+          range("::/96", "IPv4-compatible"),
+          range("64:ff9b::/96", "NAT64"),
+          range("64:ff9b:1::/48", "NAT64"),
+          range("100::/64", "discard"),
+          range("2001:db8::/32", "documentation"),
+          // Teredo, ORCHID and other protocols' own.
+          range("2001::/23", "reserved"),
+          range("2002::/16", "6to4"),
+          range("3fff::/20", "documentation"),
+          range("fc00::/7", "unique-local"),
+          range("fe80::/10", "link-local"),
+          range("fec0::/10", "site-local"),
+          range("ff00::/8", "multicast"));
+
+  private PublicAddress() {}
+
+  /** What else than a public address this is; empty if it is one. IPv4 within IPv6 is IPv4. */
+  static Optional<String> otherPurpose(InetAddress address) {
+    byte[] bytes = address.getAddress();
+    for (Range range : SPECIAL) {
+      if (range.contains(bytes)) {
+        return Optional.of(range.purpose());
+      }
+    }
+    return address instanceof Inet6Address && !GLOBAL_UNICAST.contains(bytes)
+        ? Optional.of("reserved")
+        : Optional.empty();
+  }
+
+  private static Range range(String notation, String purpose) {
+    String[] parts = notation.split("/", 2);
+    try {
+      // A literal: nobody is asked.
+      byte[] first = InetAddress.getByName(parts[0]).getAddress();
+      int away = first.length * Byte.SIZE - Integer.parseInt(parts[1]);
+      return new Range(first.length, new BigInteger(1, first).shiftRight(away), away, purpose);
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException(notation, e);
+    }
+  }
+}
