@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What each node does for itself, once a minute: sees to it that what recurs has its job, and
- * learns what the node has found that ran the invariant check.
+ * What each node does for itself, once a minute: sees to it that what recurs has its job, learns
+ * what the node has found that ran the invariant check, and counts the queues for the metrics.
  */
 final class Housekeeping implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
@@ -38,6 +38,7 @@ final class Housekeeping implements AutoCloseable {
   private void tidy() {
     attempt("What recurs was not looked after", jobs::ensureRecurring);
     attempt("The latest check of invariants was not read", invariants::refresh);
+    attempt("Queues were not counted", jobs::countQueues);
   }
 
   /** Nothing of it is urgent: the next round tries again. */

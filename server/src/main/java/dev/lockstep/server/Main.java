@@ -10,11 +10,12 @@ import picocli.CommandLine.ParameterException;
 /** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
 @Command(
     name = "lockstep",
-    synopsisSubcommandLabel = "up | rush | lab | verify-draw | version",
+    synopsisSubcommandLabel = "up | rush | lab | birthdays | verify-draw | version",
     subcommands = {
       UpCommand.class,
       RushCommand.class,
       LabCommand.class,
+      BirthdaysCommand.class,
       VerifyDrawCommand.class,
       VersionCommand.class
     })

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param visitors whether the shop sells to people without a key; unless told, only where the
  *     database is the embedded one
  * @param payments who is paid through
+ * @param deliveries how webhooks are delivered to
  * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
  *     pooler in transaction mode
  * @param lab whether the concurrency lab may make a database to play in; unless told, only where
@@ -35,6 +36,7 @@ record ServerConfig(
     boolean samples,
     boolean visitors,
     PaymentSettings payments,
+    DeliverySettings deliveries,
     boolean listen,
     boolean lab) {
   static final String DEFAULT_HOST = "127.0.0.1";
@@ -80,6 +82,7 @@ record ServerConfig(
             .map(ServerConfig::parseBoolean)
             .orElse(externalDatabase.isEmpty()),
         PaymentSettings.of(environment),
+        DeliverySettings.of(environment),
         Setting.of("", null, "LOCKSTEP_LISTEN", environment)
             .map(ServerConfig::parseBoolean)
             .orElse(true),

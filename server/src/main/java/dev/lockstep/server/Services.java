@@ -18,6 +18,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
+import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.invariant.Invariants;
@@ -26,9 +27,11 @@ import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.lab.LabRuns;
 import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.purchase.Purchases;
 import dev.lockstep.server.purchase.SaleListener;
 import dev.lockstep.server.purchase.SaleMoney;
+import dev.lockstep.server.schedule.Scheduling;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -100,7 +103,10 @@ final class Services implements AutoCloseable {
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = new Invariants(transactor, holds, ledger, workers, metrics);
       Accounts accounts = new Accounts(vertx, workers, transactor, ledger, once);
-      JobRunner jobs = jobRunner(database, config, transactor, self);
+      JobRunner jobs = jobRunner(database, config, transactor, self, metrics);
+      Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);
+      Scheduling scheduling =
+          new Scheduling(transactor, workers, once, jobs.schedules(), deliveries);
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(
           new Visitors(
@@ -117,6 +123,9 @@ final class Services implements AutoCloseable {
       endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
       endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
+      endpoints.addAll(scheduling.endpoints());
+      endpoints.addAll(deliveries.endpoints());
+      endpoints.addAll(jobs.endpoints(workers));
 
       firstOperatorKey = keys.ensureOperator();
       if (config.samples()) {
@@ -132,7 +141,9 @@ final class Services implements AutoCloseable {
                   Upkeep.of(holds, ledger, once, keys),
                   purchases.duties(),
                   draws.duties(),
-                  invariants.duties()));
+                  invariants.duties(),
+                  scheduling.duties(),
+                  deliveries.duties()));
     } catch (RuntimeException | Error e) {
       close();
       throw e;
@@ -198,12 +209,25 @@ final class Services implements AutoCloseable {
 
   /** Several nodes may run on one machine: what others reach it by, and its process, name it. */
   private static JobRunner jobRunner(
-      Database database, ServerConfig config, Transactor transactor, URI self) {
+      Database database, ServerConfig config, Transactor transactor, URI self, Metrics metrics) {
     return new JobRunner(
         transactor,
         self.getAuthority() + ", process " + ProcessHandle.current().pid(),
+        Scheduling::recurrence,
+        Deliveries::occurrence,
         config.listen() ? Optional.of(database.direct()) : Optional.empty(),
-        (queue, kind, ending, took) -> {});
+        metrics.jobs());
+  }
+
+  private Deliveries deliveries(
+      DeliverySettings settings, Vertx vertx, Transactor transactor, Metrics metrics) {
+    return new Deliveries(
+        transactor,
+        opened(new OutgoingHttp(vertx, settings.outgoing())),
+        settings.signingKeys(),
+        settings.firstBackoff(),
+        "Lockstep/" + Version.CURRENT,
+        metrics.deliveries());
   }
 
   private static SaleBooks.Movement booked(SaleMoney money) {

@@ -31,7 +31,7 @@ class ApiDocumentTest {
                 .anyone()
                 .send(
                     method.toUpperCase(Locale.ROOT),
-                    path.replace("{id}", "999999"),
+                    path.replaceAll("\\{[a-z]+}", "999999"),
                     null,
                     Map.of());
         // Served: it asks for a key, or knows that there is no such campaign; not "nothing here".
@@ -93,6 +93,7 @@ class ApiDocumentTest {
         "post",
         "/v1/lab/scenarios/{id}/runs",
         operator.post("/v1/lab/scenarios/claimed-twice/runs", null));
+    jobsAreOfTheShapeThatIsDocumented(operator, shop);
     assertDocumented("get", "/v1/invariants", operator.get("/v1/invariants"));
     assertDocumented("post", "/v1/invariants/check", operator.post("/v1/invariants/check", null));
   }
@@ -125,6 +126,49 @@ class ApiDocumentTest {
     assertDocumented(
         "post", "/v1/purchases/{id}/refund", operator.post(path + "/refund", "p5", null));
     assertDocumented("get", "/v1/reconciliation", operator.get("/v1/reconciliation"));
+  }
+
+  private static void jobsAreOfTheShapeThatIsDocumented(Client operator, Client shop)
+      throws Exception {
+    JsonObject when =
+        new JsonObject().put("yearly", "02-29").put("time", "09:00").put("zone", "Asia/Tokyo");
+    JsonObject schedule =
+        new JsonObject()
+            .put("name", "n")
+            .put("when", when)
+            .put("deliver", new JsonObject().put("webhook", "https://example.com/"));
+    Reply made = shop.post("/v1/schedules", schedule);
+    assertDocumented("post", "/v1/schedules", made);
+    String path = "/v1/schedules/" + made.json().getString("id");
+    assertDocumented("get", "/v1/schedules", shop.get("/v1/schedules"));
+    assertDocumented(
+        "post",
+        "/v1/schedules/preview",
+        shop.post("/v1/schedules/preview", new JsonObject().put("when", when)));
+    assertDocumented("get", "/v1/schedules/{id}", shop.get(path));
+    assertDocumented("get", "/v1/schedules/{id}/preview", shop.get(path + "/preview"));
+    assertDocumented(
+        "patch",
+        "/v1/schedules/{id}",
+        shop.send("PATCH", path, "{\"name\":\"m\"}", Map.of("If-Match", "\"1\"")));
+    Reply jobs = operator.get("/v1/jobs");
+    assertDocumented("get", "/v1/jobs", jobs);
+    String job = jobs.json().getJsonArray("items").getJsonObject(0).getString("id");
+    assertDocumented("get", "/v1/jobs/{id}", operator.get("/v1/jobs/" + job));
+    JsonObject count = new JsonObject().put("filter", new JsonObject()).put("dryRun", true);
+    assertDocumented("post", "/v1/jobs/retry", operator.post("/v1/jobs/retry", count));
+    assertDocumented("post", "/v1/jobs/cancel", operator.post("/v1/jobs/cancel", count));
+    assertDocumented("delete", "/v1/schedules/{id}", shop.delete(path));
+    assertDocumented("get", "/v1/queues", operator.get("/v1/queues"));
+    String queue = "/v1/queues/webhooks";
+    assertDocumented("post", "/v1/queues/{queue}/pause", operator.post(queue + "/pause", null));
+    assertDocumented("post", "/v1/queues/{queue}/resume", operator.post(queue + "/resume", null));
+    assertDocumented(
+        "post",
+        "/v1/queues/{queue}/limit",
+        operator.post(queue + "/limit", new JsonObject().put("perSecond", 5)));
+    assertDocumented(
+        "get", "/v1/webhooks/secret", operator.get("/v1/webhooks/secret?url=https://example.com/"));
   }
 
   @Test

@@ -80,6 +80,24 @@ class RolesTest {
           Map.entry("GET /v1/transfers/{id}", SELLERS),
           Map.entry("POST /v1/transfers/{id}/post", SELLERS),
           Map.entry("POST /v1/transfers/{id}/void", SELLERS),
+          Map.entry("POST /v1/schedules", SELLERS),
+          Map.entry("GET /v1/schedules", SELLERS),
+          Map.entry("POST /v1/schedules/preview", SELLERS),
+          Map.entry("GET /v1/schedules/{id}", SELLERS),
+          Map.entry("PATCH /v1/schedules/{id}", SELLERS),
+          Map.entry("DELETE /v1/schedules/{id}", SELLERS),
+          Map.entry("GET /v1/schedules/{id}/preview", SELLERS),
+          Map.entry("GET /v1/webhooks/secret", OPERATOR),
+          Map.entry("GET /v1/jobs", OPERATOR),
+          Map.entry("GET /v1/jobs/{id}", OPERATOR),
+          Map.entry("POST /v1/jobs/{id}/retry", OPERATOR),
+          Map.entry("POST /v1/jobs/{id}/cancel", OPERATOR),
+          Map.entry("POST /v1/jobs/retry", OPERATOR),
+          Map.entry("POST /v1/jobs/cancel", OPERATOR),
+          Map.entry("GET /v1/queues", OPERATOR),
+          Map.entry("POST /v1/queues/{queue}/pause", OPERATOR),
+          Map.entry("POST /v1/queues/{queue}/resume", OPERATOR),
+          Map.entry("POST /v1/queues/{queue}/limit", OPERATOR),
           Map.entry("GET /v1/invariants", OPERATOR),
           Map.entry("POST /v1/invariants/check", OPERATOR));
 
@@ -139,11 +157,15 @@ class RolesTest {
   /** Well formed where a door is passed, and about things that do not exist: nothing is changed. */
   private static int call(Client client, String route) throws Exception {
     String method = route.substring(0, route.indexOf(' '));
-    String path = route.substring(route.indexOf(' ') + 1).replace("{id}", "999999");
+    String path = route.substring(route.indexOf(' ') + 1).replaceAll("\\{[a-z]+}", "999999");
     String body =
         switch (route) {
           case "POST /v1/keys", "POST /v1/campaigns", "POST /v1/accounts", "POST /v1/transfers" ->
               "{}";
+          case "POST /v1/schedules" -> "{}";
+          case "POST /v1/schedules/preview", "PATCH /v1/schedules/{id}" -> "{}";
+          case "POST /v1/jobs/retry", "POST /v1/jobs/cancel" -> "{}";
+          case "POST /v1/queues/{queue}/limit" -> "{\"perSecond\":1}";
           case "POST /v1/campaigns/{id}/holds" -> new JsonObject().put("items", items()).encode();
           case "POST /v1/campaigns/{id}/purchases" ->
               new JsonObject().put("items", items()).put("paymentMethod", "pm_card_visa").encode();

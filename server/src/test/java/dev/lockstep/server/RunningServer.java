@@ -4,6 +4,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.outgoing.OutgoingConfig;
 import dev.lockstep.server.purchase.Timings;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
@@ -43,8 +44,18 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
           .withAnswerTimeout(Duration.ofSeconds(2))
           .withTimings(TIMINGS);
 
+  /** Impatient, and to receivers on this machine: there are no others in a test. */
+  static final DeliverySettings DELIVERIES =
+      DeliverySettings.DEFAULT
+          .withOutgoing(
+              OutgoingConfig.DEFAULT
+                  .withPrivateTargets(true)
+                  .withTimeouts(Duration.ofSeconds(5), Duration.ofSeconds(20)))
+          .withFirstBackoff(Duration.ofMillis(20));
+
   private final TestDatabase database = TestDatabase.migrated();
   private final PaymentSettings payments;
+  private DeliverySettings deliveries = DELIVERIES;
   private final AtomicLong nanoTime = new AtomicLong();
   private final LongSupplier clock;
   private @Nullable Server server;
@@ -67,6 +78,12 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   /** With a clock that goes: a browser asks as often as its pages want to. */
   static RunningServer forBrowsers() {
     return new RunningServer(PaymentSettings.BUILT_IN, System::nanoTime);
+  }
+
+  /** Before it is started: other rules for deliveries. */
+  RunningServer delivering(DeliverySettings settings) {
+    deliveries = settings;
+    return this;
   }
 
   @Override
@@ -131,6 +148,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
             samples,
             visitors,
             payments,
+            deliveries,
             true,
             lab),
         clock);

@@ -20,6 +20,9 @@ final class SchemaCheck {
         return oneOf(at, schema.getJsonArray(word), value);
       }
     }
+    if (schema.isEmpty()) {
+      return List.of();
+    }
     return switch (schema.getString("type")) {
       case "object" ->
           value instanceof JsonObject object
@@ -51,6 +54,9 @@ final class SchemaCheck {
   private static List<String> object(String at, JsonObject schema, JsonObject value) {
     List<String> errors = new ArrayList<>();
     JsonObject properties = schema.getJsonObject("properties");
+    if (properties == null) {
+      return errors;
+    }
     for (Object name : schema.getJsonArray("required")) {
       if (!value.containsKey((String) name)) {
         errors.add(at + " lacks " + name);

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +53,35 @@ class ServerConfigTest {
     assertThat(ServerConfig.of(null, null, null, null, NOTHING).listen()).isTrue();
     assertThat(ServerConfig.of(null, null, null, null, Map.of("LOCKSTEP_LISTEN", "false")).listen())
         .isFalse();
+  }
+
+  @Test
+  void deliveriesAreSignedWithGoodSecretsAndStayOutsideUnlessTold() {
+    String good = "0123456789abcdef0123456789abcdef";
+    DeliverySettings settings =
+        deliveries(
+            Map.of(
+                "LOCKSTEP_WEBHOOK_SECRET",
+                good + "," + good.toUpperCase(Locale.ROOT),
+                "LOCKSTEP_ALLOW_PRIVATE_TARGETS",
+                "true"));
+    assertThat(settings.signingKeys()).hasSize(2);
+    assertThat(settings.toString()).doesNotContain(good);
+    assertThat(settings.outgoing().allowPrivateTargets()).isTrue();
+    assertThat(deliveries(NOTHING).outgoing().allowPrivateTargets()).isFalse();
+    assertThat(deliveries(NOTHING).signingKeys()).isEmpty();
+    for (String bad : List.of("short", good + ",", good + ",short", good + " ")) {
+      assertThatThrownBy(() -> deliveries(Map.of("LOCKSTEP_WEBHOOK_SECRET", bad)))
+          .isInstanceOf(WrongUse.class)
+          .hasMessageContaining("LOCKSTEP_WEBHOOK_SECRET")
+          .hasMessageNotContaining(bad);
+    }
+    assertThatThrownBy(() -> deliveries(Map.of("LOCKSTEP_ALLOW_PRIVATE_TARGETS", "yes")))
+        .isInstanceOf(WrongUse.class);
+  }
+
+  private static DeliverySettings deliveries(Map<String, String> environment) {
+    return ServerConfig.of(null, null, null, null, environment).deliveries();
   }
 
   @Test

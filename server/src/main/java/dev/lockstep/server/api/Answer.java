@@ -30,6 +30,11 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     return new Answer(status, body, Map.of());
   }
 
+  /** With the version that a change is to name in {@code If-Match}. */
+  public Answer withVersion(int version) {
+    return withHeader("ETag", "\"" + version + "\"");
+  }
+
   public Answer withHeader(String name, String value) {
     Map<String, String> more = new LinkedHashMap<>(headers);
     more.put(name, value);

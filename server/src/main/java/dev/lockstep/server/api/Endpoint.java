@@ -26,11 +26,19 @@ public final class Endpoint {
   private boolean bodyOptional = true;
   private boolean unread;
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
+  private IfMatch ifMatch = IfMatch.UNUSED;
   private String mediaType = "application/json";
   private Handler handler = request -> Future.failedFuture(Problem.internal().asException());
 
   /** What the header {@code Idempotency-Key} is to an operation. */
   public enum IdempotencyKey {
+    UNUSED,
+    OPTIONAL,
+    REQUIRED
+  }
+
+  /** What the header {@code If-Match}, with the version that was seen, is to an operation. */
+  public enum IfMatch {
     UNUSED,
     OPTIONAL,
     REQUIRED
@@ -86,6 +94,10 @@ public final class Endpoint {
 
   public Endpoint withIdempotencyKey(IdempotencyKey use) {
     return with(copy -> copy.idempotencyKey = use);
+  }
+
+  public Endpoint withIfMatch(IfMatch use) {
+    return with(copy -> copy.ifMatch = use);
   }
 
   public Endpoint withQuery(String name, String meaning) {
@@ -146,6 +158,10 @@ public final class Endpoint {
     return idempotencyKey;
   }
 
+  public IfMatch ifMatch() {
+    return ifMatch;
+  }
+
   /** Query parameters with what they mean. */
   public Map<String, String> query() {
     return Map.copyOf(query);
@@ -194,6 +210,7 @@ public final class Endpoint {
     copy.bodyOptional = bodyOptional;
     copy.unread = unread;
     copy.idempotencyKey = idempotencyKey;
+    copy.ifMatch = ifMatch;
     copy.mediaType = mediaType;
     copy.handler = handler;
     change.accept(copy);

@@ -79,6 +79,16 @@ public record Problem(
         "A request with this Idempotency-Key is still being answered; repeat it later.");
   }
 
+  /** Somebody changed it meanwhile; nothing was done. */
+  public static Problem versionMismatch(int currentVersion) {
+    return of(
+            "version-mismatch",
+            412,
+            "Version mismatch",
+            "It was changed meanwhile, and is at version " + currentVersion + " now.")
+        .with("currentVersion", currentVersion);
+  }
+
   public static Problem internal() {
     return of("internal", 500, "Internal error", "The server failed; its log says why.");
   }

@@ -5,6 +5,7 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -94,6 +95,37 @@ public final class Request {
           .asException();
     }
     return Optional.ofNullable(given).map(Request::unquoted);
+  }
+
+  /**
+   * Refuses a request that was made for another version than the current one.
+   *
+   * @param version the current one
+   * @throws ProblemException when {@code If-Match} is there and does not name it, or is required
+   *     and missing
+   */
+  public void requireMatch(int version) {
+    Optional<String> given = header("If-Match");
+    if (given.isEmpty() && endpoint.ifMatch() == Endpoint.IfMatch.REQUIRED) {
+      throw Problem.of(
+              "precondition-required",
+              428,
+              "Precondition required",
+              "Send If-Match with the ETag of what you have seen, so that nobody's change is lost.")
+          .asException();
+    }
+    boolean matches =
+        given.isEmpty()
+            || Arrays.stream(given.get().split(",", -1))
+                .map(String::strip)
+                .anyMatch(
+                    tag ->
+                        tag.equals("*")
+                            || tag.equals("\"" + version + "\"")
+                            || tag.equals(Integer.toString(version)));
+    if (!matches) {
+      throw Problem.versionMismatch(version).asException();
+    }
   }
 
   /**

@@ -76,6 +76,11 @@ public abstract class Shape {
     return new Anything();
   }
 
+  /** Whatever JSON there is. */
+  public static Shape any() {
+    return new Any();
+  }
+
   static ProblemException invalid(String at, String why) {
     return Problem.invalid(at.isEmpty() ? "The body" : at, why).asException();
   }
@@ -288,6 +293,18 @@ public abstract class Shape {
       JsonArray shapes = new JsonArray();
       byField.values().forEach(shape -> shapes.add(shape.schema()));
       return new JsonObject().put("oneOf", shapes);
+    }
+  }
+
+  private static final class Any extends Shape {
+    @Override
+    public void check(String at, @Nullable Object value) {
+      // Nothing is wrong.
+    }
+
+    @Override
+    public JsonObject schema() {
+      return new JsonObject();
     }
   }
 

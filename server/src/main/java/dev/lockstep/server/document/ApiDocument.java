@@ -2,6 +2,7 @@ package dev.lockstep.server.document;
 
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Endpoint.IfMatch;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.page.Frame;
@@ -59,6 +60,9 @@ public final class ApiDocument {
       if (endpoint.idempotencyKey() != IdempotencyKey.UNUSED) {
         html.append(
             fact("Idempotency-Key", endpoint.idempotencyKey().name().toLowerCase(Locale.ROOT)));
+      }
+      if (endpoint.ifMatch() != IfMatch.UNUSED) {
+        html.append(fact("If-Match", endpoint.ifMatch().name().toLowerCase(Locale.ROOT)));
       }
       new TreeMap<>(endpoint.query())
           .forEach((name, meaning) -> html.append(fact("?" + name, meaning)));
@@ -118,6 +122,14 @@ public final class ApiDocument {
               "Idempotency-Key",
               "Makes a repetition harmless: it gets the first answer.",
               endpoint.idempotencyKey() == IdempotencyKey.REQUIRED));
+    }
+    if (endpoint.ifMatch() != IfMatch.UNUSED) {
+      parameters.add(
+          parameter(
+              "header",
+              "If-Match",
+              "The ETag that was seen: if it has changed since, nothing is done.",
+              endpoint.ifMatch() == IfMatch.REQUIRED));
     }
     return parameters;
   }

@@ -1,9 +1,10 @@
 package dev.lockstep.server.job;
 
+import dev.lockstep.job.QueueView;
 import java.time.Duration;
+import java.util.List;
 
-/** Told of every run of a job on this node. Called by many threads; must not block. */
-@FunctionalInterface
+/** Told what happens to jobs. Called by many threads; must not block. */
 public interface JobListener {
 
   /** How a run ended: what its handler said, or that it threw. */
@@ -15,5 +16,12 @@ public interface JobListener {
     DEAD
   }
 
+  /** This node is about to serve these queues and kinds. */
+  default void onStart(List<String> queues, List<String> kinds) {}
+
+  /** This node has run a job. */
   void onRun(String queue, String kind, Ending ending, Duration took);
+
+  /** How the queues are, over all nodes: from time to time. */
+  default void onQueues(List<QueueView> queues) {}
 }

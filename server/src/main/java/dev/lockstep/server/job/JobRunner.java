@@ -9,16 +9,23 @@ import dev.lockstep.job.NewJob;
 import dev.lockstep.job.NewJob.UniqueKey;
 import dev.lockstep.job.Outcome;
 import dev.lockstep.job.QueueConfig;
+import dev.lockstep.job.Recurrence;
 import dev.lockstep.job.Schedules;
 import dev.lockstep.job.Worker;
 import dev.lockstep.job.WorkerConfig;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.job.Duties.Kind;
 import dev.lockstep.server.job.Duties.Recurring;
 import dev.lockstep.server.job.JobListener.Ending;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -51,14 +58,21 @@ public final class JobRunner implements AutoCloseable {
 
   /**
    * @param node names this node to people
+   * @param reader reads how a schedule recurs
+   * @param occurrence makes the job of a schedule's occurrence
    * @param listen gives a connection of its own for notifications; empty: new jobs are looked for
    *     every two seconds
    */
   public JobRunner(
-      Transactor transactor, String node, Optional<DataSource> listen, JobListener listener) {
+      Transactor transactor,
+      String node,
+      Function<String, Recurrence> reader,
+      BiFunction<NewJob, Instant, NewJob> occurrence,
+      Optional<DataSource> listen,
+      JobListener listener) {
     this.transactor = transactor;
     this.jobs = new Jobs(transactor, JobsConfig.DEFAULT.withHistoryDays(HISTORY_DAYS));
-    this.schedules = jobs.schedules(When::read);
+    this.schedules = jobs.schedules(reader, occurrence);
     WorkerConfig named = WorkerConfig.named(node).withStopTimeout(STOP_TIMEOUT);
     this.config = listen.map(named::withListen).orElse(named);
     this.listener = listener;
@@ -72,6 +86,14 @@ public final class JobRunner implements AutoCloseable {
     return schedules;
   }
 
+  /** Jobs and queues over HTTP. */
+  public List<Endpoint> endpoints(Workers workers) {
+    List<Endpoint> endpoints = new ArrayList<>();
+    endpoints.addAll(new JobApi(transactor, jobs, workers).endpoints());
+    endpoints.addAll(new QueueApi(transactor, jobs, workers, this::queues).endpoints());
+    return endpoints;
+  }
+
   /** Begins to run what is due. Once. Blocks until the node takes part. */
   public void start(List<Duties> ofTheDomains) {
     if (worker != null) {
@@ -80,6 +102,12 @@ public final class JobRunner implements AutoCloseable {
     for (Duties more : ofTheDomains) {
       duties = duties.and(more);
     }
+    listener.onStart(
+        queues().stream().map(QueueConfig::name).toList(),
+        Stream.concat(
+                duties.kinds().stream().map(Kind::name),
+                duties.recurring().stream().map(Recurring::kind))
+            .toList());
     ensureRecurring();
     worker = jobs.worker(serving(queues()), handlers());
   }
@@ -110,6 +138,11 @@ public final class JobRunner implements AutoCloseable {
     if (!wanted.isEmpty()) {
       transactor.run(connection -> jobs.enqueueAll(connection, wanted));
     }
+  }
+
+  /** Counts what waits in every queue, and tells it to the listener. */
+  public void countQueues() {
+    listener.onQueues(jobs.queues());
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.lockstep.server.metric;
 
 import dev.lockstep.combine.CombinerListener;
+import dev.lockstep.server.delivery.DeliveryListener;
+import dev.lockstep.server.job.JobListener;
 import dev.lockstep.server.payment.PaymentListener;
 import dev.lockstep.tx.TxListener;
 import io.micrometer.core.instrument.Counter;
@@ -59,6 +61,16 @@ public final class Metrics {
   /** Payments: to be given to their client. */
   public PaymentListener payments() {
     return new PaymentFigures(this);
+  }
+
+  /** Jobs that this node runs: to be given to its runner. */
+  public JobListener jobs() {
+    return new JobFigures(this);
+  }
+
+  /** Deliveries to webhooks. */
+  public DeliveryListener deliveries() {
+    return new DeliveryFigures(this);
   }
 
   /** Batches: to be given to a combiner of this name. */

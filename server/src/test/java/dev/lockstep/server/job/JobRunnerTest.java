@@ -192,6 +192,10 @@ class JobRunnerTest {
         new JobRunner(
             transactor,
             "test",
+            spec -> {
+              throw new IllegalArgumentException(spec);
+            },
+            NewJob::at,
             Optional.of(database.dataSource()),
             (queue, kind, ending, took) -> runs.add(queue + " " + kind + " " + ending));
     nodes.add(node);

@@ -1,4 +1,4 @@
-package dev.lockstep.server.job;
+package dev.lockstep.server.schedule;
 
 import dev.lockstep.cron.CronTimes;
 import dev.lockstep.job.LocalTimes;
@@ -29,6 +29,8 @@ import java.util.Optional;
  */
 final class When {
   private static final int MAX_REASON = 200;
+  private static final int FIRST_YEAR = 1971;
+  private static final int LAST_YEAR = 9998;
 
   private static final ObjectShape IN_A_ZONE =
       Shape.object()
@@ -77,7 +79,11 @@ final class When {
 
   /** As exact as the database is. */
   static Instant at(JsonObject when) {
-    return OffsetDateTime.parse(when.getString("at")).toInstant().truncatedTo(ChronoUnit.MICROS);
+    OffsetDateTime at = OffsetDateTime.parse(when.getString("at"));
+    if (at.getYear() < FIRST_YEAR || at.getYear() > LAST_YEAR) {
+      throw invalid("at", "must lie between the years " + FIRST_YEAR + " and " + LAST_YEAR);
+    }
+    return at.toInstant().truncatedTo(ChronoUnit.MICROS);
   }
 
   /** Every default written out. */

@@ -1,0 +1,301 @@
+package dev.lockstep.server.job;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.job.EditResult;
+import dev.lockstep.job.Job;
+import dev.lockstep.job.JobFilter;
+import dev.lockstep.job.JobId;
+import dev.lockstep.job.Jobs;
+import dev.lockstep.job.Schedules;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IfMatch;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Jobs: found, looked into, brought back and cancelled over HTTP, one or all that match. */
+final class JobApi {
+  /** What one request changes, at most; more is done in portions. */
+  static final int MAX_BULK = Jobs.MAX_BATCH;
+
+  /** Further than this nobody counts. */
+  private static final int MAX_COUNT = 1_000_000;
+
+  private static final int MAX_TEXT = 200;
+
+  private static final ObjectShape FILTER =
+      Shape.object()
+          .optional("queue", Shape.text(1, MAX_TEXT))
+          .optional("kind", Shape.text(1, MAX_TEXT))
+          .optional("text", Shape.text(1, MAX_TEXT));
+
+  private static final ObjectShape COUNTED =
+      Shape.object()
+          .optional("dryRun", Shape.bool())
+          .optional("expected", Shape.integer(0, MAX_COUNT));
+
+  private static final ObjectShape BULK_RETRY = COUNTED.required("filter", FILTER);
+  private static final ObjectShape BULK_CANCEL =
+      COUNTED.required(
+          "filter",
+          FILTER.optional("state", Shape.choice("scheduled", "ready", "running", "dead")));
+
+  private static final ObjectShape BULK_ANSWER =
+      Shape.object()
+          .required("matched", Shape.integer(0, MAX_COUNT))
+          .required("changed", Shape.integer(0, MAX_BULK));
+
+  private static final ObjectShape CANCELLED =
+      Shape.object().required("id", Shape.text(1, 64)).required("state", Shape.choice("cancelled"));
+
+  private final Transactor transactor;
+  private final Jobs jobs;
+  private final Workers workers;
+
+  JobApi(Transactor transactor, Jobs jobs, Workers workers) {
+    this.transactor = transactor;
+    this.jobs = jobs;
+    this.workers = workers;
+  }
+
+  List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(GET, "/v1/jobs", "Lists jobs, newest first.")
+            .by(Role.OPERATOR)
+            .withQuery("queue", "Only jobs of this queue.")
+            .withQuery("kind", "Only jobs of this kind.")
+            .withQuery("state", "Only jobs that are scheduled, ready, running, dead or done.")
+            .withQuery("text", "Only jobs with this text in their payload.")
+            .paged(JobJson.ITEM)
+            .handledBy(this::list),
+        Endpoint.of(GET, "/v1/jobs/{id}", "Shows a job with its attempts.")
+            .by(Role.OPERATOR)
+            .answering(200, JobJson.DETAIL)
+            .handledBy(this::show),
+        Endpoint.of(POST, "/v1/jobs/{id}/retry", "Runs a job now: a dead one again, another early.")
+            .by(Role.OPERATOR)
+            .withIfMatch(IfMatch.OPTIONAL)
+            .perhapsTaking(Shape.object())
+            .answering(200, JobJson.DETAIL)
+            .handledBy(this::retry),
+        Endpoint.of(POST, "/v1/jobs/{id}/cancel", "Removes a job; a result under way is refused.")
+            .by(Role.OPERATOR)
+            .withIfMatch(IfMatch.OPTIONAL)
+            .perhapsTaking(Shape.object())
+            .answering(200, CANCELLED)
+            .handledBy(this::cancel),
+        Endpoint.of(POST, "/v1/jobs/retry", "Brings back the dead jobs that match; counts first.")
+            .by(Role.OPERATOR)
+            .taking(BULK_RETRY)
+            .answering(200, BULK_ANSWER)
+            .handledBy(
+                request ->
+                    bulk(
+                        request,
+                        (c, state, filter) -> jobs.countDead(c, filter, MAX_COUNT),
+                        (c, state, filter) -> jobs.replayAll(c, filter, MAX_BULK))),
+        Endpoint.of(POST, "/v1/jobs/cancel", "Removes the jobs that match; counts first.")
+            .by(Role.OPERATOR)
+            .taking(BULK_CANCEL)
+            .answering(200, BULK_ANSWER)
+            .handledBy(
+                request ->
+                    bulk(
+                        request,
+                        (c, state, filter) -> jobs.countCancellable(c, state, filter, MAX_COUNT),
+                        (c, state, filter) -> jobs.cancelAll(c, state, filter, MAX_BULK))));
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    Optional<Job.State> state =
+        request
+            .query("state")
+            .map(
+                text -> {
+                  JobJson.STATE.check("state", text);
+                  return JobJson.state(text);
+                });
+    JobFilter filter = filter(request.query("queue"), request.query("kind"), request.query("text"));
+    Optional<JobId> before = page.after().map(JobApi::after);
+    int limit = page.limit() + 1;
+    return workers
+        .run(
+            () ->
+                state.isEmpty()
+                    ? jobs.list(filter, before, limit)
+                    : jobs.list(state.get(), filter, before, limit))
+        .map(found -> Answer.ok(page.of(found, JobJson::item, job -> job.id().toString())));
+  }
+
+  private Future<Answer> show(Request request) {
+    JobId id = id(request);
+    return workers.run(() -> detail(id));
+  }
+
+  private Answer detail(JobId id) {
+    Job job = find(id);
+    return Answer.ok(JobJson.detail(job, jobs.attempts(id))).withVersion(job.version());
+  }
+
+  private Future<Answer> retry(Request request) {
+    JobId id = id(request);
+    return workers.run(
+        () -> {
+          Job job = find(id);
+          request.requireMatch(job.version());
+          switch (job.state()) {
+            case DEAD -> {
+              if (!transactor.call(c -> jobs.replay(c, id))) {
+                throw notNow("job-changed", "Somebody has brought it back or removed it.");
+              }
+            }
+            case SCHEDULED, READY ->
+                requireChanged(
+                    transactor.call(
+                        c -> jobs.runAt(c, id, OptionalInt.of(job.version()), Instant.now())));
+            case RUNNING -> throw notNow("job-running", "It is running at this moment.");
+            case DONE -> throw notNow("job-done", "It is done, and is not done twice.");
+          }
+          return detail(id);
+        });
+  }
+
+  private Future<Answer> cancel(Request request) {
+    JobId id = id(request);
+    return workers.run(
+        () -> {
+          Job job = find(id);
+          request.requireMatch(job.version());
+          if (job.queue().equals(Schedules.QUEUE)) {
+            throw notNow("job-of-schedule", "It ends with its schedule; delete that.");
+          }
+          if (job.state() == Job.State.DONE) {
+            throw notNow("job-done", "It is done.");
+          }
+          if (job.state() == Job.State.DEAD) {
+            if (!transactor.call(c -> jobs.discard(c, id))) {
+              throw notNow("job-changed", "Somebody has brought it back or removed it.");
+            }
+          } else {
+            // Whoever named no version means the job, whatever became of it meanwhile.
+            OptionalInt version =
+                request.header("If-Match").isPresent()
+                    ? OptionalInt.of(job.version())
+                    : OptionalInt.empty();
+            requireChanged(transactor.call(c -> jobs.cancel(c, id, version)));
+          }
+          return Answer.ok(new JsonObject().put("id", id.toString()).put("state", "cancelled"));
+        });
+  }
+
+  /** One step of a change of many, in the caller's transaction. */
+  @FunctionalInterface
+  private interface Step {
+    int run(Connection connection, Optional<Job.State> state, JobFilter filter);
+  }
+
+  /** In one transaction: what is changed is what was counted, or nothing is. */
+  private Future<Answer> bulk(Request request, Step count, Step change) {
+    JsonObject wanted = request.body().getJsonObject("filter");
+    boolean dryRun = request.body().getBoolean("dryRun", false);
+    Integer expected = request.body().getInteger("expected");
+    if (dryRun == (expected != null)) {
+      throw Problem.invalid(
+              "expected", "is needed, the number that was counted; or dryRun, to count")
+          .asException();
+    }
+    Optional<Job.State> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
+    JobFilter filter =
+        filter(
+            Optional.ofNullable(wanted.getString("queue")),
+            Optional.ofNullable(wanted.getString("kind")),
+            Optional.ofNullable(wanted.getString("text")));
+    return workers.run(
+        () ->
+            transactor.call(
+                c -> {
+                  int matched = count.run(c, state, filter);
+                  if (expected != null && expected != matched) {
+                    throw Problem.of(
+                            "count-changed",
+                            409,
+                            "Count changed",
+                            "There are " + matched + " now; nothing was done.")
+                        .with("matched", matched)
+                        .asException();
+                  }
+                  return Answer.ok(
+                      new JsonObject()
+                          .put("matched", matched)
+                          .put("changed", dryRun ? 0 : change.run(c, state, filter)));
+                }));
+  }
+
+  private static JobFilter filter(
+      Optional<String> queue, Optional<String> kind, Optional<String> text) {
+    return new JobFilter(
+        queue.map(value -> checked("queue", value)),
+        kind.map(value -> checked("kind", value)),
+        text.map(value -> checked("text", value)));
+  }
+
+  private static String checked(String field, String value) {
+    Shape.text(1, MAX_TEXT).check(field, value);
+    return value;
+  }
+
+  private Job find(JobId id) {
+    return jobs.find(id).orElseThrow(() -> unknown().asException());
+  }
+
+  private static void requireChanged(EditResult result) {
+    if (result instanceof EditResult.Stale stale) {
+      throw Problem.versionMismatch(stale.currentVersion()).asException();
+    }
+    if (result instanceof EditResult.Gone) {
+      throw notNow("job-changed", "It has just ended.");
+    }
+  }
+
+  private static RuntimeException notNow(String slug, String detail) {
+    String title = slug.substring(0, 1).toUpperCase(Locale.ROOT) + slug.substring(1);
+    return Problem.of(slug, 409, title.replace('-', ' '), detail).asException();
+  }
+
+  private static JobId id(Request request) {
+    try {
+      return JobId.of(request.path("id"));
+    } catch (IllegalArgumentException e) {
+      throw unknown().asException();
+    }
+  }
+
+  private static JobId after(String text) {
+    try {
+      return JobId.of(text);
+    } catch (IllegalArgumentException e) {
+      throw Problem.invalid("after", "must be the 'next' of another page").asException();
+    }
+  }
+
+  private static Problem unknown() {
+    return Problem.notFound("such job");
+  }
+}

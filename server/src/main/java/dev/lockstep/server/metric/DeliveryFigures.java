@@ -1,0 +1,34 @@
+package dev.lockstep.server.metric;
+
+import dev.lockstep.server.delivery.DeliveryListener;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Attempts to deliver to webhooks. */
+final class DeliveryFigures implements DeliveryListener {
+  private final Map<Ending, Timer> attempts;
+
+  DeliveryFigures(Metrics metrics) {
+    attempts =
+        Stream.of(Ending.values())
+            .collect(
+                Collectors.toMap(
+                    ending -> ending,
+                    ending ->
+                        metrics.timer(
+                            "lockstep.delivery.duration",
+                            "Attempts to deliver to a webhook, by what came of them.",
+                            "outcome",
+                            ending.name().toLowerCase(Locale.ROOT))));
+  }
+
+  @Override
+  public void onAttempt(Ending ending, Duration took) {
+    Objects.requireNonNull(attempts.get(ending)).record(took);
+  }
+}

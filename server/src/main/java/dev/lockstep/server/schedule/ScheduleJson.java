@@ -1,0 +1,154 @@
+package dev.lockstep.server.schedule;
+
+import dev.lockstep.job.NewJob;
+import dev.lockstep.job.NewSchedule;
+import dev.lockstep.job.Recurrence.CatchUp;
+import dev.lockstep.job.Schedule;
+import dev.lockstep.job.ScheduleId;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.delivery.Deliveries;
+import dev.lockstep.server.delivery.Delivery;
+import dev.lockstep.server.outgoing.Target;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Schedules as the API writes them. */
+final class ScheduleJson {
+  static final int DEFAULT_ATTEMPTS = 10;
+
+  /** Clocks differ: what should have run so lately runs at once. */
+  private static final Duration JUST_NOW = Duration.ofMinutes(1);
+
+  private static final Shape NAME = Shape.text(1, 200);
+  private static final Shape ATTEMPTS = Shape.integer(1, NewJob.MAX_ATTEMPTS);
+  private static final Shape CATCH_UP = Shape.choice("all", "latest", "none");
+  private static final Shape URL = Shape.text(1, Target.MAX_LENGTH);
+  private static final List<String> FORMS = List.of("at", "cron", "yearly");
+
+  static final ObjectShape NEW =
+      Shape.object()
+          .required("name", NAME)
+          .required("when", When.SHAPE)
+          .required(
+              "deliver", Shape.object().required("webhook", URL).optional("body", Shape.anything()))
+          .optional("maxAttempts", ATTEMPTS)
+          .optional("catchUp", CATCH_UP);
+
+  /** Of {@code when} and {@code deliver} those parts that change; a new form replaces the old. */
+  static final ObjectShape CHANGE =
+      Shape.object()
+          .optional("name", NAME)
+          .optional("when", Shape.anything())
+          .optional(
+              "deliver", Shape.object().optional("webhook", URL).optional("body", Shape.anything()))
+          .optional("maxAttempts", ATTEMPTS)
+          .optional("catchUp", CATCH_UP);
+
+  static final ObjectShape VIEW =
+      Shape.object()
+          .required("id", Shape.text(1, 64))
+          .required("name", NAME)
+          .required("when", When.SHAPE)
+          .required(
+              "deliver", Shape.object().required("webhook", URL).required("body", Shape.anything()))
+          .required("maxAttempts", ATTEMPTS)
+          .required("catchUp", CATCH_UP)
+          .required("version", Shape.integer(1, Integer.MAX_VALUE))
+          .required("nextAt", Shape.nullable(Shape.time()));
+
+  private ScheduleJson() {}
+
+  static JsonObject view(Schedule schedule) {
+    NewSchedule content = schedule.content();
+    Delivery delivery = Deliveries.of(content.job());
+    return new JsonObject()
+        .put("id", schedule.id().toString())
+        .put("name", content.name())
+        .put("when", new JsonObject(content.spec()))
+        .put(
+            "deliver",
+            new JsonObject()
+                .put("webhook", delivery.webhook())
+                .put("body", new JsonObject(delivery.body())))
+        .put("maxAttempts", content.job().maxAttempts())
+        .put("catchUp", content.catchUp().name().toLowerCase(Locale.ROOT))
+        .put("version", schedule.version())
+        .put("nextAt", schedule.nextAt().map(Instant::toString).orElse(null));
+  }
+
+  /**
+   * What a body of the shape {@link #NEW} asks for.
+   *
+   * @throws dev.lockstep.server.api.ProblemException that names what cannot be
+   */
+  static NewSchedule content(Deliveries deliveries, ScheduleId id, JsonObject body) {
+    JsonObject when = When.complete(body.getJsonObject("when"));
+    // Read here, so that what cannot be is refused by its name.
+    When.recurrence(when);
+    JsonObject deliver = body.getJsonObject("deliver");
+    String webhook = deliver.getString("webhook");
+    deliveries.requireTarget("deliver.webhook", webhook);
+    Delivery delivery =
+        new Delivery(
+            id.toString(),
+            webhook,
+            deliver.getJsonObject("body", new JsonObject()).encode(),
+            Optional.empty());
+    return new NewSchedule(
+        body.getString("name"),
+        when.encode(),
+        deliveries.job(delivery, body.getInteger("maxAttempts", DEFAULT_ATTEMPTS)),
+        CatchUp.valueOf(body.getString("catchUp", "latest").toUpperCase(Locale.ROOT)));
+  }
+
+  /** The schedule with a change of the shape {@link #CHANGE} made to it, as a body of a new one. */
+  static JsonObject changed(Schedule schedule, JsonObject change) {
+    JsonObject body = view(schedule);
+    List.of("id", "version", "nextAt").forEach(body::remove);
+    for (String name : List.of("name", "maxAttempts", "catchUp")) {
+      if (change.containsKey(name)) {
+        body.put(name, change.getValue(name));
+      }
+    }
+    if (change.containsKey("deliver")) {
+      change
+          .getJsonObject("deliver")
+          .forEach(e -> body.getJsonObject("deliver").put(e.getKey(), e.getValue()));
+    }
+    if (change.containsKey("when")) {
+      body.put("when", changedWhen(body.getJsonObject("when"), change.getJsonObject("when")));
+    }
+    NEW.check("", body);
+    return body;
+  }
+
+  private static JsonObject changedWhen(JsonObject when, JsonObject change) {
+    boolean whole = FORMS.stream().anyMatch(change::containsKey);
+    JsonObject changed = whole ? change : when.copy().mergeIn(change);
+    When.SHAPE.check("when", changed);
+    return changed;
+  }
+
+  /**
+   * Of a body with {@code at}: an instant that has just passed becomes the next one; one that
+   * passed before is refused.
+   */
+  static JsonObject withTimeToCome(JsonObject body, Instant now) {
+    Instant at = When.at(body.getJsonObject("when"));
+    if (at.isAfter(now)) {
+      return body;
+    }
+    if (at.isBefore(now.minus(JUST_NOW))) {
+      throw Problem.invalid("when.at", "must lie in the future").asException();
+    }
+    Instant next = now.truncatedTo(ChronoUnit.SECONDS).plusSeconds(1);
+    return body.copy().put("when", new JsonObject().put("at", next.toString()));
+  }
+}

@@ -1,0 +1,298 @@
+package dev.lockstep.server.schedule;
+
+import static io.vertx.core.http.HttpMethod.DELETE;
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.PATCH;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.job.EditResult;
+import dev.lockstep.job.NewSchedule;
+import dev.lockstep.job.Recurrence;
+import dev.lockstep.job.Schedule;
+import dev.lockstep.job.ScheduleId;
+import dev.lockstep.job.Schedules;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
+import dev.lockstep.once.OnceResult;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Endpoint.IfMatch;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.delivery.Deliveries;
+import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.JobRunner;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Schedules: made, shown, changed and removed over HTTP. Thread-safe. */
+public final class Scheduling {
+  public static final int MAX_PREVIEW = 1_000;
+  private static final int PREVIEW = 10;
+
+  /** Where idempotency keys of schedules live; campaigns have theirs under their ids. */
+  private static final long ONCE_SCOPE = -1;
+
+  private static final Shape TIMES =
+      Shape.object().required("items", Shape.list(Shape.time(), 0, MAX_PREVIEW));
+
+  private final Transactor transactor;
+  private final Workers workers;
+  private final Once once;
+  private final Schedules schedules;
+  private final Deliveries deliveries;
+
+  public Scheduling(
+      Transactor transactor,
+      Workers workers,
+      Once once,
+      Schedules schedules,
+      Deliveries deliveries) {
+    this.transactor = transactor;
+    this.workers = workers;
+    this.once = once;
+    this.schedules = schedules;
+    this.deliveries = deliveries;
+  }
+
+  /** How a schedule recurs, from its spec. */
+  public static Recurrence recurrence(String spec) {
+    return When.read(spec);
+  }
+
+  /** Schedules that have ended, as all at an instant do, are kept as long as their deliveries. */
+  public Duties duties() {
+    return Duties.none()
+        .every(
+            Duration.ofHours(1),
+            "ended-schedules",
+            job -> {
+              Duration kept = Duration.ofDays(JobRunner.HISTORY_DAYS);
+              while (transactor.call(c -> schedules.removeEnded(c, kept))
+                  == Schedules.REMOVAL_BATCH) {
+                // Small transactions, until none is left.
+              }
+            });
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(POST, "/v1/schedules", "Makes a schedule, each run of which is delivered once.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .taking(ScheduleJson.NEW)
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
+            .answering(201, ScheduleJson.VIEW)
+            .handledBy(this::create),
+        Endpoint.of(GET, "/v1/schedules", "Lists schedules, newest first.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .paged(ScheduleJson.VIEW)
+            .handledBy(this::list),
+        Endpoint.of(POST, "/v1/schedules/preview", "Shows when a schedule would run.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .taking(
+                Shape.object()
+                    .required("when", When.SHAPE)
+                    .optional("count", Shape.integer(1, MAX_PREVIEW)))
+            .answering(200, TIMES)
+            .handledBy(this::previewNew),
+        Endpoint.of(GET, "/v1/schedules/{id}", "Shows a schedule; its ETag is its version.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .answering(200, ScheduleJson.VIEW)
+            .handledBy(this::show),
+        Endpoint.of(PATCH, "/v1/schedules/{id}", "Changes a schedule, if it is as it was seen.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .withIfMatch(IfMatch.REQUIRED)
+            .taking(ScheduleJson.CHANGE)
+            .answering(200, ScheduleJson.VIEW)
+            .handledBy(this::change),
+        Endpoint.of(DELETE, "/v1/schedules/{id}", "Ends a schedule; what it has begun goes on.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .withIfMatch(IfMatch.OPTIONAL)
+            .answering(200, ScheduleJson.VIEW)
+            .handledBy(this::remove),
+        Endpoint.of(GET, "/v1/schedules/{id}/preview", "Shows when a schedule runs next.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .withQuery("count", "How many times, 1 to " + MAX_PREVIEW + "; 10 unless told.")
+            .answering(200, TIMES)
+            .handledBy(this::preview));
+  }
+
+  private Future<Answer> create(Request request) {
+    Optional<String> key = request.idempotencyKey();
+    String owner = request.principal().name();
+    return workers.run(
+        () -> {
+          ScheduleId id = schedules.nextId();
+          JsonObject body = withTimeToCome(request.body());
+          NewSchedule content = ScheduleJson.content(deliveries, id, body);
+          if (key.isEmpty()) {
+            return transactor.call(connection -> create(connection, id, content));
+          }
+          return answer(
+              once.run(
+                  new OnceKey(ONCE_SCOPE, owner, key.get()),
+                  request.fingerprint(),
+                  connection -> StoredAnswer.text(create(connection, id, content))));
+        });
+  }
+
+  private Answer create(Connection connection, ScheduleId id, NewSchedule content) {
+    Schedule made = schedules.create(connection, id, content);
+    return Answer.created("/v1/schedules/" + made.id(), ScheduleJson.view(made))
+        .withVersion(made.version());
+  }
+
+  /** By the database's clock, which is the one that runs it. */
+  private JsonObject withTimeToCome(JsonObject body) {
+    return body.getJsonObject("when").containsKey("at")
+        ? ScheduleJson.withTimeToCome(body, transactor.call(Scheduling::now))
+        : body;
+  }
+
+  private static Instant now(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> now =
+        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    trip.send();
+    return now.list().get(0);
+  }
+
+  private static Answer answer(OnceResult result) {
+    if (result instanceof OnceResult.Done done) {
+      return done.replayed()
+          ? StoredAnswer.replayed(done.answer())
+          : StoredAnswer.parsed(done.answer());
+    }
+    return (result instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
+        .toAnswer();
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    Optional<ScheduleId> before = page.after().map(text -> id("after", text));
+    return workers
+        .run(() -> schedules.list(before, page.limit() + 1))
+        .map(found -> Answer.ok(page.of(found, ScheduleJson::view, one -> one.id().toString())));
+  }
+
+  private Future<Answer> show(Request request) {
+    ScheduleId id = id(request);
+    return workers.run(() -> answer(find(id)));
+  }
+
+  private Future<Answer> change(Request request) {
+    ScheduleId id = id(request);
+    return workers.run(
+        () -> {
+          Schedule seen = find(id);
+          request.requireMatch(seen.version());
+          JsonObject body = ScheduleJson.changed(seen, request.body());
+          if (request.body().containsKey("when")) {
+            body = withTimeToCome(body);
+          }
+          NewSchedule content = ScheduleJson.content(deliveries, id, body);
+          OptionalInt version = OptionalInt.of(seen.version());
+          requireChanged(transactor.call(c -> schedules.change(c, id, version, content)));
+          return answer(find(id));
+        });
+  }
+
+  private Future<Answer> remove(Request request) {
+    ScheduleId id = id(request);
+    return workers.run(
+        () -> {
+          Schedule seen = find(id);
+          request.requireMatch(seen.version());
+          // Without a precondition whatever is there goes, also what came while this was read.
+          OptionalInt version =
+              request.header("If-Match").isPresent()
+                  ? OptionalInt.of(seen.version())
+                  : OptionalInt.empty();
+          requireChanged(transactor.call(c -> schedules.delete(c, id, version)));
+          return answer(seen);
+        });
+  }
+
+  private static void requireChanged(EditResult result) {
+    if (result instanceof EditResult.Stale stale) {
+      throw Problem.versionMismatch(stale.currentVersion()).asException();
+    }
+    if (result instanceof EditResult.Gone) {
+      throw unknown().asException();
+    }
+  }
+
+  private Future<Answer> preview(Request request) {
+    ScheduleId id = id(request);
+    int count = request.query("count").map(Scheduling::count).orElse(PREVIEW);
+    return workers
+        .run(() -> schedules.preview(id, count))
+        .map(times -> times(times.orElseThrow(() -> unknown().asException())));
+  }
+
+  private Future<Answer> previewNew(Request request) {
+    JsonObject when = request.body().getJsonObject("when");
+    int count = request.body().getInteger("count", PREVIEW);
+    return workers.run(() -> times(When.recurrence(when).preview(Instant.now(), count)));
+  }
+
+  private static Answer times(List<Instant> times) {
+    return Answer.ok(
+        new JsonObject()
+            .put("items", new JsonArray(times.stream().map(Instant::toString).toList())));
+  }
+
+  private static int count(String text) {
+    int number = text.matches("\\d{1,4}") ? Integer.parseInt(text) : 0;
+    if (number < 1 || number > MAX_PREVIEW) {
+      throw Problem.invalid("count", "must be 1 to " + MAX_PREVIEW).asException();
+    }
+    return number;
+  }
+
+  private Schedule find(ScheduleId id) {
+    return schedules.find(id).orElseThrow(() -> unknown().asException());
+  }
+
+  private static Answer answer(Schedule schedule) {
+    return Answer.ok(ScheduleJson.view(schedule)).withVersion(schedule.version());
+  }
+
+  private static ScheduleId id(Request request) {
+    try {
+      return ScheduleId.of(request.path("id"));
+    } catch (IllegalArgumentException e) {
+      throw unknown().asException();
+    }
+  }
+
+  private static ScheduleId id(String field, String text) {
+    try {
+      return ScheduleId.of(text);
+    } catch (IllegalArgumentException e) {
+      throw Problem.invalid(field, "must be the 'next' of another page").asException();
+    }
+  }
+
+  private static Problem unknown() {
+    return Problem.notFound("such schedule");
+  }
+}
