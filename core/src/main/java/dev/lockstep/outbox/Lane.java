@@ -17,8 +17,9 @@ import java.util.Optional;
  * A sink's way through one partition: what was read and not yet delivered, how far it has come, and
  * the keys it passes by. Decides; knows neither the database nor the sink. Not thread-safe.
  *
- * <p>What may be written down is always true: behind {@link #reached} everything was delivered, or
- * belongs to a key that is blocked from an earlier sequence on; and both are written together.
+ * <p>What may be written down is always true: behind {@link Progress#reached} everything was
+ * delivered, or belongs to a key that is blocked from an earlier sequence on; and both are written
+ * together.
  */
 final class Lane {
   // One that is being delivered, and the next.
@@ -111,9 +112,10 @@ final class Lane {
 
   void offer(Batch batch) {
     backlogServed = false;
+    Position from = read;
     read = batch.after();
     if (!batch.rows().isEmpty()) {
-      portions.add(Portion.of(batch));
+      portions.add(Portion.of(from, batch));
     } else if (portions.isEmpty()) {
       reached = read;
     }
@@ -200,6 +202,7 @@ final class Lane {
         portion.pass(row.event().key());
       }
     }
+    urgent |= moved && down.isPresent();
     settleHead();
     return moved || down.isPresent() ? down : Optional.of("It sent nothing of a batch");
   }
@@ -285,12 +288,18 @@ final class Lane {
 
   /** Whether there is something to be written down. */
   boolean hasProgress(boolean evenIfIdle) {
-    return urgent || (evenIfIdle && !reached.equals(written));
+    return urgent || (evenIfIdle && !reached().equals(written));
+  }
+
+  /** Also in the middle of a portion: of single events a part may be over for long. */
+  private Position reached() {
+    Portion head = portions.peek();
+    return head == null ? reached : head.reached().orElse(reached);
   }
 
   Progress progress() {
     return new Progress(
-        reached,
+        reached(),
         delivered,
         blocked.values().stream().filter(one -> one.changed).toList(),
         Map.copyOf(freed));

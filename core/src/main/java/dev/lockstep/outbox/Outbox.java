@@ -50,7 +50,8 @@ public final class Outbox {
   /**
    * The first on a database decides the number of partitions.
    *
-   * @throws IllegalStateException if the database has another number of partitions
+   * @throws IllegalStateException if the database has another number of partitions, or its
+   *     transaction ids are behind those of its events: it was restored from a dump
    */
   public Outbox(Transactor transactor, OutboxConfig config) {
     this(transactor, config, Segments.FIRST_WIDTH);
@@ -62,6 +63,11 @@ public final class Outbox {
       throw new IllegalStateException(
           "The outbox has %d partitions, which never changes; %d were asked for"
               .formatted(actual, config.partitions()));
+    }
+    if (transactor.call(Streams::isAhead)) {
+      throw new IllegalStateException(
+          "The outbox has seen transactions that are still to come: the database was restored from"
+              + " a dump. Set its next transaction id beyond them (pg_resetwal) before using it");
     }
     this.transactor = transactor;
     this.config = config;
@@ -247,9 +253,14 @@ public final class Outbox {
    * @param types every kind of sink there is; the same on all nodes
    */
   public Relay relay(RelayConfig relayConfig, SinkTypes types) {
+    return relay(relayConfig, types, new SnapshotSource(transactor));
+  }
+
+  Relay relay(RelayConfig relayConfig, SinkTypes types, EventSource source) {
     maintain();
     Relay relay =
-        new Relay(transactor, config.partitions(), relayConfig, types, this::maintainQuietly);
+        new Relay(
+            transactor, source, config.partitions(), relayConfig, types, this::maintainQuietly);
     relay.start();
     return relay;
   }

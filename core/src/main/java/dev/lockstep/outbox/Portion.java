@@ -19,6 +19,7 @@ final class Portion {
   }
 
   private final List<Read> rows;
+  private final Optional<Position> from;
   private final Optional<Position> after;
   private final Map<String, Boolean> keys;
   private final State[] states;
@@ -27,8 +28,13 @@ final class Portion {
   // All before it are over.
   private int first;
 
-  private Portion(List<Read> rows, Optional<Position> after, Map<String, Boolean> keys) {
+  private Portion(
+      List<Read> rows,
+      Optional<Position> from,
+      Optional<Position> after,
+      Map<String, Boolean> keys) {
     this.rows = rows;
+    this.from = from;
     this.after = after;
     this.keys = keys;
     this.states = new State[rows.size()];
@@ -36,9 +42,9 @@ final class Portion {
     Arrays.fill(states, State.PENDING);
   }
 
-  /** What a look gave. */
-  static Portion of(EventSource.Batch batch) {
-    return new Portion(batch.rows(), Optional.of(batch.after()), Map.of());
+  /** What a look gave that went on from a position. */
+  static Portion of(Position from, EventSource.Batch batch) {
+    return new Portion(batch.rows(), Optional.of(from), Optional.of(batch.after()), Map.of());
   }
 
   /**
@@ -47,12 +53,22 @@ final class Portion {
    * @param keys each with whether this is all there is of it
    */
   static Portion backlog(List<Read> rows, Map<String, Boolean> keys) {
-    return new Portion(rows, Optional.empty(), keys);
+    return new Portion(rows, Optional.empty(), Optional.empty(), keys);
   }
 
   /** Where the sink is when this is over; empty for a backlog. */
   Optional<Position> after() {
     return after;
+  }
+
+  /** Where the sink is in the middle of it; empty for a backlog, and when nothing is over. */
+  Optional<Position> reached() {
+    if (first == 0 || after.isEmpty()) {
+      return Optional.empty();
+    }
+    String target = after.get().target() == null ? after.get().done() : after.get().target();
+    Read row = rows.get(first - 1);
+    return from.map(position -> position.within(target, row.ord(), row.event().id()));
   }
 
   boolean isBacklog() {

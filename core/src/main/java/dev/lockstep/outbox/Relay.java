@@ -6,6 +6,7 @@ import dev.lockstep.tx.HintListener;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -35,6 +36,7 @@ public final class Relay implements AutoCloseable {
 
   Relay(
       Transactor transactor,
+      EventSource source,
       int partitions,
       RelayConfig config,
       SinkTypes types,
@@ -44,7 +46,7 @@ public final class Relay implements AutoCloseable {
         Executors.newCachedThreadPool(
             task -> daemon("outbox-sink-" + number.incrementAndGet(), task));
     this.territory = new Territory(types, config, executor);
-    this.loop = new RelayLoop(transactor, territory, config, executor, maintenance);
+    this.loop = new RelayLoop(transactor, source, territory, config, executor, maintenance);
     this.shards = new Shards(transactor, config.shards(partitions), loop);
     this.hints =
         new HintListener(config.listen(), OutboxConfig.CHANNEL, "outbox-hints", loop::wake);
@@ -76,6 +78,10 @@ public final class Relay implements AutoCloseable {
   /** Looks at the table at once, instead of with the next hint or poll. */
   public void wake() {
     loop.wake();
+  }
+
+  CompletableFuture<Boolean> isAtRest() {
+    return loop.isAtRest();
   }
 
   /** The sinks as this node finds them. */

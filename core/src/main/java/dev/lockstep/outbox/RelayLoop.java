@@ -35,7 +35,9 @@ import org.slf4j.LoggerFactory;
  */
 final class RelayLoop implements Runnable, ShardListener {
   private static final Logger log = LoggerFactory.getLogger(RelayLoop.class);
-  private static final long FIRST_DELAY_NANOS = 2_000_000L;
+  private static final long FIRST_DELAY_NANOS = 4_000_000L;
+  // So much more is repeated after a crash, and so much less is written.
+  private static final long WRITE_INTERVAL_NANOS = 20_000_000L;
   private static final long PAUSE_NANOS = 100_000_000L;
   private static final long IDLE_WRITE_NANOS = 20_000_000_000L;
 
@@ -51,18 +53,20 @@ final class RelayLoop implements Runnable, ShardListener {
   private long seenVersion = -1;
   private long nextLookNanos = System.nanoTime();
   private long delayNanos = FIRST_DELAY_NANOS;
+  private long wroteNanos = System.nanoTime();
   private long idleWriteNanos = System.nanoTime();
   private long maintainNanos = System.nanoTime();
   private volatile boolean stopped;
 
   RelayLoop(
       Transactor transactor,
+      EventSource source,
       Territory territory,
       RelayConfig config,
       Executor executor,
       Runnable maintenance) {
     this.transactor = transactor;
-    this.source = new SnapshotSource(transactor);
+    this.source = source;
     this.cursors = new CursorTable(transactor);
     this.territory = territory;
     this.config = config;
@@ -95,6 +99,21 @@ final class RelayLoop implements Runnable, ShardListener {
         });
   }
 
+  /** Whether nothing is on its way or to be written; for tests to await. */
+  CompletableFuture<Boolean> isAtRest() {
+    CompletableFuture<Boolean> answer = new CompletableFuture<>();
+    messages.add(
+        () ->
+            answer.complete(
+                territory.places().stream()
+                    .allMatch(
+                        place ->
+                            place.isQuiet()
+                                && !place.lane.hasRows()
+                                && !place.lane.hasProgress(false))));
+    return answer;
+  }
+
   void stop() {
     stopped = true;
     wake();
@@ -111,6 +130,9 @@ final class RelayLoop implements Runnable, ShardListener {
         } catch (LockstepException e) {
           log.warn("The outbox is not relayed for a moment: {}", e.toString());
           waitNanos = PAUSE_NANOS;
+        } catch (RuntimeException e) {
+          log.error("The outbox is not relayed for a moment", e);
+          waitNanos = PAUSE_NANOS;
         }
         takeMessages(waitNanos);
       }
@@ -122,7 +144,11 @@ final class RelayLoop implements Runnable, ShardListener {
   private void takeMessages(long waitNanos) throws InterruptedException {
     Runnable message = messages.poll(waitNanos, TimeUnit.NANOSECONDS);
     while (message != null) {
-      message.run();
+      try {
+        message.run();
+      } catch (RuntimeException e) {
+        log.error("Something that was to be noted is lost", e);
+      }
       message = messages.poll();
     }
   }
@@ -283,15 +309,19 @@ final class RelayLoop implements Runnable, ShardListener {
 
   private void write() {
     long now = System.nanoTime();
+    boolean due = now - wroteNanos >= WRITE_INTERVAL_NANOS;
     boolean idle = now - idleWriteNanos >= IDLE_WRITE_NANOS;
     List<Place> places =
-        territory.places().stream().filter(p -> p.lane.hasProgress(idle || p.ending)).toList();
+        territory.places().stream()
+            .filter(p -> p.ending ? p.lane.hasProgress(true) : due && p.lane.hasProgress(idle))
+            .toList();
     if (idle) {
       idleWriteNanos = now;
     }
     if (places.isEmpty()) {
       return;
     }
+    wroteNanos = now;
     List<Write> writes = places.stream().map(Place::write).toList();
     List<Written> written = cursors.write(writes, now);
     for (int i = 0; i < places.size(); i++) {
@@ -312,6 +342,9 @@ final class RelayLoop implements Runnable, ShardListener {
     for (Place place : territory.places()) {
       if (place.ending) {
         continue;
+      }
+      if (place.lane.hasProgress(false)) {
+        wait = Math.min(wait, Math.max(0, wroteNanos + WRITE_INTERVAL_NANOS - now));
       }
       long left = place.runner.breaker.leftNanos(now);
       if (left > 0) {

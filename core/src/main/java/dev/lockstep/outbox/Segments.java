@@ -173,7 +173,8 @@ final class Segments {
   /** About an hour's transactions each: neither thousands of segments, nor one for ever. */
   private long width(@Nullable Segment newest, List<OffsetDateTime> closed) {
     long width = newest == null ? firstWidth : newest.to() - newest.from();
-    if (closed.size() == 2) {
+    // A width that was chosen stays.
+    if (closed.size() == 2 && width >= MIN_WIDTH) {
       Duration life = Duration.between(closed.get(1), closed.get(0));
       if (life.compareTo(SHORT_LIFE) < 0) {
         return Math.max(width, Math.min(MAX_WIDTH, 2 * width));

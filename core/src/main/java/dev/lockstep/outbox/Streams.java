@@ -29,6 +29,11 @@ final class Streams {
       "UPDATE lockstep.outbox_layout SET version = version + 1";
   private static final String READ_VERSION = "SELECT version FROM lockstep.outbox_layout";
 
+  private static final String AHEAD =
+      """
+      SELECT 1 FROM lockstep.outbox_cursor
+      WHERE pg_snapshot_xmax(done) > pg_snapshot_xmax(pg_current_snapshot()) LIMIT 1""";
+
   private static final String FIND_STREAM = "SELECT id FROM lockstep.outbox_stream WHERE name = ?";
   private static final String CREATE_STREAM =
       "INSERT INTO lockstep.outbox_stream (name) VALUES (?) ON CONFLICT (name) DO NOTHING";
@@ -81,7 +86,17 @@ final class Streams {
     return actual.list().get(0);
   }
 
+  /** Whether some cursor has seen what is still to come: ids would compare wrongly. */
+  static boolean isAhead(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Boolean> ahead = trip.query(AHEAD, row -> true);
+    trip.send();
+    return !ahead.list().isEmpty();
+  }
+
   /**
+   * The id of a stream.
+   *
    * @throws IllegalArgumentException if it is not defined
    */
   int idOf(Connection connection, String stream) throws SQLException {

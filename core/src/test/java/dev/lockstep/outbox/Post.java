@@ -74,7 +74,11 @@ final class Post implements AfterEachCallback {
   }
 
   Relay start(RelayConfig config, SinkTypes types) {
-    Relay relay = outbox().relay(config, types);
+    return start(config, types, new SnapshotSource(transactor()));
+  }
+
+  Relay start(RelayConfig config, SinkTypes types, EventSource source) {
+    Relay relay = outbox().relay(config, types, source);
     relays.add(relay);
     return relay;
   }

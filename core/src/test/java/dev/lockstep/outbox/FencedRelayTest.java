@@ -1,0 +1,68 @@
+package dev.lockstep.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A relay that is stopped in a delivery for longer than its lease, and goes on. */
+class FencedRelayTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Post post = new Post(database);
+
+  @Test
+  void itsProgressIsRefusedAndItsSuccessorsStands() throws Exception {
+    post.define("sink");
+    CountDownLatch delivering = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    MemorySink stale = new MemorySink();
+    stale.behaviour =
+        event -> {
+          delivering.countDown();
+          try {
+            assertThat(go.await(60, TimeUnit.SECONDS)).isTrue();
+          } catch (InterruptedException e) {
+            return new SinkResult.Down("interrupted");
+          }
+          return SinkResult.DELIVERED;
+        };
+    // Its heart beats so seldom that its lease can pass without its noticing.
+    Relay first =
+        post.start(
+            RelayConfig.named("stale")
+                .withLease(Post.LONG, Duration.ofMinutes(4))
+                .withPollInterval(Duration.ofMillis(20))
+                .withCloseTimeout(Duration.ZERO),
+            SinkTypes.standard().with(MemorySink.TYPE, (stream, spec) -> stale));
+    post.append("a");
+    assertThat(delivering.await(60, TimeUnit.SECONDS)).isTrue();
+    post.age("stale");
+    Relay second = post.start();
+    post.append("a", "a");
+    post.awaitDelivered(3);
+    post.stop(second);
+    List<String> cursors = cursors();
+
+    go.countDown();
+    Await.until("delivered late", () -> !stale.delivered.isEmpty());
+    Await.until("written, or refused", () -> first.isAtRest().join());
+    post.stop(first);
+
+    assertThat(cursors()).isEqualTo(cursors);
+    post.start();
+    post.append("a");
+    post.awaitDelivered(4);
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 2L, 3L, 4L);
+  }
+
+  private static List<String> cursors() {
+    return database.query(
+        "SELECT c::text FROM lockstep.outbox_cursor c ORDER BY c.part", row -> row.getString(1));
+  }
+}

@@ -1,0 +1,202 @@
+package dev.lockstep.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The table of events is freed by segments, when nobody needs them any more. */
+class SegmentsTest {
+  private static final int WIDTH = 100;
+
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Post post = new Post(database);
+  private Outbox outbox;
+
+  @BeforeEach
+  void reachASegment() {
+    outbox = outbox(Duration.ZERO);
+    outbox.maintain();
+    while (left() < WIDTH || left() > 2 * WIDTH) {
+      burn(WIDTH / 4);
+      outbox.maintain();
+    }
+  }
+
+  private Outbox outbox(Duration keep) {
+    return new Outbox(post.transactor(), Post.config().withKeep(keep), WIDTH);
+  }
+
+  /** Transactions until the segments are used up; those to come before the first count, too. */
+  private static long left() {
+    return database.queryLong(
+        """
+        SELECT max(to_ord::text::bigint) - max(pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+          + 1000 * (count(*) FILTER (WHERE from_ord <= pg_snapshot_xmax(pg_current_snapshot())) = 0)::int
+        FROM lockstep.outbox_segment""");
+  }
+
+  /** Uses up transaction ids, as a busy database would. */
+  private static void burn(long transactions) {
+    database.execute(
+        """
+        DO $$ BEGIN
+          FOR i IN 1..%d LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP;
+        END $$"""
+            .formatted(transactions));
+  }
+
+  /** Lets everything so far be in segments to which nothing more can come. */
+  private static void closeSegments(Outbox outbox) {
+    for (int i = 0; i < 14; i++) {
+      burn(WIDTH / 4);
+      outbox.maintain();
+    }
+  }
+
+  private long kept(String key) {
+    return outbox.events(post.stream, key, 0, 10).size();
+  }
+
+  private long inRest() {
+    return database.queryLong(
+        """
+        SELECT count(*) FROM lockstep.outbox_event_rest e
+          JOIN lockstep.outbox_stream s ON s.id = e.stream WHERE s.name = ?""",
+        post.stream);
+  }
+
+  private List<String> tables() {
+    return database.query(
+        """
+        SELECT DISTINCT e.tableoid::regclass::text FROM lockstep.outbox_event e
+          JOIN lockstep.outbox_stream s ON s.id = e.stream WHERE s.name = ?""",
+        row -> row.getString(1),
+        post.stream);
+  }
+
+  @Test
+  void segmentsEverySinkIsPastAreDropped() {
+    post.define("sink");
+    post.append("a", "a");
+    assertThat(inRest()).isZero();
+    closeSegments(outbox);
+    assertThat(kept("a")).isEqualTo(2);
+    String table = tables().get(0);
+    Relay relay = post.start();
+    post.awaitDelivered(2);
+    // Writes down how far it is.
+    post.stop(relay);
+
+    closeSegments(outbox);
+
+    assertThat(kept("a")).isZero();
+    assertThat(database.queryLong("SELECT count(to_regclass(?))", table)).isZero();
+    post.start();
+    post.append("a");
+    post.awaitDelivered(3);
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 2L, 3L);
+  }
+
+  @Test
+  void aParkedKeyKeepsWhatItNeeds() {
+    post.define("sink");
+    post.sink.behaviour =
+        event -> event.key().equals("bad") ? new SinkResult.Poison("no") : SinkResult.DELIVERED;
+    Relay first = post.start();
+    post.append("bad", "good");
+    Await.until("parked", () -> parked() == 1);
+    post.awaitDelivered(1);
+    post.stop(first);
+    closeSegments(outbox);
+    assertThat(kept("bad")).isOne();
+
+    post.sink.behaviour = event -> SinkResult.DELIVERED;
+    post.transactor().run(c -> outbox.retry(c, post.stream, "sink", "bad", "ann"));
+    Relay second = post.start();
+    post.awaitDelivered(2);
+    Await.until("free", () -> parked() == 0);
+    post.stop(second);
+    closeSegments(outbox);
+
+    assertThat(kept("bad")).isZero();
+  }
+
+  private int parked() {
+    return outbox.parked(post.stream, "sink", Optional.empty(), 1).size();
+  }
+
+  @Test
+  void anOpenTransactionKeepsTheSegmentItMayStillWriteTo() throws Exception {
+    outbox.define(post.stream, List.of(), "test");
+    try (Connection open = database.connection()) {
+      open.setAutoCommit(false);
+      outbox.append(open, post.event("late"));
+      closeSegments(outbox);
+      open.commit();
+    }
+    assertThat(kept("late")).isOne();
+    closeSegments(outbox);
+    // Nobody is to have it: there is no sink.
+    assertThat(kept("late")).isZero();
+  }
+
+  @Test
+  void aSinkThatNeverComesBackIsGivenUpWhereThatWasChosen() {
+    SinkSpec gone = SinkSpec.of("gone", MemorySink.TYPE, "");
+    outbox.define(post.stream, List.of(gone.givingUpAfter(Duration.ofHours(1))), "test");
+    post.append("a", "a");
+    closeSegments(outbox);
+    assertThat(kept("a")).isEqualTo(2);
+    database.execute("UPDATE lockstep.outbox_segment SET closed_at = closed_at - interval '2 h'");
+
+    outbox.maintain();
+
+    assertThat(kept("a")).isZero();
+    AuditEntry entry = outbox.audit(post.stream, OptionalLong.empty(), 1).get(0);
+    assertThat(entry.action()).isEqualTo("give-up");
+    assertThat(entry.reason()).contains("2 events were not delivered within 01:00:00");
+  }
+
+  @Test
+  void eventsAreKeptForTheTimeConfigured() {
+    Outbox keeping = outbox(Duration.ofHours(1));
+    keeping.define(post.stream, List.of(), "test");
+    post.append("a");
+    closeSegments(keeping);
+
+    assertThat(kept("a")).isOne();
+    database.execute("UPDATE lockstep.outbox_segment SET closed_at = closed_at - interval '2 h'");
+    keeping.maintain();
+    assertThat(kept("a")).isZero();
+  }
+
+  @Test
+  void whatFellBesideTheSegmentsIsDeliveredAndFreedToo() {
+    post.define("sink");
+    // Faster than anybody makes segments.
+    burn(left() + 1);
+    post.append("a");
+    assertThat(inRest()).isOne();
+    Relay relay = post.start();
+    post.awaitDelivered(1);
+    // Its position is seen in a transaction later than the event's.
+    Await.until("at rest", () -> relay.isAtRest().join());
+    burn(1);
+    post.append("b");
+    post.awaitDelivered(2);
+    post.stop(relay);
+
+    outbox.maintain();
+
+    assertThat(kept("a")).isZero();
+  }
+}
