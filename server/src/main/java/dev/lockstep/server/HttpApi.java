@@ -154,7 +154,7 @@ final class HttpApi implements AutoCloseable {
         400, c -> Problem.badRequest("The request is not well formed.").send(c.response()));
     routes.errorHandler(404, this::notFound);
     routes.errorHandler(405, this::methodNotAllowed);
-    routes.errorHandler(413, HttpApi::tooLarge);
+    routes.errorHandler(413, this::tooLarge);
     routes.errorHandler(500, HttpApi::failed);
     return routes;
   }
@@ -237,12 +237,11 @@ final class HttpApi implements AutoCloseable {
     Problem.methodNotAllowed(context.request().method().name()).send(context.response());
   }
 
-  private static void tooLarge(RoutingContext context) {
-    Problem.of(
-            "body-too-large",
-            413,
-            "Body too large",
-            "A body has at most " + ApiRouter.MAX_BODY_BYTES + " bytes.")
+  private void tooLarge(RoutingContext context) {
+    ApiRouter current = api;
+    int most =
+        current == null ? ApiRouter.MAX_BODY_BYTES : current.maxBodyBytes(context.request().path());
+    Problem.of("body-too-large", 413, "Body too large", "A body has at most " + most + " bytes.")
         .send(context.response());
   }
 

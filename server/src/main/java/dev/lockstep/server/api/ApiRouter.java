@@ -1,9 +1,9 @@
 package dev.lockstep.server.api;
 
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.DecodeException;
-import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
@@ -40,7 +40,7 @@ public final class ApiRouter {
         route.method(HttpMethod.HEAD);
       }
       // Before anything that waits: a body that nobody reads would be lost meanwhile.
-      route.handler(BodyHandler.create(false).setBodyLimit(MAX_BODY_BYTES));
+      route.handler(BodyHandler.create(false).setBodyLimit(endpoint.maxBodyBytes()));
       route.handler(context -> serve(context, endpoint));
     }
   }
@@ -48,11 +48,24 @@ public final class ApiRouter {
   /** The methods that some endpoint offers on this path. */
   public List<String> methodsOn(String path) {
     return endpoints.stream()
-        .filter(endpoint -> path.matches(endpoint.path().replaceAll("\\{[^}]+}", "[^/]+")))
+        .filter(endpoint -> matches(endpoint, path))
         .map(endpoint -> endpoint.method().name())
         .distinct()
         .sorted()
         .toList();
+  }
+
+  /** How long a body may be on this path. */
+  public int maxBodyBytes(String path) {
+    return endpoints.stream()
+        .filter(endpoint -> matches(endpoint, path))
+        .mapToInt(Endpoint::maxBodyBytes)
+        .max()
+        .orElse(MAX_BODY_BYTES);
+  }
+
+  private static boolean matches(Endpoint endpoint, String path) {
+    return path.matches(endpoint.path().replaceAll("\\{[^}]+}", "[^/]+"));
   }
 
   private void serve(RoutingContext context, Endpoint endpoint) {
@@ -139,7 +152,7 @@ public final class ApiRouter {
         .asException();
   }
 
-  private static @Nullable JsonObject body(RoutingContext context, Endpoint endpoint) {
+  private static @Nullable Object body(RoutingContext context, Endpoint endpoint) {
     if (endpoint.unread()) {
       return null;
     }
@@ -153,7 +166,7 @@ public final class ApiRouter {
       throw Problem.badRequest("This takes no body.").asException();
     }
     requireJson(context.request().getHeader("Content-Type"));
-    JsonObject body = parse(context);
+    Object body = parse(context, endpoint.takesMany());
     endpoint.body().get().check("", body);
     return body;
   }
@@ -170,17 +183,30 @@ public final class ApiRouter {
     }
   }
 
-  private static JsonObject parse(RoutingContext context) {
+  private static Object parse(RoutingContext context, boolean many) {
     try {
-      JsonObject body = context.body().buffer().toJsonObject();
+      Buffer buffer = context.body().buffer();
+      Object body = many && isList(buffer) ? buffer.toJsonArray() : buffer.toJsonObject();
       if (body != null) {
         return body;
       }
     } catch (DecodeException | ClassCastException e) {
       // Answered below; the parser's own text would repeat the input.
     }
-    throw Problem.of("malformed-json", 400, "Malformed JSON", "The body must be a JSON object.")
+    throw Problem.of(
+            "malformed-json",
+            400,
+            "Malformed JSON",
+            "The body must be a JSON object" + (many ? ", or a list of them." : "."))
         .asException();
+  }
+
+  private static boolean isList(Buffer buffer) {
+    int first = 0;
+    while (first < buffer.length() && Character.isWhitespace(buffer.getByte(first))) {
+      first++;
+    }
+    return first < buffer.length() && buffer.getByte(first) == '[';
   }
 
   private static ProblemException unauthorized(String detail) {

@@ -25,6 +25,8 @@ public final class Endpoint {
   private Optional<Shape> body = Optional.empty();
   private boolean bodyOptional = true;
   private boolean unread;
+  private boolean many;
+  private int maxBodyBytes = ApiRouter.MAX_BODY_BYTES;
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
   private IfMatch ifMatch = IfMatch.UNUSED;
   private String mediaType = "application/json";
@@ -81,6 +83,16 @@ public final class Endpoint {
   /** A body, or none at all. */
   public Endpoint perhapsTaking(Shape shape) {
     return with(copy -> copy.body = Optional.of(shape));
+  }
+
+  /** One object, or a list of up to so many of them. */
+  public Endpoint takingOneOrMany(Shape item, int max) {
+    return taking(Shape.oneOrMany(item, max)).with(copy -> copy.many = true);
+  }
+
+  /** A body of up to so many bytes, where that is more than others may have. */
+  public Endpoint withBodyUpTo(int bytes) {
+    return with(copy -> copy.maxBodyBytes = bytes);
   }
 
   /** The body goes to the handler as it came: it is signed, and what is signed are its bytes. */
@@ -154,6 +166,14 @@ public final class Endpoint {
     return unread;
   }
 
+  boolean takesMany() {
+    return many;
+  }
+
+  public int maxBodyBytes() {
+    return maxBodyBytes;
+  }
+
   public IdempotencyKey idempotencyKey() {
     return idempotencyKey;
   }
@@ -209,6 +229,8 @@ public final class Endpoint {
     copy.body = body;
     copy.bodyOptional = bodyOptional;
     copy.unread = unread;
+    copy.many = many;
+    copy.maxBodyBytes = maxBodyBytes;
     copy.idempotencyKey = idempotencyKey;
     copy.ifMatch = ifMatch;
     copy.mediaType = mediaType;

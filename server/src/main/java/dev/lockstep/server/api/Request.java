@@ -6,6 +6,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -19,13 +20,13 @@ public final class Request {
   private final RoutingContext context;
   private final Endpoint endpoint;
   private final Optional<Principal> principal;
-  private final JsonObject body;
+  private final Object body;
 
   Request(
       RoutingContext context,
       Endpoint endpoint,
       Optional<Principal> principal,
-      @Nullable JsonObject body) {
+      @Nullable Object body) {
     this.context = context;
     this.endpoint = endpoint;
     this.principal = principal;
@@ -44,7 +45,14 @@ public final class Request {
 
   /** The body, of the endpoint's shape; empty when none was sent. */
   public JsonObject body() {
-    return body;
+    return (JsonObject) body;
+  }
+
+  /** The objects of a body that is one or a list of them. */
+  public List<JsonObject> bodies() {
+    return body instanceof JsonArray list
+        ? list.stream().map(JsonObject.class::cast).toList()
+        : List.of(body());
   }
 
   public String path(String parameter) {

@@ -71,6 +71,11 @@ public abstract class Shape {
     return new OneOfHaving(new TreeMap<>(byField));
   }
 
+  /** An object, or a list of up to so many of them. */
+  public static Shape oneOrMany(Shape item, int max) {
+    return new OneOrMany(item, max);
+  }
+
   /** An object with any members: what is promised elsewhere. */
   public static Shape anything() {
     return new Anything();
@@ -293,6 +298,26 @@ public abstract class Shape {
       JsonArray shapes = new JsonArray();
       byField.values().forEach(shape -> shapes.add(shape.schema()));
       return new JsonObject().put("oneOf", shapes);
+    }
+  }
+
+  private static final class OneOrMany extends Shape {
+    private final Shape item;
+    private final Shape list;
+
+    OneOrMany(Shape item, int max) {
+      this.item = item;
+      this.list = list(item, 1, max);
+    }
+
+    @Override
+    public void check(String at, @Nullable Object value) {
+      (value instanceof JsonArray ? list : item).check(at, value);
+    }
+
+    @Override
+    public JsonObject schema() {
+      return new JsonObject().put("oneOf", new JsonArray().add(item.schema()).add(list.schema()));
     }
   }
 
