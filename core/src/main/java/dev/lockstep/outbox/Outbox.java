@@ -106,6 +106,12 @@ public final class Outbox {
         : transactor.on(connection, c -> appender.append(c, events));
   }
 
+  /** Makes a stream without sinks, if it is not there. One that is there stays as it is. */
+  public void create(String stream) {
+    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
+    transactor.run(c -> Streams.create(c, stream));
+  }
+
   /**
    * Makes a stream, if it is not there, and its sinks these and no others. A sink that stays keeps
    * its progress; one that is removed loses it.

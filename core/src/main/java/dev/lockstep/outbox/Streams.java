@@ -119,6 +119,14 @@ final class Streams {
     return id.list().stream().findFirst();
   }
 
+  static void create(Connection connection, String stream) throws SQLException {
+    if (find(connection, stream).isEmpty()) {
+      RoundTrip trip = new RoundTrip(connection);
+      trip.update(CREATE_STREAM, stream);
+      trip.send();
+    }
+  }
+
   static List<String> names(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<String> names = trip.query(ALL_STREAMS, row -> row.getString(1));

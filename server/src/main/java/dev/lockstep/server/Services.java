@@ -2,13 +2,13 @@ package dev.lockstep.server;
 
 import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.lockstep.combine.CombinerConfig;
-import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.HoldsConfig;
 import dev.lockstep.lab.LabConfig;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.once.Once;
+import dev.lockstep.outbox.Outbox;
 import dev.lockstep.server.account.Accounts;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.api.Authenticator;
@@ -29,16 +29,14 @@ import dev.lockstep.server.lab.LabRuns;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.purchase.Purchases;
-import dev.lockstep.server.purchase.SaleListener;
-import dev.lockstep.server.purchase.SaleMoney;
+import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.schedule.Scheduling;
+import dev.lockstep.server.stream.Streams;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
 import java.net.URI;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -46,7 +44,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongSupplier;
+import javax.sql.DataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,9 +80,18 @@ final class Services implements AutoCloseable {
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
       Once once = new Once(transactor);
       keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
-      Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight);
+      Outbox outbox = Streaming.outbox(transactor);
+      SaleEvents saleEvents = new SaleEvents(outbox, holds);
+      Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight, saleEvents);
       Draws draws =
-          new Draws(transactor, holds, workers, campaigns, Purchases::soldTo, Optional.empty());
+          new Draws(
+              transactor,
+              holds,
+              workers,
+              campaigns,
+              Purchases::soldTo,
+              Optional.empty(),
+              saleEvents);
       provider =
           opened(
               PaymentProvider.open(
@@ -99,7 +108,7 @@ final class Services implements AutoCloseable {
                   provider.payments(),
                   provider.webhookSecret(),
                   config.payments().timings(),
-                  whenSold(draws, new SaleBooks(ledger), metrics)));
+                  new SaleHooks(new SaleBooks(ledger), saleEvents, draws, metrics.purchases())));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = new Invariants(transactor, holds, ledger, workers, metrics);
       Accounts accounts = new Accounts(vertx, workers, transactor, ledger, once);
@@ -107,6 +116,20 @@ final class Services implements AutoCloseable {
       Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);
       Scheduling scheduling =
           new Scheduling(transactor, workers, once, jobs.schedules(), deliveries);
+      Streams streams =
+          opened(
+              new Streams(
+                  transactor,
+                  outbox,
+                  once,
+                  workers,
+                  Streaming.sinks(
+                      opened(new OutgoingHttp(vertx, config.deliveries().outgoing())),
+                      deliveries,
+                      Optional.empty()),
+                  Streaming.relay(node(self), listen(database, config)),
+                  Set.of(SaleEvents.STREAM),
+                  Streaming.telling(saleEvents, metrics.streams())));
       endpoints.addAll(keys.endpoints());
       endpoints.addAll(
           new Visitors(
@@ -126,6 +149,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
       endpoints.addAll(jobs.endpoints(workers));
+      endpoints.addAll(streams.endpoints());
 
       firstOperatorKey = keys.ensureOperator();
       if (config.samples()) {
@@ -134,6 +158,7 @@ final class Services implements AutoCloseable {
       accounts.start();
       opened(new Housekeeping(jobs, invariants));
       gauges(metrics, database, holds, ledger, campaigns);
+      streams.start();
       // Last: jobs use everything above, and the worker is closed before any of it.
       opened(jobs)
           .start(
@@ -177,45 +202,23 @@ final class Services implements AutoCloseable {
     return new LabRuns(vertx, where, config.visitors());
   }
 
-  /** In the transaction its books and the draw, after it the counts. */
-  private static SaleListener whenSold(Draws draws, SaleBooks books, Metrics metrics) {
-    return new SaleListener() {
-      @Override
-      public void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved) {
-        books.post(connection, campaign, moved.stream().map(Services::booked).toList());
-      }
-
-      @Override
-      public void sold(Connection connection, List<Ended> sold) throws SQLException {
-        draws.afterSales(connection, sold);
-      }
-
-      @Override
-      public boolean mayComeBack(Connection connection, List<Ended> returned) throws SQLException {
-        return draws.mayComeBack(connection, returned);
-      }
-
-      @Override
-      public void committed(Ended sale) {
-        metrics.purchases().sold(sale.hold().quantity());
-      }
-
-      @Override
-      public void ended(String status) {
-        metrics.purchases().ended(status);
-      }
-    };
+  /** Several nodes may run on one machine: what others reach it by, and its process, name it. */
+  private static String node(URI self) {
+    return self.getAuthority() + ", process " + ProcessHandle.current().pid();
   }
 
-  /** Several nodes may run on one machine: what others reach it by, and its process, name it. */
+  private static Optional<DataSource> listen(Database database, ServerConfig config) {
+    return config.listen() ? Optional.of(database.direct()) : Optional.empty();
+  }
+
   private static JobRunner jobRunner(
       Database database, ServerConfig config, Transactor transactor, URI self, Metrics metrics) {
     return new JobRunner(
         transactor,
-        self.getAuthority() + ", process " + ProcessHandle.current().pid(),
+        node(self),
         Scheduling::recurrence,
         Deliveries::occurrence,
-        config.listen() ? Optional.of(database.direct()) : Optional.empty(),
+        listen(database, config),
         metrics.jobs());
   }
 
@@ -228,11 +231,6 @@ final class Services implements AutoCloseable {
         settings.firstBackoff(),
         "Lockstep/" + Version.CURRENT,
         metrics.deliveries());
-  }
-
-  private static SaleBooks.Movement booked(SaleMoney money) {
-    return new SaleBooks.Movement(
-        money.purchase(), money.amount().amount(), money.amount().currency(), money.refunded());
   }
 
   private static LedgerConfig ledgerConfig(Metrics metrics) {

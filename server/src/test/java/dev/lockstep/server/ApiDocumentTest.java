@@ -94,6 +94,7 @@ class ApiDocumentTest {
         "/v1/lab/scenarios/{id}/runs",
         operator.post("/v1/lab/scenarios/claimed-twice/runs", null));
     jobsAreOfTheShapeThatIsDocumented(operator, shop);
+    streamsAreOfTheShapeThatIsDocumented(operator);
     assertDocumented("get", "/v1/invariants", operator.get("/v1/invariants"));
     assertDocumented("post", "/v1/invariants/check", operator.post("/v1/invariants/check", null));
   }
@@ -169,6 +170,27 @@ class ApiDocumentTest {
         operator.post(queue + "/limit", new JsonObject().put("perSecond", 5)));
     assertDocumented(
         "get", "/v1/webhooks/secret", operator.get("/v1/webhooks/secret?url=https://example.com/"));
+  }
+
+  private static void streamsAreOfTheShapeThatIsDocumented(Client operator) throws Exception {
+    JsonArray sinks = new JsonArray().add(new JsonObject().put("name", "a").put("type", "log"));
+    String stream = "/v1/streams/shapes";
+    assertDocumented(
+        "put", "/v1/streams/{stream}", operator.put(stream, new JsonObject().put("sinks", sinks)));
+    JsonObject event = new JsonObject().put("key", "k").put("type", "t").put("data", "d");
+    assertDocumented(
+        "post", "/v1/streams/{stream}/events", operator.post(stream + "/events", event));
+    assertDocumented("get", "/v1/streams/{stream}/events", operator.get(stream + "/events?key=k"));
+    assertDocumented("get", "/v1/streams", operator.get("/v1/streams"));
+    assertDocumented("get", "/v1/streams/{stream}", operator.get(stream));
+    assertDocumented(
+        "post",
+        "/v1/streams/{stream}/sinks/{sink}/replay",
+        operator.post(stream + "/sinks/a/replay", new JsonObject().put("fromSeq", 1)));
+    assertDocumented(
+        "get", "/v1/streams/{stream}/sinks/{sink}/keys", operator.get(stream + "/sinks/a/keys"));
+    assertDocumented("get", "/v1/streams/{stream}/actions", operator.get(stream + "/actions"));
+    assertDocumented("get", "/v1/relays", operator.get("/v1/relays"));
   }
 
   @Test

@@ -15,8 +15,10 @@ import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.CampaignListener;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.draw.Beacon;
+import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.draw.SoldTo;
 import dev.lockstep.tx.Transactor;
@@ -47,8 +49,9 @@ final class DrawNode implements AutoCloseable {
     Transactor transactor = new Transactor(database);
     holds = new Holds(transactor);
     Workers workers = new Workers(vertx);
-    Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, new InFlight());
-    draws = new Draws(transactor, holds, workers, campaigns, soldTo, beacon);
+    Campaigns campaigns =
+        new Campaigns(transactor, holds, workers, vertx, new InFlight(), CampaignListener.NONE);
+    draws = new Draws(transactor, holds, workers, campaigns, soldTo, beacon, DrawListener.NONE);
   }
 
   /** Holds every position of a triangle, one at a time, apex first. */

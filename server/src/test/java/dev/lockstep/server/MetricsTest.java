@@ -56,6 +56,12 @@ class MetricsTest {
             order("pm_card_chargeDeclined"))
         .expectProblem(402, "payment-failed");
     server.operator().post("/v1/invariants/check", null).expect(200);
+    server
+        .operator()
+        .put(
+            "/v1/streams/measured",
+            new JsonObject("{\"sinks\":[{\"name\":\"a\",\"type\":\"log\"}]}"))
+        .expect(200);
     // An answer is counted when it has been sent, which a client may see a moment earlier.
     Await.until(
         "all four answers are counted",

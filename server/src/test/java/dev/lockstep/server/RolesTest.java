@@ -98,6 +98,17 @@ class RolesTest {
           Map.entry("POST /v1/queues/{queue}/pause", OPERATOR),
           Map.entry("POST /v1/queues/{queue}/resume", OPERATOR),
           Map.entry("POST /v1/queues/{queue}/limit", OPERATOR),
+          Map.entry("PUT /v1/streams/{stream}", OPERATOR),
+          Map.entry("GET /v1/streams", SELLERS),
+          Map.entry("GET /v1/streams/{stream}", SELLERS),
+          Map.entry("POST /v1/streams/{stream}/events", SELLERS),
+          Map.entry("GET /v1/streams/{stream}/events", SELLERS),
+          Map.entry("GET /v1/streams/{stream}/actions", OPERATOR),
+          Map.entry("GET /v1/streams/{stream}/sinks/{sink}/keys", OPERATOR),
+          Map.entry("POST /v1/streams/{stream}/sinks/{sink}/keys/{key}/retry", OPERATOR),
+          Map.entry("POST /v1/streams/{stream}/sinks/{sink}/keys/{key}/skip", OPERATOR),
+          Map.entry("POST /v1/streams/{stream}/sinks/{sink}/replay", OPERATOR),
+          Map.entry("GET /v1/relays", OPERATOR),
           Map.entry("GET /v1/invariants", OPERATOR),
           Map.entry("POST /v1/invariants/check", OPERATOR));
 
@@ -164,6 +175,7 @@ class RolesTest {
               "{}";
           case "POST /v1/schedules" -> "{}";
           case "POST /v1/schedules/preview", "PATCH /v1/schedules/{id}" -> "{}";
+          case "PUT /v1/streams/{stream}", "POST /v1/streams/{stream}/events" -> "{}";
           case "POST /v1/jobs/retry", "POST /v1/jobs/cancel" -> "{}";
           case "POST /v1/queues/{queue}/limit" -> "{\"perSecond\":1}";
           case "POST /v1/campaigns/{id}/holds" -> new JsonObject().put("items", items()).encode();

@@ -28,13 +28,31 @@ final class CampaignStore {
 
   private final Transactor transactor;
   private final Holds holds;
+  private final CampaignListener listener;
 
   /** Campaigns that have been published: what they sell never changes from then on. */
   private final Map<Long, Campaign> remembered = new ConcurrentHashMap<>();
 
-  CampaignStore(Transactor transactor, Holds holds) {
+  CampaignStore(Transactor transactor, Holds holds, CampaignListener listener) {
     this.transactor = transactor;
     this.holds = holds;
+    this.listener = listener;
+  }
+
+  /** What an operator does, as an action and as what has happened. */
+  private enum Change {
+    PUBLISH("publish", "published"),
+    PAUSE("pause", "paused"),
+    RESUME("resume", "resumed"),
+    CLOSE("close", "closed");
+
+    private final String action;
+    private final String happened;
+
+    Change(String action, String happened) {
+      this.action = action;
+      this.happened = happened;
+    }
   }
 
   /** A campaign with the stock it has at one moment. */
@@ -71,7 +89,7 @@ final class CampaignStore {
           CampaignTable.setStatus(connection, id, Status.PUBLISHED, seed);
           holds.createScope(connection, draft.scope(), draft.purchaseLimit());
           holds.createPools(connection, draft.scope(), pools(draft, seed));
-          return changed(connection, id, "publish", actor, reason);
+          return changed(connection, id, Change.PUBLISH, actor, reason);
         });
   }
 
@@ -82,7 +100,7 @@ final class CampaignStore {
         connection -> {
           Campaign open = lockOpen(connection, id);
           open.items().forEach(item -> holds.pause(open.scope(), item.pool(), reason));
-          return changed(connection, id, "pause", actor, reason);
+          return changed(connection, id, Change.PAUSE, actor, reason);
         });
   }
 
@@ -92,7 +110,7 @@ final class CampaignStore {
         connection -> {
           Campaign open = lockOpen(connection, id);
           open.items().forEach(item -> holds.resume(open.scope(), item.pool()));
-          return changed(connection, id, "resume", actor, reason);
+          return changed(connection, id, Change.RESUME, actor, reason);
         });
   }
 
@@ -109,7 +127,7 @@ final class CampaignStore {
           if (campaign.status() == Status.PUBLISHED) {
             campaign.items().forEach(item -> holds.pause(campaign.scope(), item.pool(), CLOSED));
           }
-          return changed(connection, id, "close", actor, reason);
+          return changed(connection, id, Change.CLOSE, actor, reason);
         });
   }
 
@@ -187,10 +205,16 @@ final class CampaignStore {
   }
 
   private Stocked changed(
-      Connection connection, long id, String action, String actor, @Nullable String reason)
+      Connection connection, long id, Change change, String actor, @Nullable String reason)
       throws SQLException {
-    CampaignTable.record(connection, id, action, actor, reason);
-    return withStock(CampaignTable.find(connection, id).orElseThrow());
+    CampaignTable.record(connection, id, change.action, actor, reason);
+    Stocked after = withStock(CampaignTable.find(connection, id).orElseThrow());
+    listener.changed(
+        connection,
+        id,
+        change.happened,
+        () -> CampaignView.full(after.campaign(), after.pools()).put("reason", reason));
+    return after;
   }
 
   private static Campaign lock(Connection connection, long id) throws SQLException {

@@ -37,11 +37,19 @@ public final class Campaigns {
   private final CampaignStore store;
   private final LiveStock live;
 
+  /**
+   * @param listener what else happens in the transaction that changes a campaign
+   */
   public Campaigns(
-      Transactor transactor, Holds holds, Workers workers, Vertx vertx, InFlight inFlight) {
+      Transactor transactor,
+      Holds holds,
+      Workers workers,
+      Vertx vertx,
+      InFlight inFlight,
+      CampaignListener listener) {
     this.holds = holds;
     this.workers = workers;
-    this.store = new CampaignStore(transactor, holds);
+    this.store = new CampaignStore(transactor, holds, listener);
     this.live = new LiveStock(vertx, workers, store, inFlight);
   }
 

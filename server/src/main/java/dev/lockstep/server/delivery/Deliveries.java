@@ -112,6 +112,11 @@ public final class Deliveries {
     return Delivery.read(job.payload());
   }
 
+  /** The signature of what is sent to a receiver now, as the header {@code Lockstep-Signature}. */
+  public String sign(Target receiver, byte[] body) {
+    return Signature.of(body, secrets.of(receiver), Instant.now());
+  }
+
   /**
    * Refuses a URL that is known to be none to deliver to.
    *
@@ -180,7 +185,7 @@ public final class Deliveries {
     headers.put("Lockstep-Attempt", Integer.toString(job.attempt()));
     headers.put("Lockstep-Schedule", delivery.schedule());
     headers.put("Lockstep-Due", delivery.dueAt().orElse(job.due()).toString());
-    headers.put(Signature.HEADER, Signature.of(body, secrets.of(target), Instant.now()));
+    headers.put(Signature.HEADER, sign(target, body));
     return headers;
   }
 

@@ -50,11 +50,13 @@ public final class Draws {
   private final Campaigns campaigns;
   private final SoldTo soldTo;
   private final Optional<Beacon> beacon;
+  private final DrawListener listener;
 
   /**
    * Draws on these.
    *
    * @param beacon empty: the winners are ranked in the transaction of the last sale
+   * @param listener what else happens in the transaction that ranks them
    */
   public Draws(
       Transactor transactor,
@@ -62,13 +64,15 @@ public final class Draws {
       Workers workers,
       Campaigns campaigns,
       SoldTo soldTo,
-      Optional<Beacon> beacon) {
+      Optional<Beacon> beacon,
+      DrawListener listener) {
     this.transactor = transactor;
     this.holds = holds;
     this.workers = workers;
     this.campaigns = campaigns;
     this.soldTo = soldTo;
     this.beacon = beacon;
+    this.listener = listener;
   }
 
   /** What a transaction has sold of one campaign. */
@@ -207,10 +211,13 @@ public final class Draws {
   private void complete(
       Connection connection, Campaign campaign, Optional<byte[]> value, Instant at)
       throws SQLException {
-    EntrantList list = DrawTable.find(connection, campaign.id()).orElseThrow().entrants();
+    DrawTable.Row draw = DrawTable.find(connection, campaign.id()).orElseThrow();
+    EntrantList list = draw.entrants();
     byte[] seed = campaigns.seed(connection, campaign.id()).orElseThrow();
     var winners = Ranking.winners(seed, list, value, campaign.prizes());
-    DrawTable.complete(connection, campaign.id(), value, winners, at);
+    if (DrawTable.complete(connection, campaign.id(), value, winners, at)) {
+      listener.drawn(connection, campaign.id(), draw.entrantsHash(), winners.size());
+    }
   }
 
   private Future<Answer> show(Request request) {

@@ -4,10 +4,12 @@ import dev.lockstep.combine.CombinerListener;
 import dev.lockstep.server.delivery.DeliveryListener;
 import dev.lockstep.server.job.JobListener;
 import dev.lockstep.server.payment.PaymentListener;
+import dev.lockstep.server.stream.StreamListener;
 import dev.lockstep.tx.TxListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -73,6 +75,11 @@ public final class Metrics {
     return new DeliveryFigures(this);
   }
 
+  /** Streams and their sinks. */
+  public StreamListener streams() {
+    return new StreamFigures(this);
+  }
+
   /** Batches: to be given to a combiner of this name. */
   public CombinerListener batches(String combiner) {
     return new BatchFigures(this, combiner);
@@ -81,6 +88,11 @@ public final class Metrics {
   /** A number that is read when somebody asks. */
   public void gauge(String name, String help, Supplier<Number> value, String... tags) {
     Gauge.builder(name, value).description(help).tags(tags).register(registry);
+  }
+
+  /** Numbers of things that come and go. */
+  MultiGauge gauges(String name, String help) {
+    return MultiGauge.builder(name).description(help).register(registry);
   }
 
   /** Something that only grows; Prometheus sees the name with {@code _total} behind it. */

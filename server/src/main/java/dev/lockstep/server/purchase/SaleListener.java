@@ -37,6 +37,15 @@ public interface SaleListener {
   default void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved)
       throws SQLException {}
 
+  /**
+   * Called once a batch, after {@link #moneyMoved} and before {@link #sold} and {@link
+   * #mayComeBack}, perhaps again when the transaction is retried: purchases of one campaign that
+   * have come to an end, in their order. It writes in bulk, commits nothing, and what it throws
+   * fails the step.
+   */
+  default void ending(Connection connection, long campaign, List<PurchaseEnd> ends)
+      throws SQLException {}
+
   /** Called once a sale, after its transaction has committed. Must be quick, and must not throw. */
   default void committed(Ended sale) {}
 

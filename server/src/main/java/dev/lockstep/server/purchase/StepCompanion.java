@@ -88,7 +88,8 @@ final class StepCompanion implements Companion<StepAttempt> {
   }
 
   /**
-   * Writes steps of one campaign's purchases, and tells what money they moved. The caller commits.
+   * Writes steps of one campaign's purchases, and tells what money they moved and which of them
+   * have come to an end. The caller commits.
    *
    * @return the purchases whose step was taken here; the others were further already
    */
@@ -98,6 +99,18 @@ final class StepCompanion implements Companion<StepAttempt> {
     List<SaleMoney> money = SaleMoney.of(changes, taken);
     if (!money.isEmpty()) {
       listener.moneyMoved(connection, campaign, money);
+    }
+    List<PurchaseEnd> ends =
+        changes.stream()
+            .filter(one -> taken.contains(one.before().id().value()))
+            .map(Change::after)
+            .filter(purchase -> purchase.status().isEnd())
+            .map(
+                purchase ->
+                    new PurchaseEnd(purchase.status().label(), () -> PurchaseView.json(purchase)))
+            .toList();
+    if (!ends.isEmpty()) {
+      listener.ending(connection, campaign, ends);
     }
     return taken;
   }

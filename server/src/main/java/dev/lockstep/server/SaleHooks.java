@@ -1,0 +1,53 @@
+package dev.lockstep.server;
+
+import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.server.account.SaleBooks;
+import dev.lockstep.server.draw.Draws;
+import dev.lockstep.server.metric.PurchaseFigures;
+import dev.lockstep.server.purchase.PurchaseEnd;
+import dev.lockstep.server.purchase.SaleListener;
+import dev.lockstep.server.purchase.SaleMoney;
+import dev.lockstep.server.saleevent.SaleEvents;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+/** In the transaction that sells its books, its events, then the draw; after it the counts. */
+record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigures figures)
+    implements SaleListener {
+  @Override
+  public void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved) {
+    books.post(connection, campaign, moved.stream().map(SaleHooks::booked).toList());
+  }
+
+  private static SaleBooks.Movement booked(SaleMoney money) {
+    return new SaleBooks.Movement(
+        money.purchase(), money.amount().amount(), money.amount().currency(), money.refunded());
+  }
+
+  @Override
+  public void ending(Connection connection, long campaign, List<PurchaseEnd> ends) {
+    events.ending(connection, campaign, ends);
+  }
+
+  @Override
+  public void sold(Connection connection, List<Ended> sold) throws SQLException {
+    events.sold(connection, sold);
+    draws.afterSales(connection, sold);
+  }
+
+  @Override
+  public boolean mayComeBack(Connection connection, List<Ended> returned) throws SQLException {
+    return draws.mayComeBack(connection, returned);
+  }
+
+  @Override
+  public void committed(Ended sale) {
+    figures.sold(sale.hold().quantity());
+  }
+
+  @Override
+  public void ended(String status) {
+    figures.ended(status);
+  }
+}

@@ -1,0 +1,68 @@
+package dev.lockstep.server;
+
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.RelayConfig;
+import dev.lockstep.outbox.SinkHealth;
+import dev.lockstep.outbox.SinkLag;
+import dev.lockstep.outbox.SinkTypes;
+import dev.lockstep.outbox.StreamView;
+import dev.lockstep.server.delivery.Deliveries;
+import dev.lockstep.server.outgoing.OutgoingHttp;
+import dev.lockstep.server.saleevent.SaleEvents;
+import dev.lockstep.server.stream.SinkKinds;
+import dev.lockstep.server.stream.StreamListener;
+import dev.lockstep.tx.Transactor;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/** How this server's streams are set up. */
+final class Streaming {
+  private static final Duration RELAY_STOP_TIMEOUT = Duration.ofSeconds(10);
+
+  private Streaming() {}
+
+  /**
+   * @throws CannotStart if the database is not one to go on with: restored from a dump, say
+   */
+  static Outbox outbox(Transactor transactor) {
+    try {
+      return new Outbox(transactor);
+    } catch (IllegalStateException e) {
+      throw new CannotStart(String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * @param listen gives a connection of its own for notifications; empty: the relay polls
+   */
+  static RelayConfig relay(String node, Optional<DataSource> listen) {
+    RelayConfig named = RelayConfig.named(node).withCloseTimeout(RELAY_STOP_TIMEOUT);
+    return listen.map(named::withListen).orElse(named);
+  }
+
+  /**
+   * @param http with connections of its own, so that neither streams nor deliveries hold the other
+   *     up
+   */
+  static SinkKinds sinks(
+      OutgoingHttp http, Deliveries deliveries, Optional<SinkTypes.Factory> kafka) {
+    return new SinkKinds(http, deliveries::sign, "Lockstep/" + Version.CURRENT, kafka);
+  }
+
+  /** Tells sales whether anybody listens, and the figures how it goes. */
+  static StreamListener telling(SaleEvents events, StreamListener figures) {
+    return new StreamListener() {
+      @Override
+      public void onStreams(List<StreamView> all) {
+        events.look(all);
+      }
+
+      @Override
+      public void onLags(List<SinkLag> lags, List<SinkHealth> health, int partitions) {
+        figures.onLags(lags, health, partitions);
+      }
+    };
+  }
+}

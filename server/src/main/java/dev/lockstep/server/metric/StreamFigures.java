@@ -1,0 +1,77 @@
+package dev.lockstep.server.metric;
+
+import dev.lockstep.outbox.SinkHealth;
+import dev.lockstep.outbox.SinkLag;
+import dev.lockstep.server.stream.StreamListener;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/** Streams: how far each sink was behind when last looked at. Sinks come and go. */
+final class StreamFigures implements StreamListener {
+  private final MultiGauge events;
+  private final MultiGauge seconds;
+  private final MultiGauge parked;
+  private final MultiGauge heldBack;
+  private final MultiGauge delivered;
+  private final MultiGauge down;
+  private volatile int partitions;
+
+  StreamFigures(Metrics metrics) {
+    events =
+        metrics.gauges(
+            "lockstep.stream.lag.events",
+            "Events that are committed and not delivered, those of parked keys aside.");
+    seconds =
+        metrics.gauges(
+            "lockstep.stream.lag.seconds",
+            "Age of the oldest event that is not delivered, those of parked keys aside.");
+    parked =
+        metrics.gauges(
+            "lockstep.stream.parked.keys", "Keys that do not flow until somebody says so.");
+    heldBack =
+        metrics.gauges(
+            "lockstep.stream.held.back.events", "Events of keys that are parked or wait.");
+    delivered =
+        metrics.gauges(
+            "lockstep.stream.delivered.events",
+            "Events delivered since the sink was defined, repeats included.");
+    down =
+        metrics.gauges(
+            "lockstep.stream.sink.down", "1 while this node finds the sink not working.");
+    metrics.gauge(
+        "lockstep.relay.partitions", "Partitions that this node relays.", () -> partitions);
+  }
+
+  @Override
+  public void onLags(List<SinkLag> lags, List<SinkHealth> health, int owned) {
+    partitions = owned;
+    show(events, lags, SinkLag::events);
+    show(seconds, lags, lag -> lag.age().toMillis() / 1_000.0);
+    show(parked, lags, SinkLag::parkedKeys);
+    show(heldBack, lags, SinkLag::heldBack);
+    show(delivered, lags, SinkLag::delivered);
+    show(down, lags, lag -> isDown(lag, health) ? 1 : 0);
+  }
+
+  private static boolean isDown(SinkLag lag, List<SinkHealth> health) {
+    return health.stream()
+        .anyMatch(
+            one ->
+                one.stream().equals(lag.stream())
+                    && one.sink().equals(lag.sink())
+                    && one.down().isPresent());
+  }
+
+  private static void show(MultiGauge gauge, List<SinkLag> lags, ToDoubleFunction<SinkLag> value) {
+    gauge.register(
+        lags.stream().map(lag -> row(lag.stream(), lag.sink(), value.applyAsDouble(lag))).toList(),
+        true);
+  }
+
+  private static Row<Number> row(String stream, String sink, double value) {
+    return Row.of(Tags.of("stream", stream, "sink", sink), value);
+  }
+}

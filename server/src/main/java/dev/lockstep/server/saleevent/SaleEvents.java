@@ -1,0 +1,133 @@
+package dev.lockstep.server.saleevent;
+
+import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.PoolCounts;
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.ScopeId;
+import dev.lockstep.outbox.Content;
+import dev.lockstep.outbox.NewEvent;
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.StreamView;
+import dev.lockstep.server.campaign.CampaignListener;
+import dev.lockstep.server.draw.DrawListener;
+import dev.lockstep.server.purchase.PurchaseEnd;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Appends what happens in sales to the stream {@link #STREAM}, keyed by campaign, on the connection
+ * of the transaction that makes it true; the caller commits. Thread-safe.
+ *
+ * <p>Locks, after stock and purchases and before a draw: the campaign's key.
+ */
+public final class SaleEvents implements CampaignListener, DrawListener {
+  public static final String STREAM = "sales";
+
+  /** Purchases that end otherwise have sold nothing. */
+  private static final Set<String> TOLD = Set.of("completed", "refunded");
+
+  private final Outbox outbox;
+  private final Holds holds;
+  private volatile boolean wanted;
+
+  public SaleEvents(Outbox outbox, Holds holds) {
+    this.outbox = outbox;
+    this.holds = holds;
+  }
+
+  /**
+   * To be told again and again which streams there are. Without a sink of {@link #STREAM} nothing
+   * is appended: it would cost every sale, for nobody.
+   */
+  public void look(List<StreamView> streams) {
+    wanted = streams.stream().anyMatch(one -> one.name().equals(STREAM) && !one.sinks().isEmpty());
+  }
+
+  /** Purchases of one campaign have come to an end, in this order. */
+  public void ending(Connection connection, long campaign, List<PurchaseEnd> ends) {
+    if (!wanted) {
+      return;
+    }
+    List<NewEvent> events =
+        ends.stream()
+            .filter(end -> TOLD.contains(end.status()))
+            .map(end -> event(campaign, "purchase." + end.status(), end.purchase().get()))
+            .toList();
+    outbox.appendAll(connection, events);
+  }
+
+  /**
+   * Holds of one campaign have become sold; after {@link #ending}, which has locked the campaign's
+   * key. Of two transactions that sell the last of two pools the second therefore sees the first's
+   * sale.
+   */
+  public void sold(Connection connection, List<Ended> sales) {
+    if (!wanted || !mayBeTheLast(sales)) {
+      return;
+    }
+    ScopeId scope = sales.get(0).hold().scope();
+    boolean soldOut =
+        holds.pools(connection, scope).stream().allMatch(pool -> isSoldOut(pool.counts()));
+    if (soldOut) {
+      append(connection, scope.value(), "campaign.soldOut", about(scope.value()));
+    }
+  }
+
+  @Override
+  public void changed(
+      Connection connection, long campaign, String change, Supplier<JsonObject> view) {
+    if (wanted) {
+      append(connection, campaign, "campaign." + change, view.get());
+    }
+  }
+
+  @Override
+  public void drawn(Connection connection, long campaign, String entrantsHash, int winners) {
+    if (wanted) {
+      append(
+          connection,
+          campaign,
+          "campaign.drawn",
+          about(campaign)
+              .put("entrantsHash", entrantsHash)
+              .put("winners", winners)
+              .put("draw", "/v1/campaigns/" + campaign + "/draw"));
+    }
+  }
+
+  /** Whoever sells the last of another pool looks again. */
+  private static boolean mayBeTheLast(List<Ended> sales) {
+    Map<PoolId, PoolCounts> after = new HashMap<>();
+    sales.forEach(sale -> sale.pools().forEach(counts -> after.put(counts.pool(), counts)));
+    return after.values().stream().allMatch(SaleEvents::isSoldOut);
+  }
+
+  private static boolean isSoldOut(PoolCounts counts) {
+    return counts.sold() == counts.total();
+  }
+
+  private void append(Connection connection, long campaign, String type, JsonObject data) {
+    outbox.append(connection, event(campaign, type, data));
+  }
+
+  /** A sale never fails because there is much to say about it. */
+  private NewEvent event(long campaign, String type, JsonObject data) {
+    Content whole = Content.json(data.encode());
+    Content content =
+        whole.size() <= outbox.config().maxContentBytes()
+            ? whole
+            : Content.json(
+                about(campaign).put("id", data.getString("id")).put("shortened", true).encode());
+    return NewEvent.of(STREAM, String.valueOf(campaign), type, content);
+  }
+
+  private static JsonObject about(long campaign) {
+    return new JsonObject().put("campaign", String.valueOf(campaign));
+  }
+}

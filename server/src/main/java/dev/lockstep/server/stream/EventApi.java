@@ -1,0 +1,221 @@
+package dev.lockstep.server.stream;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
+import dev.lockstep.once.OnceResult;
+import dev.lockstep.outbox.Appended;
+import dev.lockstep.outbox.Content;
+import dev.lockstep.outbox.NewEvent;
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Events of a stream: appended, all or nothing, and listed. Thread-safe. */
+final class EventApi {
+  /** In one request. */
+  static final int MAX_EVENTS = 1_000;
+
+  /** Of one request. */
+  static final int MAX_BODY_BYTES = 1024 * 1024;
+
+  /** Where idempotency keys of events live; campaigns have theirs under their ids. */
+  private static final long ONCE_SCOPE = -2;
+
+  private final Transactor transactor;
+  private final Outbox outbox;
+  private final Once once;
+  private final Workers workers;
+  private final Set<String> reserved;
+
+  /**
+   * @param reserved streams that the server itself appends to, and nobody else
+   */
+  EventApi(Transactor transactor, Outbox outbox, Once once, Workers workers, Set<String> reserved) {
+    this.transactor = transactor;
+    this.outbox = outbox;
+    this.once = once;
+    this.workers = workers;
+    this.reserved = reserved;
+  }
+
+  List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(
+                POST,
+                "/v1/streams/{stream}/events",
+                "Appends an event, or up to " + MAX_EVENTS + " of them, all or nothing.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
+            .withBodyUpTo(MAX_BODY_BYTES)
+            .takingOneOrMany(StreamJson.NEW_EVENT, MAX_EVENTS)
+            .answering(201, StreamJson.PLACES)
+            .handledBy(this::append),
+        Endpoint.of(GET, "/v1/streams/{stream}/events", "Lists a key's events that are kept.")
+            .by(Role.OPERATOR, Role.SERVICE)
+            .withQuery("key", "Whose events; must be there.")
+            .withQuery("afterSeq", "Only those after this one; 0 unless told.")
+            .paged(StreamJson.EVENT)
+            .handledBy(this::list));
+  }
+
+  private Future<Answer> append(Request request) {
+    String stream = SinkKinds.streamName(request.path("stream"));
+    if (reserved.contains(stream)) {
+      throw Problem.of(
+              "stream-reserved",
+              409,
+              "Stream reserved",
+              "The server alone appends to '" + stream + "'; use a stream of your own.")
+          .asException();
+    }
+    List<NewEvent> events = events(stream, request);
+    Optional<String> key = request.idempotencyKey();
+    String owner = request.principal().name();
+    return workers.run(
+        () -> {
+          if (outbox.stream(stream).isEmpty()) {
+            throw unknown().asException();
+          }
+          if (key.isEmpty()) {
+            return transactor.call(connection -> append(connection, events));
+          }
+          return answer(
+              once.run(
+                  new OnceKey(ONCE_SCOPE, owner, key.get()),
+                  request.fingerprint(),
+                  connection -> StoredAnswer.text(append(connection, events))));
+        });
+  }
+
+  private Answer append(Connection connection, List<NewEvent> events) {
+    JsonArray places = new JsonArray();
+    for (Appended place : outbox.appendAll(connection, events)) {
+      places.add(new JsonObject().put("key", place.key()).put("seq", place.seq()));
+    }
+    return Answer.of(201, new JsonObject().put("events", places));
+  }
+
+  private static Answer answer(OnceResult result) {
+    if (result instanceof OnceResult.Done done) {
+      return done.replayed()
+          ? StoredAnswer.replayed(done.answer())
+          : StoredAnswer.parsed(done.answer());
+    }
+    return (result instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
+        .toAnswer();
+  }
+
+  private List<NewEvent> events(String stream, Request request) {
+    List<JsonObject> bodies = request.bodies();
+    List<NewEvent> events = new ArrayList<>();
+    for (int i = 0; i < bodies.size(); i++) {
+      String at = bodies.size() == 1 ? "" : "[" + i + "].";
+      events.add(traced(event(stream, at, bodies.get(i)), request));
+    }
+    return events;
+  }
+
+  private NewEvent event(String stream, String at, JsonObject body) {
+    Content content = Content.json(Json.encode(body.getValue("data")));
+    int most = outbox.config().maxContentBytes();
+    if (content.size() > most) {
+      throw Problem.of(
+              "event-too-large",
+              413,
+              "Event too large",
+              "An event's data has up to %d bytes, that of %sdata %d."
+                  .formatted(most, at, content.size()))
+          .with("field", at + "data")
+          .asException();
+    }
+    return NewEvent.of(
+        stream,
+        line(at + "key", body.getString("key")),
+        line(at + "type", body.getString("type")),
+        content);
+  }
+
+  /** What stands in a path or a header one day. */
+  static String line(String field, String text) {
+    if (text.chars().anyMatch(Character::isISOControl) || !Streams.isWellFormed(text)) {
+      throw Problem.invalid(field, "must not have control characters or half characters")
+          .asException();
+    }
+    return text;
+  }
+
+  /** The trace that the request belongs to, if it says so and says it well. */
+  private static NewEvent traced(NewEvent event, Request request) {
+    Optional<String> parent = request.header(NewEvent.TRACE_PARENT);
+    if (parent.isEmpty()) {
+      return event;
+    }
+    try {
+      NewEvent traced = event.withTraceParent(parent.get());
+      Optional<String> state = request.header(NewEvent.TRACE_STATE);
+      return state.isEmpty() ? traced : traced.withTraceState(state.get());
+    } catch (IllegalArgumentException e) {
+      // Somebody's tracing is broken; their events are not.
+      return event;
+    }
+  }
+
+  private Future<Answer> list(Request request) {
+    String stream = SinkKinds.streamName(request.path("stream"));
+    String key =
+        request
+            .query("key")
+            .filter(text -> !text.isEmpty())
+            .orElseThrow(() -> Problem.invalid("key", "is missing").asException());
+    Page page = request.page();
+    long afterSeq =
+        page.after()
+            .map(text -> seq("after", text))
+            .or(() -> request.query("afterSeq").map(text -> seq("afterSeq", text)))
+            .orElse(0L);
+    int limit = Math.min(page.limit() + 1, Outbox.MAX_PAGE);
+    return workers.run(
+        () -> {
+          if (outbox.stream(stream).isEmpty()) {
+            throw unknown().asException();
+          }
+          return Answer.ok(
+              new Page(limit - 1, page.after())
+                  .of(
+                      outbox.events(stream, key, afterSeq, limit),
+                      StreamJson::event,
+                      event -> String.valueOf(event.seq())));
+        });
+  }
+
+  private static long seq(String field, String text) {
+    if (!text.matches("\\d{1,18}")) {
+      throw Problem.invalid(field, "must be a sequence, a whole number from 0").asException();
+    }
+    return Long.parseLong(text);
+  }
+
+  static Problem unknown() {
+    return Problem.notFound("such stream");
+  }
+}

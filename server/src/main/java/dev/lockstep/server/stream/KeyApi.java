@@ -1,0 +1,254 @@
+package dev.lockstep.server.stream;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.outbox.ChangeResult;
+import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.ChangeResult.NotKept;
+import dev.lockstep.outbox.ChangeResult.NotParked;
+import dev.lockstep.outbox.ChangeResult.OtherSeq;
+import dev.lockstep.outbox.ChangeResult.UnknownKey;
+import dev.lockstep.outbox.ChangeResult.UnknownSink;
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.StreamView;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Keys that do not flow to a sink, and what operators do about them; each deed is kept with who did
+ * it. Thread-safe.
+ */
+final class KeyApi {
+  private static final String SINK = "/v1/streams/{stream}/sinks/{sink}";
+  private static final Shape SEQ = Shape.integer(1, Long.MAX_VALUE);
+  private static final Shape SKIP =
+      Shape.object().required("seq", SEQ).required("reason", Shape.text(1, 500));
+  private static final Shape REPLAY =
+      Shape.object().required("fromSeq", SEQ).optional("key", Shape.nullable(StreamJson.KEY));
+  private static final Shape DONE =
+      Shape.object()
+          .required("stream", Shape.text(1, 200))
+          .required("sink", Shape.text(1, 200))
+          .required("key", Shape.nullable(StreamJson.KEY))
+          .required("nextSeq", Shape.nullable(SEQ));
+
+  private final Transactor transactor;
+  private final Outbox outbox;
+  private final Workers workers;
+  private final Runnable wake;
+
+  /**
+   * @param wake has this node's relay look at once
+   */
+  KeyApi(Transactor transactor, Outbox outbox, Workers workers, Runnable wake) {
+    this.transactor = transactor;
+    this.outbox = outbox;
+    this.workers = workers;
+    this.wake = wake;
+  }
+
+  List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(GET, SINK + "/keys", "Lists keys that do not flow to a sink, by key.")
+            .by(Role.OPERATOR)
+            .paged(StreamJson.PARKED)
+            .handledBy(this::parked),
+        Endpoint.of(POST, SINK + "/keys/{key}/retry", "Tries a parked key again, now.")
+            .by(Role.OPERATOR)
+            .perhapsTaking(Shape.object())
+            .answering(200, DONE)
+            .handledBy(this::retry),
+        Endpoint.of(
+                POST,
+                SINK + "/keys/{key}/skip",
+                "Leaves the event out that a key is parked at, for good; its next ones follow.")
+            .by(Role.OPERATOR)
+            .taking(SKIP)
+            .answering(200, DONE)
+            .handledBy(this::skip),
+        Endpoint.of(
+                POST,
+                SINK + "/replay",
+                "Sends what is kept again, from a sequence on, of one key or of each.")
+            .by(Role.OPERATOR)
+            .taking(REPLAY)
+            .answering(200, DONE)
+            .handledBy(this::replay),
+        Endpoint.of(
+                GET,
+                "/v1/streams/{stream}/actions",
+                "Lists what was done to a stream's sinks, newest first.")
+            .by(Role.OPERATOR)
+            .paged(StreamJson.ACTION)
+            .handledBy(this::actions));
+  }
+
+  /** Whom an order is about. */
+  private record Place(String stream, String sink, Optional<String> key) {
+    static Place of(Request request) {
+      return new Place(request.path("stream"), request.path("sink"), Optional.empty());
+    }
+
+    Place with(String one) {
+      return new Place(stream, sink, Optional.of(EventApi.line("key", one)));
+    }
+
+    Answer done(Optional<Long> nextSeq) {
+      return Answer.ok(
+          new JsonObject()
+              .put("stream", stream)
+              .put("sink", sink)
+              .put("key", key.orElse(null))
+              .put("nextSeq", nextSeq.orElse(null)));
+    }
+  }
+
+  private interface Order {
+    ChangeResult on(Connection connection);
+  }
+
+  private Future<Answer> parked(Request request) {
+    Place place = Place.of(request);
+    Page page = request.page();
+    int limit = Math.min(page.limit() + 1, Outbox.MAX_PAGE);
+    return workers.run(
+        () -> {
+          Optional<StreamView> stream = outbox.stream(place.stream());
+          if (stream.stream()
+              .flatMap(one -> one.sinks().stream())
+              .noneMatch(sink -> sink.name().equals(place.sink()))) {
+            throw unknownSink().asException();
+          }
+          return Answer.ok(
+              new Page(limit - 1, page.after())
+                  .of(
+                      outbox.parked(place.stream(), place.sink(), page.after(), limit),
+                      StreamJson::parked,
+                      key -> key.key()));
+        });
+  }
+
+  private Future<Answer> retry(Request request) {
+    Place place = Place.of(request).with(request.path("key"));
+    String actor = request.principal().name();
+    return order(
+        place,
+        Optional.empty(),
+        c -> outbox.retry(c, place.stream(), place.sink(), place.key().orElseThrow(), actor));
+  }
+
+  private Future<Answer> skip(Request request) {
+    Place place = Place.of(request).with(request.path("key"));
+    long seq = request.body().getLong("seq");
+    String reason = request.body().getString("reason");
+    String actor = request.principal().name();
+    return order(
+        place,
+        Optional.of(seq + 1),
+        c ->
+            outbox.skip(
+                c, place.stream(), place.sink(), place.key().orElseThrow(), seq, actor, reason));
+  }
+
+  private Future<Answer> replay(Request request) {
+    long from = request.body().getLong("fromSeq");
+    String actor = request.principal().name();
+    String key = request.body().getString("key");
+    Place place = key == null ? Place.of(request) : Place.of(request).with(key);
+    return order(
+        place,
+        Optional.of(from),
+        c ->
+            key == null
+                ? outbox.replayAll(c, place.stream(), place.sink(), from, actor)
+                : outbox.replay(c, place.stream(), place.sink(), key, from, actor));
+  }
+
+  private Future<Answer> order(Place place, Optional<Long> nextSeq, Order order) {
+    return workers.run(
+        () -> {
+          ChangeResult result = transactor.call(order::on);
+          if (result instanceof Changed) {
+            wake.run();
+            return place.done(nextSeq);
+          }
+          throw problem(result).asException();
+        });
+  }
+
+  private static Problem problem(ChangeResult result) {
+    if (result instanceof UnknownSink) {
+      return unknownSink();
+    }
+    if (result instanceof UnknownKey) {
+      return Problem.notFound("event of this key from there on");
+    }
+    if (result instanceof OtherSeq other) {
+      return Problem.of(
+              "other-seq",
+              409,
+              "Another event is next",
+              "The key waits at " + other.seq() + ", not there; nothing was skipped.")
+          .with("seq", other.seq());
+    }
+    if (result instanceof NotKept kept) {
+      return Problem.of(
+              "not-kept",
+              409,
+              "Not kept any more",
+              "The oldest event of the key that is still kept is " + kept.oldestSeq() + ".")
+          .with("oldestSeq", kept.oldestSeq());
+    }
+    if (result instanceof NotParked) {
+      return Problem.of(
+          "key-not-parked", 409, "Key not parked", "The key flows; there is nothing to do.");
+    }
+    throw new IllegalStateException(result.toString());
+  }
+
+  private static Problem unknownSink() {
+    return Problem.notFound("such stream or sink");
+  }
+
+  private Future<Answer> actions(Request request) {
+    String stream = request.path("stream");
+    Page page = request.page();
+    OptionalLong before =
+        page.after()
+            .map(
+                text -> {
+                  if (!text.matches("\\d{1,18}")) {
+                    throw Problem.invalid("after", "must be the 'next' of a page").asException();
+                  }
+                  return OptionalLong.of(Long.parseLong(text));
+                })
+            .orElse(OptionalLong.empty());
+    int limit = Math.min(page.limit() + 1, Outbox.MAX_PAGE);
+    return workers.run(
+        () -> {
+          if (outbox.stream(stream).isEmpty()) {
+            throw EventApi.unknown().asException();
+          }
+          return Answer.ok(
+              new Page(limit - 1, page.after())
+                  .of(
+                      outbox.audit(stream, before, limit),
+                      StreamJson::action,
+                      entry -> String.valueOf(entry.id())));
+        });
+  }
+}

@@ -1,0 +1,285 @@
+package dev.lockstep.server.stream;
+
+import static io.vertx.core.http.HttpMethod.GET;
+import static io.vertx.core.http.HttpMethod.PUT;
+
+import dev.lockstep.once.Once;
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.ParkedKey;
+import dev.lockstep.outbox.Relay;
+import dev.lockstep.outbox.RelayConfig;
+import dev.lockstep.outbox.SinkHealth;
+import dev.lockstep.outbox.SinkLag;
+import dev.lockstep.outbox.SinkSpec;
+import dev.lockstep.outbox.StreamView;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Streams over HTTP, and the relay of this node, which delivers from {@link #start} on. {@link
+ * #close} begins nothing more, waits a bounded time for what is on its way and hands this node's
+ * partitions over. Thread-safe but for start and close.
+ */
+public final class Streams implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Streams.class);
+
+  /** How soon this node knows what another one has defined. */
+  private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
+
+  /** Lags are counted every so many looks. */
+  private static final int LOOKS_A_COUNT = 5;
+
+  private static final long CLOSE_SECONDS = 10;
+
+  private final Outbox outbox;
+  private final Workers workers;
+  private final SinkKinds kinds;
+  private final RelayConfig relayConfig;
+  private final StreamListener listener;
+  private final EventApi events;
+  private final KeyApi keys;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "lockstep-streams");
+            thread.setDaemon(true);
+            return thread;
+          });
+  private volatile @Nullable Relay relay;
+  private int looks;
+
+  /**
+   * @param reserved streams that only the server appends to; they are made at the start
+   */
+  public Streams(
+      Transactor transactor,
+      Outbox outbox,
+      Once once,
+      Workers workers,
+      SinkKinds kinds,
+      RelayConfig relayConfig,
+      Set<String> reserved,
+      StreamListener listener) {
+    this.outbox = outbox;
+    this.workers = workers;
+    this.kinds = kinds;
+    this.relayConfig = relayConfig;
+    this.listener = listener;
+    this.events = new EventApi(transactor, outbox, once, workers, reserved);
+    this.keys = new KeyApi(transactor, outbox, workers, this::wake);
+    reserved.forEach(outbox::create);
+    look();
+  }
+
+  /** Begins to relay. Once. */
+  public void start() {
+    if (relay != null) {
+      throw new IllegalStateException("It runs already");
+    }
+    relay = outbox.relay(relayConfig, kinds.types());
+    var unused =
+        timer.scheduleWithFixedDelay(
+            this::lookQuietly,
+            LOOK_INTERVAL.toMillis(),
+            LOOK_INTERVAL.toMillis(),
+            TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        log.warn("Looking at streams has not ended within {} s", CLOSE_SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Relay running = relay;
+    if (running != null) {
+      running.close();
+    }
+  }
+
+  public List<Endpoint> endpoints() {
+    List<Endpoint> all =
+        new ArrayList<>(
+            List.of(
+                Endpoint.of(
+                        PUT,
+                        "/v1/streams/{stream}",
+                        "Makes a stream, and its sinks these; one that stays keeps its progress.")
+                    .by(Role.OPERATOR)
+                    .taking(StreamJson.DEFINITION)
+                    .answering(200, StreamJson.FULL_STREAM)
+                    .handledBy(this::define),
+                Endpoint.of(GET, "/v1/streams", "Lists streams by name, with each sink's lag.")
+                    .by(Role.OPERATOR, Role.SERVICE)
+                    .paged(StreamJson.STREAM)
+                    .handledBy(this::list),
+                Endpoint.of(
+                        GET,
+                        "/v1/streams/{stream}",
+                        "Shows a stream: each sink's lag, and keys that do not flow to it.")
+                    .by(Role.OPERATOR, Role.SERVICE)
+                    .answering(200, StreamJson.FULL_STREAM)
+                    .handledBy(this::show),
+                Endpoint.of(GET, "/v1/relays", "Shows which node relays which partition.")
+                    .by(Role.OPERATOR)
+                    .answering(200, StreamJson.RELAYS)
+                    .handledBy(this::relays)));
+    all.addAll(events.endpoints());
+    all.addAll(keys.endpoints());
+    return all;
+  }
+
+  private Future<Answer> define(Request request) {
+    String stream = SinkKinds.streamName(request.path("stream"));
+    List<SinkSpec> sinks = sinks(request.body().getJsonArray("sinks"));
+    String actor = request.principal().name();
+    return workers.run(
+        () -> {
+          outbox.define(stream, sinks, actor);
+          look();
+          wake();
+          return Answer.ok(full(stream));
+        });
+  }
+
+  private List<SinkSpec> sinks(JsonArray definitions) {
+    List<SinkSpec> sinks = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    for (int i = 0; i < definitions.size(); i++) {
+      String at = "sinks[" + i + "]";
+      SinkSpec spec = kinds.read(at, definitions.getJsonObject(i));
+      if (!names.add(spec.name())) {
+        throw Problem.invalid(at + ".name", "is the name of another sink").asException();
+      }
+      sinks.add(spec);
+    }
+    return sinks;
+  }
+
+  private Future<Answer> list(Request request) {
+    Page page = request.page();
+    return workers.run(
+        () -> {
+          List<SinkLag> lags = outbox.lags();
+          List<StreamView> found =
+              outbox.streams().stream()
+                  .filter(one -> page.after().filter(a -> one.name().compareTo(a) <= 0).isEmpty())
+                  .sorted((a, b) -> a.name().compareTo(b.name()))
+                  .limit(page.limit() + 1L)
+                  .toList();
+          return Answer.ok(page.of(found, one -> view(one, lags, false), StreamView::name));
+        });
+  }
+
+  private Future<Answer> show(Request request) {
+    String stream = request.path("stream");
+    return workers.run(() -> Answer.ok(full(stream)));
+  }
+
+  private JsonObject full(String name) {
+    StreamView stream = outbox.stream(name).orElseThrow(() -> EventApi.unknown().asException());
+    return view(stream, outbox.lags(name), true);
+  }
+
+  private JsonObject view(StreamView stream, List<SinkLag> lags, boolean withKeys) {
+    JsonArray sinks = new JsonArray();
+    List<SinkHealth> health = health();
+    for (SinkSpec spec : stream.sinks()) {
+      Optional<SinkLag> lag =
+          lags.stream()
+              .filter(one -> one.stream().equals(stream.name()) && one.sink().equals(spec.name()))
+              .findFirst();
+      Optional<SinkHealth> found =
+          health.stream()
+              .filter(one -> one.stream().equals(stream.name()) && one.sink().equals(spec.name()))
+              .findFirst();
+      JsonObject sink = StreamJson.sink(spec, lag, found);
+      if (withKeys) {
+        sink.put("parkedKeys", parkedKeys(stream.name(), spec.name()));
+      }
+      sinks.add(sink);
+    }
+    return StreamJson.stream(stream, sinks);
+  }
+
+  private JsonArray parkedKeys(String stream, String sink) {
+    JsonArray found = new JsonArray();
+    for (ParkedKey key : outbox.parked(stream, sink, Optional.empty(), StreamJson.SHOWN_KEYS)) {
+      found.add(StreamJson.parked(key));
+    }
+    return found;
+  }
+
+  private Future<Answer> relays(Request request) {
+    return workers.run(
+        () -> {
+          Relay running = relay;
+          return Answer.ok(StreamJson.relays(running == null ? List.of() : running.owners()));
+        });
+  }
+
+  private List<SinkHealth> health() {
+    Relay running = relay;
+    return running == null ? List.of() : running.sinks();
+  }
+
+  private void wake() {
+    Relay running = relay;
+    if (running != null) {
+      running.wake();
+    }
+  }
+
+  private synchronized void lookQuietly() {
+    try {
+      listener.onStreams(outbox.streams());
+      if (looks++ % LOOKS_A_COUNT == 0) {
+        count();
+      }
+    } catch (RuntimeException e) {
+      // Nothing is lost by it; the next round looks again.
+      log.warn("Streams were not looked at this time: {}", e.getMessage());
+    }
+  }
+
+  private synchronized void look() {
+    listener.onStreams(outbox.streams());
+    count();
+  }
+
+  private void count() {
+    Relay running = relay;
+    listener.onLags(outbox.lags(), health(), running == null ? 0 : running.ownedPartitions());
+  }
+
+  /** Whether every character is whole: half of one cannot be stored. */
+  static boolean isWellFormed(String text) {
+    return StandardCharsets.UTF_8.newEncoder().canEncode(text);
+  }
+}

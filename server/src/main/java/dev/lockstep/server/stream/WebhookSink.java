@@ -1,0 +1,173 @@
+package dev.lockstep.server.stream;
+
+import dev.lockstep.outbox.Event;
+import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.Sink;
+import dev.lockstep.outbox.SinkResult;
+import dev.lockstep.outbox.SinkResult.Down;
+import dev.lockstep.outbox.SinkResult.Poison;
+import dev.lockstep.outbox.SinkResult.Retry;
+import dev.lockstep.outbox.Tenure;
+import dev.lockstep.server.outgoing.OutgoingHttp;
+import dev.lockstep.server.outgoing.PostResult;
+import dev.lockstep.server.outgoing.PostResult.Answered;
+import dev.lockstep.server.outgoing.PostResult.Failed;
+import dev.lockstep.server.outgoing.PostResult.Refused;
+import dev.lockstep.server.outgoing.Target;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Posts each event to a URL, signed; of a key one at a time, the next after a 2xx.
+ *
+ * <p>An answer that finds fault with the event parks its key. One that finds fault with the
+ * receiver or with us, or none at all, is the whole sink's: it is left alone for a while. Unless
+ * others got through since this very event failed: then it is the event's, and counts as an attempt
+ * at it, or one event that its receiver stumbles over would hold up all others for ever.
+ */
+final class WebhookSink implements Sink, Session {
+  /** Of a partition; with sixteen of them as many as there may be connections to a receiver. */
+  private static final int MAX_IN_FLIGHT = 2;
+
+  private static final int MAX_REMEMBERED = 10_000;
+
+  /** Answers below 500 that say nothing of the event: who we are, when, how often, not here. */
+  private static final Set<Integer> OF_THE_RECEIVER = Set.of(401, 407, 408, 410, 425, 429);
+
+  /** What is said of a connection or a body, and what stands for us: not an event's to say. */
+  private static final Set<String> NOT_FORWARDED =
+      Set.of(
+          "authorization",
+          "connection",
+          "content-encoding",
+          "content-length",
+          "content-type",
+          "cookie",
+          "expect",
+          "host",
+          "keep-alive",
+          "te",
+          "trailer",
+          "transfer-encoding",
+          "upgrade",
+          "user-agent");
+
+  private final OutgoingHttp http;
+  private final Target target;
+  private final SinkKinds.Signer signer;
+  private final String userAgent;
+  private final AtomicLong successes = new AtomicLong();
+  private final Map<String, Failure> failures = new ConcurrentHashMap<>();
+
+  /** An event that failed, and what had got through by then. */
+  private record Failure(long seq, long successes) {}
+
+  WebhookSink(OutgoingHttp http, Target target, SinkKinds.Signer signer, String userAgent) {
+    this.http = http;
+    this.target = target;
+    this.signer = signer;
+    this.userAgent = userAgent;
+  }
+
+  @Override
+  public int maxInFlight() {
+    return MAX_IN_FLIGHT;
+  }
+
+  /** Nothing to open: a receiver cannot be told to refuse somebody's late request. */
+  @Override
+  public Session open(Tenure tenure) {
+    return this;
+  }
+
+  @Override
+  public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
+    // One, as maxInFlight says.
+    Event event = events.get(0);
+    byte[] body = event.content().bytes();
+    return http.post(target, headers(event, body), body)
+        .thenApply(result -> List.of(judge(event, result)));
+  }
+
+  private Map<String, String> headers(Event event, byte[] body) {
+    Map<String, String> headers = new LinkedHashMap<>();
+    event
+        .headers()
+        .forEach(
+            (name, value) -> {
+              if (!NOT_FORWARDED.contains(name.toLowerCase(Locale.ROOT))) {
+                headers.put(name, encoded(value));
+              }
+            });
+    headers.put("content-type", event.content().type());
+    headers.put("user-agent", userAgent);
+    headers.put("lockstep-stream", event.stream());
+    headers.put("lockstep-key", encoded(event.key()));
+    headers.put("lockstep-seq", Long.toString(event.seq()));
+    headers.put("lockstep-type", encoded(event.type()));
+    headers.put("lockstep-id", Long.toString(event.id()));
+    headers.put("lockstep-signature", signer.sign(target, body));
+    return headers;
+  }
+
+  /** As it is where it is printable ASCII but the percent sign; else percent-encoded UTF-8. */
+  static String encoded(String text) {
+    StringBuilder encoded = new StringBuilder();
+    for (byte one : text.getBytes(StandardCharsets.UTF_8)) {
+      if (one >= ' ' && one < 0x7f && one != '%') {
+        encoded.append((char) one);
+      } else {
+        encoded.append('%').append("%02X".formatted(one & 0xff));
+      }
+    }
+    return encoded.toString();
+  }
+
+  private SinkResult judge(Event event, PostResult result) {
+    if (result instanceof Answered answered) {
+      return answered.isSuccess() ? delivered(event) : refused(event, answered);
+    }
+    return result instanceof Failed failed
+        ? failed(event, failed.reason())
+        : new Down("Not sent: " + ((Refused) result).reason());
+  }
+
+  private SinkResult delivered(Event event) {
+    successes.incrementAndGet();
+    failures.remove(event.key());
+    return SinkResult.DELIVERED;
+  }
+
+  private SinkResult refused(Event event, Answered answered) {
+    int status = answered.status();
+    String error = "Answered " + status + (answered.body().isEmpty() ? "" : ": " + answered.body());
+    if (status >= 500) {
+      return failed(event, error);
+    }
+    if (status < 400) {
+      return new Down(error + " (redirects are not followed)");
+    }
+    return OF_THE_RECEIVER.contains(status) ? new Down(error) : new Poison(error);
+  }
+
+  private SinkResult failed(Event event, String error) {
+    if (failures.size() >= MAX_REMEMBERED) {
+      failures.clear();
+    }
+    long now = successes.get();
+    Failure before = failures.put(event.key(), new Failure(event.seq(), now));
+    return before != null && before.seq() == event.seq() && before.successes() < now
+        ? new Retry(error)
+        : new Down(error);
+  }
+
+  @Override
+  public void close() {}
+}

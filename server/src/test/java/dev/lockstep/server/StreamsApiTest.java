@@ -1,0 +1,468 @@
+package dev.lockstep.server;
+
+import static dev.lockstep.server.Client.order;
+import static dev.lockstep.server.Client.sku;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.server.Client.Reply;
+import dev.lockstep.server.WebhookReceiver.Answer;
+import dev.lockstep.server.WebhookReceiver.Received;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Streams over HTTP, delivered by a real relay to a real receiver. */
+@Timeout(180)
+class StreamsApiTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  private static WebhookReceiver receiver;
+
+  /** The next of these keys is refused as it is: 422. */
+  private static final String POISON = "poison";
+
+  /** Its receiver stumbles over each of these. */
+  private static final String STUMBLE = "stumble";
+
+  private static final AtomicBoolean down = new AtomicBoolean();
+
+  @BeforeAll
+  static void receive() throws Exception {
+    receiver = new WebhookReceiver().answering(StreamsApiTest::answer);
+  }
+
+  @AfterAll
+  static void stopReceiving() {
+    receiver.close();
+  }
+
+  private static Answer answer(Received one) {
+    String key = one.header("lockstep-key");
+    if (one.path().equals("/down") && down.get()) {
+      return Answer.of(503).saying("closed for lunch");
+    }
+    if (key.equals(POISON) && one.header("lockstep-seq").equals("1")) {
+      return Answer.of(422).saying("no such thing");
+    }
+    return Answer.of(key.equals(STUMBLE) ? 500 : 204);
+  }
+
+  @Test
+  void eventsReachTheReceiverSignedAndEachKeysInOrder() throws Exception {
+    Client operator = server.operator();
+    define("trades", webhook("a", "/trades"));
+    JsonArray events = new JsonArray();
+    for (int i = 1; i <= 40; i++) {
+      events.add(event("portfolio " + i % 4 + "/é%", "trade.booked", new JsonObject().put("n", i)));
+    }
+    JsonObject places =
+        server
+            .service()
+            .send("POST", "/v1/streams/trades/events", events.encode(), Map.of())
+            .expect(201);
+    assertThat(places.getJsonArray("events").getJsonObject(4))
+        .isEqualTo(new JsonObject().put("key", "portfolio 1/é%").put("seq", 2));
+    Await.until("all have arrived", () -> received("/trades").size() == 40);
+
+    Map<String, List<Long>> byKey =
+        received("/trades").stream()
+            .collect(
+                Collectors.groupingBy(
+                    one -> one.header("lockstep-key"),
+                    Collectors.mapping(
+                        one -> Long.parseLong(one.header("lockstep-seq")), Collectors.toList())));
+    assertThat(byKey).hasSize(4);
+    assertThat(byKey.get("portfolio 1/%C3%A9%25"))
+        .isEqualTo(LongStream.rangeClosed(1, 10).boxed().toList());
+    assertThat(byKey.values()).containsOnly(LongStream.rangeClosed(1, 10).boxed().toList());
+
+    Received first = received("/trades").get(0);
+    assertThat(first.header("lockstep-stream")).isEqualTo("trades");
+    assertThat(first.header("lockstep-type")).isEqualTo("trade.booked");
+    assertThat(first.header("lockstep-id")).matches("\\d+");
+    assertThat(first.header("content-type")).isEqualTo("application/json");
+    assertThat(new JsonObject(first.body()).fieldNames()).containsExactly("n");
+    assertSigned(first);
+
+    String key = URLEncoder.encode("portfolio 1/é%", StandardCharsets.UTF_8);
+    JsonObject page =
+        operator.get("/v1/streams/trades/events?key=" + key + "&afterSeq=3&limit=2").expect(200);
+    assertThat(page.getString("next")).isEqualTo("5");
+    JsonObject fourth = page.getJsonArray("items").getJsonObject(0);
+    assertThat(fourth.getInteger("seq")).isEqualTo(4);
+    assertThat(fourth.getJsonObject("data")).isEqualTo(new JsonObject().put("n", 13));
+    Await.until("nothing is left", () -> sink("trades").getInteger("delivered") == 40);
+    assertThat(sink("trades").getJsonObject("lag").getInteger("events")).isZero();
+    assertThat(operator.get("/metrics").response().body())
+        .contains("lockstep_stream_lag_events{sink=\"a\",stream=\"trades\"}");
+  }
+
+  private static void assertSigned(Received one) throws Exception {
+    String secret =
+        server
+            .operator()
+            .get("/v1/webhooks/secret?url=" + receiver.url())
+            .expect(200)
+            .getString("secret");
+    String signature = one.header("lockstep-signature");
+    String seconds = signature.substring(2, signature.indexOf(','));
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
+    byte[] expected = mac.doFinal((seconds + "." + one.body()).getBytes(StandardCharsets.UTF_8));
+    assertThat(signature).isEqualTo("t=" + seconds + ",v1=" + HexFormat.of().formatHex(expected));
+  }
+
+  @Test
+  void oneBadEventRefusesAllAndARepetitionAppendsNothing() throws Exception {
+    define("whole");
+    Client shop = server.service();
+    String path = "/v1/streams/whole/events";
+    JsonArray two = new JsonArray().add(event("k", "t", 1)).add(event("k", "t", 2));
+    JsonArray bad = two.copy().add(new JsonObject().put("key", "k").put("type", "t"));
+    JsonObject problem =
+        shop.send("POST", path, bad.encode(), Map.of()).expectProblem(400, "invalid-request");
+    assertThat(problem.getString("field")).isEqualTo("[2].data");
+    Map<String, String> key = Map.of("Idempotency-Key", "e1");
+    JsonObject first = shop.send("POST", path, two.encode(), key).expect(201);
+    Reply again = shop.send("POST", path, two.encode(), key);
+    assertThat(again.expect(201)).isEqualTo(first);
+    assertThat(again.replayed()).isTrue();
+    shop.send("POST", path, event("k", "t", 3).encode(), key)
+        .expectProblem(422, "idempotency-key-reused");
+    assertThat(first.getJsonArray("events").getJsonObject(1).getInteger("seq")).isEqualTo(2);
+    assertThat(shop.get(path + "?key=k").expect(200).getJsonArray("items")).hasSize(2);
+
+    String large = "x".repeat(256 * 1024);
+    shop.send("POST", path, event("k", "t", large).encode(), Map.of())
+        .expectProblem(413, "event-too-large");
+    shop.send("POST", path, event("k", "t", large.repeat(4)).encode(), Map.of())
+        .expectProblem(413, "body-too-large");
+    // What fits exactly is taken: two bytes are the quotes.
+    shop.send("POST", path, event("k", "t", large.substring(2)).encode(), Map.of()).expect(201);
+  }
+
+  @Test
+  void aRefusedEventParksItsKeyUntilItIsSkippedAndOthersFlow() throws Exception {
+    Client operator = server.operator();
+    define("parking", webhook("a", "/parking"));
+    for (String key : List.of(POISON, POISON, "fine")) {
+      append("parking", key);
+    }
+    Await.until("it is parked", () -> sink("parking").getInteger("parked") == 1);
+    JsonObject parked = sink("parking").getJsonArray("parkedKeys").getJsonObject(0);
+    assertThat(parked.getString("key")).isEqualTo(POISON);
+    assertThat(parked.getString("state")).isEqualTo("parked");
+    assertThat(parked.getInteger("seq")).isEqualTo(1);
+    assertThat(parked.getString("error")).isEqualTo("Answered 422: no such thing");
+    Await.until("others flow", () -> arrived("/parking", "fine").equals(List.of(1L)));
+    assertThat(
+            operator
+                .get("/v1/streams/parking/sinks/a/keys")
+                .expect(200)
+                .getJsonArray("items")
+                .getJsonObject(0))
+        .isEqualTo(parked);
+
+    String path = "/v1/streams/parking/sinks/a/keys/" + POISON;
+    operator.post(path + "/retry", null).expect(200);
+    Await.until("it was tried again", () -> arrived("/parking", POISON).size() == 2);
+    Await.until("and is parked again", () -> sink("parking").getInteger("parked") == 1);
+    JsonObject skip = new JsonObject().put("seq", 2).put("reason", "sent by hand");
+    assertThat(
+            operator.post(path + "/skip", skip).expectProblem(409, "other-seq").getInteger("seq"))
+        .isEqualTo(1);
+    operator.post(path + "/skip", skip.copy().put("seq", 1)).expect(200);
+    Await.until("its next follows", () -> arrived("/parking", POISON).contains(2L));
+    assertThat(arrived("/parking", POISON)).containsExactly(1L, 1L, 2L);
+    Await.until("it flows", () -> sink("parking").getJsonArray("parkedKeys").isEmpty());
+    operator.post(path + "/retry", null).expectProblem(409, "key-not-parked");
+
+    JsonArray actions =
+        operator.get("/v1/streams/parking/actions").expect(200).getJsonArray("items");
+    assertThat(actions.getJsonObject(0).getString("action")).isEqualTo("skip");
+    assertThat(actions.getJsonObject(0).getString("reason")).isEqualTo("sent by hand");
+    assertThat(actions.getJsonObject(0).getString("actor")).isEqualTo("operator:configured");
+  }
+
+  @Test
+  void aReceiverThatIsDownSpendsNoAttemptsAndGetsEverythingLater() throws Exception {
+    down.set(true);
+    define("outage", webhook("a", "/down"));
+    for (int i = 0; i < 5; i++) {
+      append("outage", "k" + i % 2);
+    }
+    Await.until("it is known to be down", () -> sink("outage").getString("down") != null);
+    assertThat(sink("outage").getString("down")).contains("503").contains("closed for lunch");
+    assertThat(sink("outage").getJsonObject("lag").getInteger("events")).isEqualTo(5);
+    down.set(false);
+    Await.until("all is delivered", () -> sink("outage").getInteger("delivered") == 5);
+    assertThat(sink("outage").getJsonArray("parkedKeys")).isEmpty();
+    assertThat(distinct(arrived("/down", "k0"))).containsExactly(1L, 2L, 3L);
+  }
+
+  @Test
+  void anEventThatItsReceiverStumblesOverWaitsAloneWhileOthersFlow() throws Exception {
+    define("stumbling", webhook("a", "/stumbling"));
+    append("stumbling", STUMBLE);
+    for (int i = 0; i < 20; i++) {
+      append("stumbling", "k" + i);
+    }
+    Await.until("others flow", () -> sink("stumbling").getInteger("delivered") == 20);
+    // Only what gets through tells that the receiver is up; so there must be more of it.
+    Await.until(
+        "the key waits by itself",
+        () -> {
+          append("stumbling", "more");
+          return sink("stumbling").getInteger("waiting") == 1;
+        });
+    assertThat(sink("stumbling").getJsonArray("parkedKeys").getJsonObject(0).getString("key"))
+        .isEqualTo(STUMBLE);
+  }
+
+  @Test
+  void changedSinksKeepTheirProgressAndAReplaySendsTheSameAgain() throws Exception {
+    Client operator = server.operator();
+    define("moving", webhook("a", "/before"));
+    append("moving", "k");
+    append("moving", "k");
+    Await.until("both arrived", () -> arrived("/before", "k").equals(List.of(1L, 2L)));
+    Await.until("and that is known", () -> sink("moving").getInteger("delivered") == 2);
+    define("moving", webhook("a", "/after"), new JsonObject().put("name", "b").put("type", "log"));
+    append("moving", "k");
+    Await.until("only the new one comes", () -> arrived("/after", "k").equals(List.of(3L)));
+    Await.until("and that is known", () -> sink("moving").getInteger("delivered") == 3);
+
+    String replay = "/v1/streams/moving/sinks/a/replay";
+    operator.post(replay, new JsonObject().put("fromSeq", 2).put("key", "k")).expect(200);
+    Await.until("from there on", () -> arrived("/after", "k").equals(List.of(3L, 2L, 3L)));
+    Await.until("it flows", () -> sink("moving").getJsonArray("parkedKeys").isEmpty());
+    operator.post(replay, new JsonObject().put("fromSeq", 1)).expect(200);
+    Await.until("all", () -> arrived("/after", "k").equals(List.of(3L, 2L, 3L, 1L, 2L, 3L)));
+  }
+
+  @Test
+  void whatCannotBeIsRefusedPreciselyAndChangesNothing() throws Exception {
+    Client operator = server.operator();
+    define("fixed");
+    assertRefused("sinks[0].url", 400, "invalid-request", webhook("a", "/").put("url", "ftp://x"));
+    assertRefused(
+        "sinks[0].topic",
+        409,
+        "kafka-not-configured",
+        new JsonObject().put("name", "k").put("type", "kafka").put("topic", "t"));
+    assertRefused(
+        "sinks[1].name", 400, "invalid-request", webhook("a", "/"), webhook("a", "/other"));
+    assertRefused("sinks[0].name", 400, "invalid-request", webhook("a/b", "/"));
+    assertRefused("sinks[0].type", 400, "invalid-request", webhook("a", "/").put("type", "ftp"));
+    assertThat(sinks("fixed")).isEmpty();
+    operator
+        .put("/v1/streams/a%20b", new JsonObject().put("sinks", new JsonArray()))
+        .expectProblem(400, "invalid-request");
+    operator.post("/v1/streams/none/events", event("k", "t", 1)).expectProblem(404, "not-found");
+    operator
+        .post("/v1/streams/sales/events", event("k", "t", 1))
+        .expectProblem(409, "stream-reserved");
+    operator.get("/v1/streams/none").expectProblem(404, "not-found");
+    operator.get("/v1/streams/fixed/events").expectProblem(400, "invalid-request");
+    operator
+        .post("/v1/streams/fixed/events", event("a\nb", "t", 1))
+        .expectProblem(400, "invalid-request");
+    operator.post("/v1/streams/fixed/sinks/a/keys/k/retry", null).expectProblem(404, "not-found");
+    operator
+        .post("/v1/streams/fixed/sinks/a/replay", new JsonObject().put("fromSeq", 0))
+        .expectProblem(400, "invalid-request");
+    assertThat(
+            operator.get("/v1/streams").expect(200).getJsonArray("items").stream()
+                .map(one -> ((JsonObject) one).getString("name")))
+        .contains("sales", "fixed")
+        .doesNotContain("none");
+  }
+
+  private static void assertRefused(String field, int status, String slug, JsonObject... sinks)
+      throws Exception {
+    JsonObject problem =
+        server
+            .operator()
+            .put("/v1/streams/fixed", new JsonObject().put("sinks", new JsonArray(List.of(sinks))))
+            .expectProblem(status, slug);
+    assertThat(problem.getString("field")).isEqualTo(field);
+  }
+
+  @Test
+  void aSaleTellsItsStreamWhatHappenedInTheOrderOfItsCommits() throws Exception {
+    Client shop = server.service();
+    Client operator = server.operator();
+    String before = server.drop(1, null);
+    shop.post(
+            "/v1/campaigns/" + before + "/purchases", "s0", order("b", "pm_card_visa", sku("A", 1)))
+        .expect(201);
+    assertThat(events("sales", before)).isEmpty();
+
+    define("sales", webhook("a", "/sales"));
+    String triangle =
+        server.published(
+            new JsonObject()
+                .put("kind", "triangle")
+                .put("name", "A triangle")
+                .put("currency", "JPY")
+                .put("baseLength", 3)
+                .put("price", 500));
+    for (int layer = 1; layer <= 3; layer++) {
+      for (int i = 0; i < layer; i++) {
+        shop.post(
+                "/v1/campaigns/" + triangle + "/purchases",
+                "s" + layer + i,
+                order("b", layer, "pm_card_visa"))
+            .expect(201);
+      }
+    }
+    String drop = server.drop(2, null);
+    JsonObject purchase =
+        shop.post(
+                "/v1/campaigns/" + drop + "/purchases",
+                "d",
+                order("b", "pm_card_visa", sku("A", 2)))
+            .expect(201);
+    operator.post("/v1/purchases/" + purchase.getString("id") + "/refund", "r", null).expect(200);
+    operator.post("/v1/campaigns/" + drop + "/close", null).expect(200);
+
+    Await.until("the draw is told", () -> types("/sales", triangle).contains("campaign.drawn"));
+    assertThat(types("/sales", triangle))
+        .containsExactly(
+            "campaign.published",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "campaign.soldOut",
+            "campaign.drawn");
+    assertThat(arrived("/sales", triangle))
+        .isEqualTo(LongStream.rangeClosed(1, 9).boxed().toList());
+    Await.until("the end is told", () -> types("/sales", drop).contains("campaign.closed"));
+    assertThat(types("/sales", drop))
+        .containsExactly(
+            "campaign.published",
+            "purchase.completed",
+            "campaign.soldOut",
+            "purchase.refunded",
+            "campaign.closed");
+    JsonObject told = new JsonObject(events("sales", drop).get(1).getJsonObject("data").encode());
+    assertThat(told.getString("id")).isEqualTo(purchase.getString("id"));
+    assertThat(told.getString("status")).isEqualTo("completed");
+    assertThat(told.getJsonObject("total").getInteger("amount")).isEqualTo(500);
+
+    define("sales");
+    String after = server.drop(1, null);
+    shop.post(
+            "/v1/campaigns/" + after + "/purchases", "s9", order("b", "pm_card_visa", sku("A", 1)))
+        .expect(201);
+    assertThat(events("sales", after)).isEmpty();
+  }
+
+  @Test
+  void severalNodesShareThePartitionsAndOneThatStopsHandsItsOwnOver() throws Exception {
+    define("shared", webhook("a", "/shared"));
+    try (Server second = server.start(false)) {
+      Await.until("both relay", () -> relays().size() == 2);
+      for (int i = 0; i < 32; i++) {
+        append("shared", "k" + i);
+      }
+      Await.until("all is delivered", () -> sink("shared").getInteger("delivered") == 32);
+      assertThat(second.url()).isNotEqualTo(server.url());
+    }
+    Await.until("one relays all", () -> relays().size() == 1);
+    append("shared", "k1");
+    Await.until("it goes on", () -> distinct(arrived("/shared", "k1")).equals(List.of(1L, 2L)));
+  }
+
+  /** The nodes that own a partition; with "nobody" while some are between two owners. */
+  private static Set<String> relays() throws Exception {
+    return server.operator().get("/v1/relays").expect(200).getJsonArray("partitions").stream()
+        .map(one -> ((JsonObject) one).getString("node", "nobody"))
+        .map(node -> node == null ? "nobody and others" : node)
+        .collect(Collectors.toSet());
+  }
+
+  private static JsonObject webhook(String name, String path) {
+    return new JsonObject()
+        .put("name", name)
+        .put("type", "webhook")
+        .put("url", receiver.url() + path);
+  }
+
+  private static void define(String stream, JsonObject... sinks) throws Exception {
+    server
+        .operator()
+        .put("/v1/streams/" + stream, new JsonObject().put("sinks", new JsonArray(List.of(sinks))))
+        .expect(200);
+  }
+
+  private static JsonObject event(String key, String type, Object data) {
+    return new JsonObject().put("key", key).put("type", type).put("data", data);
+  }
+
+  private static void append(String stream, String key) throws Exception {
+    server
+        .operator()
+        .post("/v1/streams/" + stream + "/events", event(key, "t", new JsonObject()))
+        .expect(201);
+  }
+
+  private static JsonArray sinks(String stream) throws Exception {
+    return server.operator().get("/v1/streams/" + stream).expect(200).getJsonArray("sinks");
+  }
+
+  private static JsonObject sink(String stream) throws Exception {
+    return sinks(stream).getJsonObject(0);
+  }
+
+  private static List<JsonObject> events(String stream, String key) throws Exception {
+    return server
+        .operator()
+        .get("/v1/streams/" + stream + "/events?key=" + key)
+        .expect(200)
+        .getJsonArray("items")
+        .stream()
+        .map(JsonObject.class::cast)
+        .toList();
+  }
+
+  private static List<Received> received(String path) {
+    return receiver.received(path);
+  }
+
+  private static List<Long> arrived(String path, String key) {
+    return received(path).stream()
+        .filter(one -> one.header("lockstep-key").equals(key))
+        .map(one -> Long.parseLong(one.header("lockstep-seq")))
+        .toList();
+  }
+
+  private static List<String> types(String path, String key) {
+    return received(path).stream()
+        .filter(one -> one.header("lockstep-key").equals(key))
+        .map(one -> one.header("lockstep-type"))
+        .toList();
+  }
+
+  private static List<Long> distinct(List<Long> some) {
+    return some.stream().distinct().toList();
+  }
+}
