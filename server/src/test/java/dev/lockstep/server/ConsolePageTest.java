@@ -8,6 +8,9 @@ import static dev.lockstep.server.Client.sku;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
+import dev.lockstep.server.WebhookReceiver.Answer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import org.assertj.core.api.Assertions;
@@ -190,6 +193,78 @@ class ConsolePageTest {
     server.database().execute("UPDATE lockstep.pool SET sold = sold - 1 WHERE scope = " + id);
     operator.getByRole(AriaRole.BUTTON, named("Check now")).click();
     assertThat(operator.locator(".notice.good")).containsText("All records agree.");
+  }
+
+  @Test
+  void aParkedKeyIsLookedAtAndSkippedWithAReason() throws Exception {
+    try (WebhookReceiver receiver =
+        new WebhookReceiver()
+            .answering(one -> Answer.of(one.header("lockstep-seq").equals("1") ? 422 : 200))) {
+      define(receiver);
+      Page operator = console("streams");
+      Locator streams = operator.getByRole(AriaRole.REGION, named("Streams"));
+      assertThat(streams).containsText("keys parked");
+      assertThat(operator.getByRole(AriaRole.REGION, named("Partitions"))).containsText("process");
+      assertThat(operator.locator(".plot:has(h3:text-is('Lag')) .figure")).hasText("0 events");
+      operator.getByRole(AriaRole.LINK, named("orders")).click();
+      Locator keys = operator.getByRole(AriaRole.REGION, named("Keys that do not flow to shop"));
+      assertThat(keys).containsText("Answered 422");
+      keys.getByRole(AriaRole.BUTTON, inside("Event")).click();
+      assertThat(operator.locator("pre")).containsText("three pens");
+
+      keys.getByRole(AriaRole.BUTTON, inside("Retry")).click();
+      dialog(operator).getByRole(AriaRole.BUTTON, inside("Retry")).click();
+      assertThat(operator.locator("#toast")).containsText("tried again");
+      Await.until("it was tried again", () -> receiver.received().size() >= 2);
+      keys.getByRole(AriaRole.BUTTON, inside("Skip")).click();
+      dialog(operator).getByLabel("Reason").fill("Sent by post");
+      dialog(operator).getByRole(AriaRole.BUTTON, inside("Skip")).click();
+      assertThat(operator.locator("main")).containsText("Every key flows to shop.");
+      assertThat(operator.getByRole(AriaRole.REGION, named("Actions")))
+          .containsText("Sent by post");
+
+      operator.getByRole(AriaRole.BUTTON, named("Replay")).click();
+      dialog(operator).getByLabel("From event").fill("2");
+      dialog(operator).getByLabel("Key").fill("order/7 é");
+      dialog(operator).getByRole(AriaRole.BUTTON, inside("Replay")).click();
+      assertThat(operator.locator("#toast")).containsText("sent again");
+      Await.until(
+          "the second came twice",
+          () ->
+              receiver.received().stream()
+                      .filter(one -> one.header("lockstep-seq").equals("2"))
+                      .count()
+                  == 2);
+    }
+  }
+
+  private static void define(WebhookReceiver receiver) throws Exception {
+    JsonObject sink =
+        new JsonObject().put("name", "shop").put("type", "webhook").put("url", receiver.url());
+    Client client = server.operator();
+    client
+        .put("/v1/streams/orders", new JsonObject().put("sinks", new JsonArray().add(sink)))
+        .expect(200);
+    for (String data : new String[] {"three pens", "an eraser"}) {
+      client
+          .post(
+              "/v1/streams/orders/events",
+              new JsonObject()
+                  .put("key", "order/7 é")
+                  .put("type", "order.placed")
+                  .put("data", new JsonObject().put("what", data)))
+          .expect(201);
+    }
+    Await.until(
+        "the key is parked",
+        () ->
+            client
+                    .get("/v1/streams/orders")
+                    .expect(200)
+                    .getJsonArray("sinks")
+                    .getJsonObject(0)
+                    .getInteger("parked")
+                == 1);
   }
 
   private static Page console(String part) {

@@ -29,7 +29,15 @@ class EveryPageTest {
   @RegisterExtension static final Chromium chromium = new Chromium();
 
   private static final List<String> CONSOLE =
-      List.of("overview", "campaigns", "holds", "accounts", "invariants", "keys");
+      List.of(
+          "overview",
+          "campaigns",
+          "holds",
+          "accounts",
+          "streams",
+          "streams/sales",
+          "invariants",
+          "keys");
 
   /** Controls and links that say nothing to who cannot see them. */
   private static final String NAMELESS =

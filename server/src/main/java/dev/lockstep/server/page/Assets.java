@@ -33,6 +33,7 @@ final class Assets {
           "console-overview.js",
           "console-parts.js",
           "console-purchases.js",
+          "console-streams.js",
           "console.js",
           "dom.js",
           "draw.js",

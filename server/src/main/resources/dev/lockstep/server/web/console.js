@@ -7,6 +7,7 @@ import { overview } from './console-overview.js';
 import { campaigns, campaign } from './console-campaigns.js';
 import { holds } from './console-holds.js';
 import { purchases, reconciliation } from './console-purchases.js';
+import { stream, streams } from './console-streams.js';
 import { invariants } from './console-invariants.js';
 import { accounts, account } from './console-accounts.js';
 import { keys } from './console-keys.js';
@@ -18,11 +19,12 @@ const view = byId('console');
 
 const PARTS = [
   ['overview', 'Overview', overview],
-  ['campaigns', 'Campaigns', campaigns],
+  ['campaigns', 'Campaigns', campaigns, campaign],
   ['holds', 'Holds', holds],
   ['purchases', 'Purchases', purchases],
   ['reconciliation', 'Reconciliation', reconciliation],
-  ['accounts', 'Accounts', accounts],
+  ['accounts', 'Accounts', accounts, account],
+  ['streams', 'Streams', streams, stream],
   ['invariants', 'Invariants', invariants],
   ['keys', 'Keys', keys],
 ];
@@ -98,8 +100,7 @@ function route() {
       }
     },
   };
-  const one = { campaigns: campaign, accounts: account }[part[0]];
-  const work = one && id ? one(place, decodeURIComponent(id)) : part[2](place);
+  const work = id && part[3] ? part[3](place, decodeURIComponent(id)) : part[2](place);
   work.catch((problem) => place.failed(problem));
 }
 
