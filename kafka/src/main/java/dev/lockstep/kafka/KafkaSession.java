@@ -1,0 +1,173 @@
+package dev.lockstep.kafka;
+
+import dev.lockstep.outbox.Event;
+import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SinkResult;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.InvalidRecordException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.Headers;
+
+/**
+ * A transactional producer for one partition of the outbox, under one lease. A batch is a
+ * transaction: within it records are pipelined, and an idempotent producer keeps their order; it is
+ * there as a whole or not at all, so no event of a key can be there without those before it.
+ */
+final class KafkaSession implements Session {
+  static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
+
+  private final Producer<byte[], byte[]> producer;
+  private final String topic;
+
+  KafkaSession(Producer<byte[], byte[]> producer, String topic) {
+    this.producer = producer;
+    this.topic = topic;
+  }
+
+  /** What came of a transaction. */
+  private sealed interface Attempt {
+    record Committed() implements Attempt {}
+
+    /** Nothing of it is there, since Kafka will never take the record at this place. */
+    record Refused(int index, String error) implements Attempt {}
+
+    /** Nothing of it is there, or nobody knows; and no record is to blame. */
+    record Failed(String reason) implements Attempt {}
+  }
+
+  @Override
+  public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
+    List<SinkResult> results =
+        new ArrayList<>(Collections.nCopies(events.size(), SinkResult.UNSENT));
+    int end = events.size();
+    while (end > 0) {
+      Attempt attempt = transact(events.subList(0, end));
+      if (attempt instanceof Attempt.Refused refused) {
+        // What was in front of it, of its own key, too, has to be there before it is passed by.
+        end = refused.index();
+        results.set(end, new SinkResult.Poison(refused.error()));
+      } else if (attempt instanceof Attempt.Failed failed) {
+        SinkResult down = new SinkResult.Down(failed.reason());
+        return CompletableFuture.completedStage(Collections.nCopies(events.size(), down));
+      } else {
+        Collections.fill(results.subList(0, end), SinkResult.DELIVERED);
+        break;
+      }
+    }
+    if (end < events.size()) {
+      Collections.fill(results.subList(end + 1, results.size()), SinkResult.UNSENT);
+    }
+    return CompletableFuture.completedStage(results);
+  }
+
+  private Attempt transact(List<Event> events) {
+    List<Future<RecordMetadata>> sent = new ArrayList<>(events.size());
+    try {
+      producer.beginTransaction();
+      if (sendAll(events, sent)) {
+        producer.commitTransaction();
+        return new Attempt.Committed();
+      }
+      return abort(sent, "A record was refused");
+    } catch (KafkaException | IllegalStateException e) {
+      return abort(sent, reason(e));
+    }
+  }
+
+  /** False when the producer refuses a record at once, before anything is asked of the broker. */
+  private boolean sendAll(List<Event> events, List<Future<RecordMetadata>> sent) {
+    for (Event event : events) {
+      Future<RecordMetadata> future = producer.send(record(event));
+      sent.add(future);
+      if (future.isDone() && failure(future).isPresent()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Finds out whose fault it was: a record's, or the sink's. */
+  private Attempt abort(List<Future<RecordMetadata>> sent, String reason) {
+    try {
+      producer.abortTransaction();
+    } catch (KafkaException | IllegalStateException e) {
+      // Fenced, or not reachable. The next session sees to what is left of the transaction.
+      return new Attempt.Failed(reason);
+    }
+    Optional<String> first = Optional.empty();
+    for (int i = 0; i < sent.size(); i++) {
+      Optional<Throwable> failure = failure(sent.get(i));
+      if (failure.isPresent() && isPoison(failure.get())) {
+        return new Attempt.Refused(i, failure.get().toString());
+      }
+      first = first.or(() -> failure.map(KafkaSession::reason));
+    }
+    return new Attempt.Failed(first.orElse(reason));
+  }
+
+  private static boolean isPoison(Throwable failure) {
+    return failure instanceof RecordTooLargeException || failure instanceof InvalidRecordException;
+  }
+
+  private static Optional<Throwable> failure(Future<RecordMetadata> future) {
+    if (!future.isDone()) {
+      return Optional.empty();
+    }
+    try {
+      future.get();
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      return Optional.of(e.getCause() == null ? e : e.getCause());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.of(e);
+    }
+  }
+
+  private static String reason(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return cause == null ? failure.toString() : cause.toString();
+  }
+
+  private ProducerRecord<byte[], byte[]> record(Event event) {
+    ProducerRecord<byte[], byte[]> record =
+        new ProducerRecord<>(
+            topic,
+            null,
+            event.appendedAt().toEpochMilli(),
+            bytes(event.key()),
+            event.content().bytes());
+    Headers headers = record.headers();
+    headers.add(KafkaSink.STREAM_HEADER, bytes(event.stream()));
+    headers.add(KafkaSink.SEQ_HEADER, bytes(Long.toString(event.seq())));
+    headers.add(KafkaSink.TYPE_HEADER, bytes(event.type()));
+    headers.add(KafkaSink.ID_HEADER, bytes(Long.toString(event.id())));
+    if (!event.headers().containsKey(KafkaSink.CONTENT_TYPE_HEADER)) {
+      headers.add(KafkaSink.CONTENT_TYPE_HEADER, bytes(event.content().type()));
+    }
+    event.headers().forEach((name, value) -> headers.add(name, bytes(value)));
+    return record;
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    producer.close(CLOSE_TIMEOUT);
+  }
+}

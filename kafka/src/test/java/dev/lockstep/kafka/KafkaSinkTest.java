@@ -1,0 +1,194 @@
+package dev.lockstep.kafka;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.outbox.ChangeResult;
+import dev.lockstep.outbox.Content;
+import dev.lockstep.outbox.Inbox;
+import dev.lockstep.outbox.NewEvent;
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.ParkedKey;
+import dev.lockstep.outbox.Receipt;
+import dev.lockstep.outbox.Relay;
+import dev.lockstep.testkit.TestDatabase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.KafkaException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a topic gets, and how a relay goes on when Kafka does not take it. */
+class KafkaSinkTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Stage stage = new Stage(database);
+
+  @Test
+  void aRecordHasTheKeyTheContentAndHeadersThatSayWhichEventItIs() {
+    stage.define(Map.of());
+    Outbox outbox = stage.outbox();
+    NewEvent event =
+        NewEvent.of(stage.stream, "portfolio 7 ü", "trade.booked", Content.json("{\"n\":1}"))
+            .withHeader("region", "eu")
+            .withTraceParent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    stage.transactor().run(connection -> outbox.append(connection, event));
+    stage.start(Stage.kafka());
+
+    Published record = stage.awaitPublished(1).get(0);
+
+    long id = outbox.events(stage.stream, "portfolio 7 ü", 0, 1).get(0).id();
+    assertThat(record.key()).isEqualTo("portfolio 7 ü");
+    assertThat(record.text()).isEqualTo("{\"n\":1}");
+    assertThat(record.headers())
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of(
+                "lockstep-stream", stage.stream,
+                "lockstep-seq", "1",
+                "lockstep-type", "trade.booked",
+                "lockstep-id", Long.toString(id),
+                "content-type", "application/json",
+                "region", "eu",
+                "traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
+  }
+
+  @Test
+  void aHotKeyIsPipelinedAndStaysInOrder() {
+    stage.define(Map.of());
+    stage.start(Stage.kafka());
+    int count = 3_000;
+    String[] texts =
+        LongStream.rangeClosed(1, count).mapToObj(Long::toString).toArray(String[]::new);
+    stage.append("hot", texts);
+
+    List<Published> all = stage.awaitPublished(count);
+
+    assertThat(all).extracting(Published::text).containsExactly(texts);
+    assertThat(stage.seqs("hot")).isEqualTo(LongStream.rangeClosed(1, count).boxed().toList());
+  }
+
+  /** Who refuses what is too large. */
+  enum Refusal {
+    PRODUCER,
+    BROKER
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anOversizedRecordParksItsKeyAndNothingOvertakesIt(Refusal by) {
+    int limit = 20_000;
+    stage.define(
+        by == Refusal.BROKER ? Map.of("max.message.bytes", Integer.toString(limit)) : Map.of());
+    KafkaConfig config =
+        by == Refusal.PRODUCER
+            ? Stage.kafka().withProducer("max.request.size", Integer.toString(limit))
+            : Stage.kafka();
+    stage.append("big", "first", "x".repeat(2 * limit), "third");
+    stage.append("small", "a", "b");
+    stage.start(config);
+
+    Stage.until("parked", () -> parked().isPresent());
+    stage.append("big", "fourth");
+    stage.append("small", "c");
+    // "first" went out before it, all of the others after the batch that it spoilt.
+    Stage.until("the others flow", () -> stage.seqs("small").equals(List.of(1L, 2L, 3L)));
+
+    assertThat(stage.seqs("big")).containsExactly(1L);
+    assertThat(parked().orElseThrow().seq()).isEqualTo(2);
+    assertThat(parked().orElseThrow().error()).contains("RecordTooLarge");
+    ChangeResult skipped =
+        stage
+            .transactor()
+            .call(
+                c ->
+                    stage
+                        .outbox()
+                        .skip(c, stage.stream, Stage.SINK, "big", 2, "test", "too large to send"));
+    assertThat(skipped).isInstanceOf(ChangeResult.Changed.class);
+    Stage.until("it goes on", () -> stage.seqs("big").equals(List.of(1L, 3L, 4L)));
+  }
+
+  private Optional<ParkedKey> parked() {
+    return stage.outbox().parked(stage.stream, Stage.SINK, Optional.empty(), 10).stream()
+        .findFirst();
+  }
+
+  @Test
+  void aBrokerThatIsDownSpendsNoAttemptsAndNeedsNoHands() {
+    stage.define(Map.of());
+    Relay relay = stage.start(Stage.kafka().withTimeout(Duration.ofSeconds(2)));
+    stage.append("a", "1");
+    stage.awaitPublished(1);
+
+    Stage.broker().kill();
+    stage.append("a", "2", "3");
+    stage.append("b", "1");
+    Stage.until(
+        "known to be down", () -> relay.sinks().stream().anyMatch(one -> one.down().isPresent()));
+    assertThat(parked()).isEmpty();
+    Stage.broker().restart();
+
+    stage.awaitPublished(4);
+    assertThat(stage.seqs("a")).containsExactly(1L, 2L, 3L);
+    assertThat(stage.seqs("b")).containsExactly(1L);
+    Stage.until(
+        "known to be up", () -> relay.sinks().stream().noneMatch(one -> one.down().isPresent()));
+  }
+
+  /** Commits, and loses the answer: the first time, or always. */
+  private static final class Forgetful extends KafkaProducer<byte[], byte[]> {
+    private final AtomicInteger left;
+
+    Forgetful(Map<String, Object> settings, AtomicInteger left) {
+      super(settings);
+      this.left = left;
+    }
+
+    @Override
+    public void commitTransaction() {
+      super.commitTransaction();
+      if (left.getAndDecrement() > 0) {
+        throw new KafkaException("The answer was lost");
+      }
+    }
+  }
+
+  @Test
+  void aRepeatCarriesTheSameSequenceAndTheInboxDropsIt() {
+    stage.define(Map.of());
+    AtomicInteger lost = new AtomicInteger(1);
+    stage.append("a", "1", "2", "3");
+    stage.start(Stage.types(Stage.kafka(), settings -> new Forgetful(settings, lost)));
+    stage.awaitPublished(6);
+    stage.append("a", "4");
+    List<Published> all = stage.awaitPublished(7);
+
+    assertThat(all).extracting(Published::seq).containsExactly(1L, 2L, 3L, 1L, 2L, 3L, 4L);
+    Set<String> ids = new HashSet<>();
+    all.forEach(one -> ids.add(one.seq() + " " + one.headers().get("lockstep-id")));
+    assertThat(ids).hasSize(4);
+    Inbox inbox = new Inbox(stage.transactor(), "consumer");
+    List<String> effects = new ArrayList<>();
+    for (Published one : all) {
+      stage
+          .transactor()
+          .run(
+              connection -> {
+                Receipt receipt = inbox.receive(connection, one.received());
+                assertThat(receipt).isNotInstanceOf(Receipt.Gap.class);
+                if (receipt instanceof Receipt.Accepted) {
+                  effects.add(one.text());
+                }
+              });
+    }
+    assertThat(effects).containsExactly("1", "2", "3", "4");
+  }
+}
