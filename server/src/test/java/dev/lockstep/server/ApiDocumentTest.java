@@ -96,6 +96,8 @@ class ApiDocumentTest {
     jobsAreOfTheShapeThatIsDocumented(operator, shop);
     streamsAreOfTheShapeThatIsDocumented(operator);
     assertDocumented("get", "/v1/invariants", operator.get("/v1/invariants"));
+    operator.post("/v1/queues/upkeep/limit", new JsonObject().put("perSecond", null)).expect(200);
+    assertDocumented("get", "/v1/job-actions", operator.get("/v1/job-actions"));
     assertDocumented("post", "/v1/invariants/check", operator.post("/v1/invariants/check", null));
   }
 

@@ -46,6 +46,42 @@ class ConsoleApiTest {
   }
 
   @Test
+  void whatIsDoneToJobsQueuesAndSchedulesIsKeptWithWhoAndWhy() throws Exception {
+    Client operator = server.operator();
+    JsonObject schedule =
+        new JsonObject()
+            .put("name", "A schedule")
+            .put("when", new JsonObject().put("at", "2100-01-01T00:00:00Z"))
+            .put("deliver", new JsonObject().put("webhook", "https://example.com/hook"));
+    String path =
+        "/v1/schedules/" + operator.post("/v1/schedules", schedule).expect(201).getString("id");
+    operator.post("/v1/queues/upkeep/pause", because("stocktaking")).expect(200);
+    operator.post("/v1/queues/upkeep/resume", because("counted")).expect(200);
+    operator
+        .post("/v1/queues/no-such/pause", because("never done"))
+        .expectProblem(404, "not-found");
+    String change = because("a new name").put("name", "Another").encode();
+    operator.send("PATCH", path, change, Map.of("If-Match", "\"1\"")).expect(200);
+    operator
+        .send("PATCH", path, because("too late").encode(), Map.of("If-Match", "\"1\""))
+        .expectProblem(412, "version-mismatch");
+    operator.send("DELETE", path, because("over").encode(), Map.of()).expect(200);
+
+    List<String> kept = new ArrayList<>();
+    for (Object item : operator.get("/v1/job-actions?limit=4").expect(200).getJsonArray("items")) {
+      JsonObject act = (JsonObject) item;
+      assertThat(act.getString("actor")).isEqualTo("operator:configured");
+      kept.add(act.getString("action") + ": " + act.getString("reason"));
+    }
+    assertThat(kept)
+        .containsExactly(
+            "delete schedule: over",
+            "change schedule: a new name",
+            "resume queue: counted",
+            "pause queue: stocktaking");
+  }
+
+  @Test
   void aLongListOfHoldsIsReadPageByPage() throws Exception {
     String id = server.triangle(5, null);
     Client shop = server.service();

@@ -7,6 +7,7 @@ import static dev.lockstep.server.Client.sku;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -37,6 +38,9 @@ class EveryPageTest {
           "streams",
           "streams/sales",
           "invariants",
+          "queues",
+          "jobs",
+          "schedules",
           "keys");
 
   /** Controls and links that say nothing to who cannot see them. */
@@ -77,6 +81,8 @@ class EveryPageTest {
     page.getByRole(AriaRole.BUTTON, named("Sign in")).click();
     List<String> parts = new ArrayList<>(CONSOLE);
     parts.add("campaigns/" + wide);
+    parts.add("schedules/" + scheduleOfManyWords());
+    parts.add("jobs/" + aJob());
     for (String part : parts) {
       page.navigate(server.url() + "/console#/" + part);
       assertThat(page.locator("nav.tabs a[aria-current]")).hasCount(1);
@@ -85,6 +91,33 @@ class EveryPageTest {
     page.navigate(server.url() + "/console#/campaigns");
     page.getByRole(AriaRole.BUTTON, named("New campaign")).click();
     check(page, "the dialog of a new campaign");
+    page.keyboard().press("Escape");
+    page.navigate(server.url() + "/console#/schedules");
+    page.getByRole(AriaRole.BUTTON, named("New schedule")).click();
+    check(page, "the dialog of a new schedule");
+  }
+
+  private static String scheduleOfManyWords() throws Exception {
+    JsonObject schedule =
+        new JsonObject()
+            .put("name", "w".repeat(200))
+            .put("when", new JsonObject().put("cron", "0 * * * *").put("zone", "Asia/Tokyo"))
+            .put(
+                "deliver",
+                new JsonObject()
+                    .put("webhook", "https://long.invalid/" + "a".repeat(200))
+                    .put("body", new JsonObject().put("long", "b".repeat(500))));
+    return server.operator().post("/v1/schedules", schedule).expect(201).getString("id");
+  }
+
+  private static String aJob() throws Exception {
+    return server
+        .operator()
+        .get("/v1/jobs?queue=upkeep&limit=1")
+        .expect(200)
+        .getJsonArray("items")
+        .getJsonObject(0)
+        .getString("id");
   }
 
   private static void check(Page page, String place) {

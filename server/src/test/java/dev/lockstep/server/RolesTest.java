@@ -94,6 +94,7 @@ class RolesTest {
           Map.entry("POST /v1/jobs/{id}/cancel", OPERATOR),
           Map.entry("POST /v1/jobs/retry", OPERATOR),
           Map.entry("POST /v1/jobs/cancel", OPERATOR),
+          Map.entry("GET /v1/job-actions", OPERATOR),
           Map.entry("GET /v1/queues", OPERATOR),
           Map.entry("POST /v1/queues/{queue}/pause", OPERATOR),
           Map.entry("POST /v1/queues/{queue}/resume", OPERATOR),

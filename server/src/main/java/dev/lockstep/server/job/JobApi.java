@@ -23,6 +23,7 @@ import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +49,7 @@ final class JobApi {
   private static final ObjectShape COUNTED =
       Shape.object()
           .optional("dryRun", Shape.bool())
+          .optional("reason", JobAct.WHY)
           .optional("expected", Shape.integer(0, MAX_COUNT));
 
   private static final ObjectShape BULK_RETRY = COUNTED.required("filter", FILTER);
@@ -91,13 +93,13 @@ final class JobApi {
         Endpoint.of(POST, "/v1/jobs/{id}/retry", "Runs a job now: a dead one again, another early.")
             .by(Role.OPERATOR)
             .withIfMatch(IfMatch.OPTIONAL)
-            .perhapsTaking(Shape.object())
+            .perhapsTaking(JobAct.REASON)
             .answering(200, JobJson.DETAIL)
             .handledBy(this::retry),
         Endpoint.of(POST, "/v1/jobs/{id}/cancel", "Removes a job; a result under way is refused.")
             .by(Role.OPERATOR)
             .withIfMatch(IfMatch.OPTIONAL)
-            .perhapsTaking(Shape.object())
+            .perhapsTaking(JobAct.REASON)
             .answering(200, CANCELLED)
             .handledBy(this::cancel),
         Endpoint.of(POST, "/v1/jobs/retry", "Brings back the dead jobs that match; counts first.")
@@ -108,6 +110,7 @@ final class JobApi {
                 request ->
                     bulk(
                         request,
+                        "retry jobs",
                         (c, state, filter) -> jobs.countDead(c, filter, MAX_COUNT),
                         (c, state, filter) -> jobs.replayAll(c, filter, MAX_BULK))),
         Endpoint.of(POST, "/v1/jobs/cancel", "Removes the jobs that match; counts first.")
@@ -118,6 +121,7 @@ final class JobApi {
                 request ->
                     bulk(
                         request,
+                        "cancel jobs",
                         (c, state, filter) -> jobs.countCancellable(c, state, filter, MAX_COUNT),
                         (c, state, filter) -> jobs.cancelAll(c, state, filter, MAX_BULK))));
   }
@@ -156,20 +160,25 @@ final class JobApi {
 
   private Future<Answer> retry(Request request) {
     JobId id = id(request);
+    JobAct act = JobAct.of(request, "retry job", id.toString());
     return workers.run(
         () -> {
           Job job = find(id);
           request.requireMatch(job.version());
           switch (job.state()) {
             case DEAD -> {
-              if (!transactor.call(c -> jobs.replay(c, id))) {
+              if (!transactor.call(c -> recorded(c, act, jobs.replay(c, id)))) {
                 throw notNow("job-changed", "Somebody has brought it back or removed it.");
               }
             }
             case SCHEDULED, READY ->
                 requireChanged(
                     transactor.call(
-                        c -> jobs.runAt(c, id, OptionalInt.of(job.version()), Instant.now())));
+                        c ->
+                            recorded(
+                                c,
+                                act,
+                                jobs.runAt(c, id, OptionalInt.of(job.version()), Instant.now()))));
             case RUNNING -> throw notNow("job-running", "It is running at this moment.");
             case DONE -> throw notNow("job-done", "It is done, and is not done twice.");
           }
@@ -179,6 +188,7 @@ final class JobApi {
 
   private Future<Answer> cancel(Request request) {
     JobId id = id(request);
+    JobAct act = JobAct.of(request, "cancel job", id.toString());
     return workers.run(
         () -> {
           Job job = find(id);
@@ -190,7 +200,7 @@ final class JobApi {
             throw notNow("job-done", "It is done.");
           }
           if (job.state() == Job.State.DEAD) {
-            if (!transactor.call(c -> jobs.discard(c, id))) {
+            if (!transactor.call(c -> recorded(c, act, jobs.discard(c, id)))) {
               throw notNow("job-changed", "Somebody has brought it back or removed it.");
             }
           } else {
@@ -199,7 +209,7 @@ final class JobApi {
                 request.header("If-Match").isPresent()
                     ? OptionalInt.of(job.version())
                     : OptionalInt.empty();
-            requireChanged(transactor.call(c -> jobs.cancel(c, id, version)));
+            requireChanged(transactor.call(c -> recorded(c, act, jobs.cancel(c, id, version))));
           }
           return Answer.ok(new JsonObject().put("id", id.toString()).put("state", "cancelled"));
         });
@@ -212,8 +222,9 @@ final class JobApi {
   }
 
   /** In one transaction: what is changed is what was counted, or nothing is. */
-  private Future<Answer> bulk(Request request, Step count, Step change) {
+  private Future<Answer> bulk(Request request, String action, Step count, Step change) {
     JsonObject wanted = request.body().getJsonObject("filter");
+    JobAct act = JobAct.of(request, action, wanted.encode());
     boolean dryRun = request.body().getBoolean("dryRun", false);
     Integer expected = request.body().getInteger("expected");
     if (dryRun == (expected != null)) {
@@ -241,10 +252,12 @@ final class JobApi {
                         .with("matched", matched)
                         .asException();
                   }
+                  int changed = dryRun ? 0 : change.run(c, state, filter);
+                  if (changed > 0) {
+                    act.record(c, changed);
+                  }
                   return Answer.ok(
-                      new JsonObject()
-                          .put("matched", matched)
-                          .put("changed", dryRun ? 0 : change.run(c, state, filter)));
+                      new JsonObject().put("matched", matched).put("changed", changed));
                 }));
   }
 
@@ -263,6 +276,22 @@ final class JobApi {
 
   private Job find(JobId id) {
     return jobs.find(id).orElseThrow(() -> unknown().asException());
+  }
+
+  private static boolean recorded(Connection connection, JobAct act, boolean changed)
+      throws SQLException {
+    if (changed) {
+      act.record(connection, 1);
+    }
+    return changed;
+  }
+
+  private static EditResult recorded(Connection connection, JobAct act, EditResult result)
+      throws SQLException {
+    if (result instanceof EditResult.Changed) {
+      act.record(connection, 1);
+    }
+    return result;
   }
 
   private static void requireChanged(EditResult result) {

@@ -91,6 +91,7 @@ public final class JobRunner implements AutoCloseable {
     List<Endpoint> endpoints = new ArrayList<>();
     endpoints.addAll(new JobApi(transactor, jobs, workers).endpoints());
     endpoints.addAll(new QueueApi(transactor, jobs, workers, this::queues).endpoints());
+    endpoints.add(new JobActApi(transactor, workers).endpoint());
     return endpoints;
   }
 

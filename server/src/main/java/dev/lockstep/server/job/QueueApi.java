@@ -16,6 +16,7 @@ import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.job.PauseTable.Pause;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxAction;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -68,18 +69,18 @@ final class QueueApi {
             .handledBy(request -> workers.run(this::list)),
         Endpoint.of(POST, "/v1/queues/{queue}/pause", "Lets nothing more of a queue begin.")
             .by(Role.OPERATOR)
-            .perhapsTaking(Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500))))
+            .perhapsTaking(JobAct.REASON)
             .answering(200, VIEW)
             .handledBy(this::pause),
         Endpoint.of(POST, "/v1/queues/{queue}/resume", "Lets a queue go on.")
             .by(Role.OPERATOR)
-            .perhapsTaking(Shape.object())
+            .perhapsTaking(JobAct.REASON)
             .answering(200, VIEW)
             .handledBy(this::resume),
         Endpoint.of(POST, "/v1/queues/{queue}/limit", "Limits how many of a queue begin a second.")
             .by(Role.OPERATOR)
             .taking(
-                Shape.object().required("perSecond", Shape.nullable(Shape.integer(1, 1_000_000))))
+                JobAct.REASON.required("perSecond", Shape.nullable(Shape.integer(1, 1_000_000))))
             .answering(200, VIEW)
             .handledBy(this::limit));
   }
@@ -110,44 +111,43 @@ final class QueueApi {
 
   private Future<Answer> pause(Request request) {
     String queue = request.path("queue");
-    String by = request.principal().name();
-    Optional<String> reason = Optional.ofNullable(request.body().getString("reason"));
+    JobAct act = JobAct.of(request, "pause queue", queue);
     return change(
-        queue,
-        () ->
-            transactor.run(
-                c -> {
-                  jobs.pause(queue);
-                  PauseTable.set(c, queue, reason, by);
-                }));
+        act,
+        c -> {
+          jobs.pause(queue);
+          PauseTable.set(c, queue, act.reason(), act.actor());
+        });
   }
 
   private Future<Answer> resume(Request request) {
     String queue = request.path("queue");
     return change(
-        queue,
-        () ->
-            transactor.run(
-                c -> {
-                  jobs.resume(queue);
-                  PauseTable.remove(c, queue);
-                }));
+        JobAct.of(request, "resume queue", queue),
+        c -> {
+          jobs.resume(queue);
+          PauseTable.remove(c, queue);
+        });
   }
 
   private Future<Answer> limit(Request request) {
     String queue = request.path("queue");
     Integer rate = request.body().getInteger("perSecond");
     OptionalDouble perSecond = rate == null ? OptionalDouble.empty() : OptionalDouble.of(rate);
-    return change(queue, () -> jobs.limitRate(queue, perSecond));
+    return change(JobAct.of(request, "limit queue", queue), c -> jobs.limitRate(queue, perSecond));
   }
 
-  private Future<Answer> change(String queue, Runnable change) {
+  private Future<Answer> change(JobAct act, TxAction change) {
     return workers.run(
         () -> {
           // A misspelt name would be paused without any effect.
-          find(queue);
-          change.run();
-          return Answer.ok(find(queue));
+          find(act.subject());
+          transactor.run(
+              c -> {
+                change.run(c);
+                act.record(c, 0);
+              });
+          return Answer.ok(find(act.subject()));
         });
   }
 

@@ -2,9 +2,9 @@
  * Jobs in the server: the worker of this node, what the domains have done by it, schedules, and
  * their part of the HTTP API.
  *
- * <p>Table owned: {@code queue_pause}. A domain hands its {@link dev.lockstep.server.job.Duties} to
- * the composer, which gives them all to {@link dev.lockstep.server.job.JobRunner#start}. Guarantees
- * are those of {@code dev.lockstep.job}.
+ * <p>Tables owned: {@code queue_pause}, {@code job_action}. A domain hands its {@link
+ * dev.lockstep.server.job.Duties} to the composer, which gives them all to {@link
+ * dev.lockstep.server.job.JobRunner#start}. Guarantees are those of {@code dev.lockstep.job}.
  */
 @NullMarked
 package dev.lockstep.server.job;

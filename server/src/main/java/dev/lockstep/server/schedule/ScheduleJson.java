@@ -10,6 +10,7 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.delivery.Delivery;
+import dev.lockstep.server.job.JobAct;
 import dev.lockstep.server.outgoing.Target;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -49,7 +50,8 @@ final class ScheduleJson {
           .optional(
               "deliver", Shape.object().optional("webhook", URL).optional("body", Shape.anything()))
           .optional("maxAttempts", ATTEMPTS)
-          .optional("catchUp", CATCH_UP);
+          .optional("catchUp", CATCH_UP)
+          .optional("reason", JobAct.WHY);
 
   static final ObjectShape VIEW =
       Shape.object()

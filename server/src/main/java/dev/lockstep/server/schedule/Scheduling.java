@@ -27,6 +27,7 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.JobAct;
 import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -126,6 +127,7 @@ public final class Scheduling {
         Endpoint.of(DELETE, "/v1/schedules/{id}", "Ends a schedule; what it has begun goes on.")
             .by(Role.OPERATOR, Role.SERVICE)
             .withIfMatch(IfMatch.OPTIONAL)
+            .perhapsTaking(JobAct.REASON)
             .answering(200, ScheduleJson.VIEW)
             .handledBy(this::remove),
         Endpoint.of(GET, "/v1/schedules/{id}/preview", "Shows when a schedule runs next.")
@@ -200,6 +202,7 @@ public final class Scheduling {
 
   private Future<Answer> change(Request request) {
     ScheduleId id = id(request);
+    JobAct act = JobAct.of(request, "change schedule", id.toString());
     return workers.run(
         () -> {
           Schedule seen = find(id);
@@ -210,13 +213,15 @@ public final class Scheduling {
           }
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
           OptionalInt version = OptionalInt.of(seen.version());
-          requireChanged(transactor.call(c -> schedules.change(c, id, version, content)));
+          requireChanged(
+              transactor.call(c -> recorded(c, act, schedules.change(c, id, version, content))));
           return answer(find(id));
         });
   }
 
   private Future<Answer> remove(Request request) {
     ScheduleId id = id(request);
+    JobAct act = JobAct.of(request, "delete schedule", id.toString());
     return workers.run(
         () -> {
           Schedule seen = find(id);
@@ -226,9 +231,17 @@ public final class Scheduling {
               request.header("If-Match").isPresent()
                   ? OptionalInt.of(seen.version())
                   : OptionalInt.empty();
-          requireChanged(transactor.call(c -> schedules.delete(c, id, version)));
+          requireChanged(transactor.call(c -> recorded(c, act, schedules.delete(c, id, version))));
           return answer(seen);
         });
+  }
+
+  private static EditResult recorded(Connection connection, JobAct act, EditResult result)
+      throws SQLException {
+    if (result instanceof EditResult.Changed) {
+      act.record(connection, 0);
+    }
+    return result;
   }
 
   private static void requireChanged(EditResult result) {

@@ -25,14 +25,17 @@ export class Problem extends Error {
 export const get = (path) => call('GET', path);
 export const post = (path, body, idempotencyKey) => call('POST', path, body, idempotencyKey);
 export const put = (path, body) => call('PUT', path, body);
-export const remove = (path, body) => call('DELETE', path, body);
+export const remove = (path, body, version) => call('DELETE', path, body, undefined, version);
+/** Changes what is there only if it still has this version. */
+export const patch = (path, body, version) => call('PATCH', path, body, undefined, version);
 
-async function call(method, path, body, idempotencyKey) {
+async function call(method, path, body, idempotencyKey, version) {
   const headers = { Accept: 'application/json' };
   const key = currentKey();
   if (key) headers.Authorization = `Bearer ${key}`;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
+  if (version !== undefined) headers['If-Match'] = `"${version}"`;
   let response;
   let answer;
   try {

@@ -59,9 +59,10 @@ export function choice(options, attributes = {}) {
 
 /**
  * Asks before it acts. The dialog says what will happen and whether it can be undone, takes a reason where one is
- * recorded, stays open with the problem when the server refuses, and gives the focus back to where it was.
+ * recorded, stays open with the problem when the server refuses, and gives the focus back to where it was. `onRefused`
+ * may answer a refusal in its own way.
  */
-export function act({ title, text, label, danger, reason, extra = [], work, onDone }) {
+export function act({ title, text, label, danger, reason, extra = [], work, onDone, onRefused = () => null }) {
   const answer = el('div', {});
   const why = reason ? el('textarea', { rows: 2, maxlength: 500, required: reason === 'required' }) : null;
   const confirm = el('button', { class: danger ? 'danger' : 'primary' }, label);
@@ -76,7 +77,8 @@ export function act({ title, text, label, danger, reason, extra = [], work, onDo
             dialog.close();
             onDone?.(result);
           } catch (problem) {
-            show(answer, notice('bad', ...(problem.slug ? forOperator(problem) : ['That cannot be sent.', problem.message])));
+            const own = problem.slug && onRefused(problem, () => dialog.close());
+            show(answer, own || notice('bad', ...(problem.slug ? forOperator(problem) : ['That cannot be sent.', problem.message])));
           }
         });
       },

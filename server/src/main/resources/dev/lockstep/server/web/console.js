@@ -10,6 +10,9 @@ import { purchases, reconciliation } from './console-purchases.js';
 import { stream, streams } from './console-streams.js';
 import { invariants } from './console-invariants.js';
 import { accounts, account } from './console-accounts.js';
+import { queues } from './console-queues.js';
+import { job, jobs } from './console-jobs.js';
+import { schedule, schedules } from './console-schedules.js';
 import { keys } from './console-keys.js';
 
 // In sessionStorage: a reload keeps the operator signed in, closing the tab forgets the key, other tabs and the disk
@@ -17,6 +20,7 @@ import { keys } from './console-keys.js';
 const KEY = 'lockstep.operator-key';
 const view = byId('console');
 
+// Its path, its name, what shows it, and what shows one of its things.
 const PARTS = [
   ['overview', 'Overview', overview],
   ['campaigns', 'Campaigns', campaigns, campaign],
@@ -26,6 +30,9 @@ const PARTS = [
   ['accounts', 'Accounts', accounts, account],
   ['streams', 'Streams', streams, stream],
   ['invariants', 'Invariants', invariants],
+  ['queues', 'Queues', queues],
+  ['jobs', 'Jobs', jobs, job],
+  ['schedules', 'Schedules', schedules, schedule],
   ['keys', 'Keys', keys],
 ];
 
@@ -74,7 +81,8 @@ function route() {
     signIn();
     return;
   }
-  const [name, id] = location.hash.slice(2).split('/');
+  const [path, query] = location.hash.slice(2).split('?');
+  const [name, id] = path.split('/');
   const part = PARTS.find(([path]) => path === name) || PARTS[0];
   const body = el('div', {});
   show(view,
@@ -87,6 +95,8 @@ function route() {
   leave = () => ends.forEach((end) => end());
   const place = {
     body,
+    /** What the address asks for behind the part: filters, so that a link can lead to a search. */
+    query: new URLSearchParams(query),
     /** Runs when the operator goes elsewhere. */
     onLeave: (end) => ends.push(end),
     /** Shows what a part could not do; a key that is refused leads back to the door. */

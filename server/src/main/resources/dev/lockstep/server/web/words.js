@@ -15,6 +15,14 @@ export function time(text) {
   return text ? new Date(text).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }) : '–';
 }
 
+/** How long ago, or until when: in the largest unit that is not nothing. */
+export function distance(text, now = Date.now()) {
+  const seconds = Math.round((Date.parse(text) - now) / 1000);
+  const size = Math.abs(seconds);
+  const [unit, each] = [['day', 86_400], ['hour', 3_600], ['minute', 60], ['second', 1]].find(([, one]) => size >= one) || ['second', 1];
+  return new Intl.RelativeTimeFormat('en', { numeric: 'always' }).format(Math.trunc(seconds / each), unit);
+}
+
 /** Minutes and seconds left, 9:05. */
 export function clock(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));

@@ -1,0 +1,56 @@
+package dev.lockstep.server.job;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+
+/** What was done to jobs, queues and schedules; on the caller's connection, who commits. */
+final class JobActTable {
+  private static final String INSERT =
+      """
+      INSERT INTO lockstep_server.job_action (action, subject, actor, reason, affected)
+      VALUES (?, ?, ?, nullif(?, ''), ?)""";
+
+  private static final String PAGE =
+      """
+      SELECT id, at, action, subject, actor, reason, affected FROM lockstep_server.job_action
+      WHERE id < ? ORDER BY id DESC LIMIT ?""";
+
+  private JobActTable() {}
+
+  /** An act as it was kept. */
+  record Kept(long id, Instant at, JobAct act, int affected) {}
+
+  static void insert(Connection connection, JobAct act, int affected) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(
+        INSERT, act.action(), act.subject(), act.actor(), act.reason().orElse(""), affected);
+    trip.send();
+  }
+
+  /** The newest first. */
+  static List<Kept> page(Connection connection, long before, int limit) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Kept> rows = trip.query(PAGE, JobActTable::read, before, limit);
+    trip.send();
+    return rows.list();
+  }
+
+  private static Kept read(ResultSet row) throws SQLException {
+    return new Kept(
+        row.getLong(1),
+        row.getObject(2, OffsetDateTime.class).toInstant(),
+        new JobAct(
+            row.getString(3),
+            row.getString(4),
+            row.getString(5),
+            Optional.ofNullable(row.getString(6))),
+        row.getInt(7));
+  }
+}
