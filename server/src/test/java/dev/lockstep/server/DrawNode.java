@@ -6,8 +6,10 @@ import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Confirm;
+import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
@@ -98,6 +100,12 @@ final class DrawNode implements AutoCloseable {
     HoldOutcome outcome = sellOn(connection, campaign, hold);
     draws.afterSales(connection, List.of(outcome));
     return outcome;
+  }
+
+  /** Takes a sold position back; whether it may. The test ends the transaction. */
+  boolean returnOn(Connection connection, String campaign, HoldId hold) throws SQLException {
+    Ended returned = (Ended) holds.run(connection, new Return(scope(campaign), hold, SELLER));
+    return draws.mayComeBack(connection, List.of(returned));
   }
 
   /** The sale alone; nobody looks whether it was the last. */

@@ -116,6 +116,61 @@ class OneDrawTest {
   }
 
   @Test
+  void theLastSaleWaitsForAReturnThatItCannotSeeAndDoesNotDrawThen() throws Exception {
+    String campaign = triangle();
+    List<HoldId> held = nodes.get(0).holdAll(campaign, BASE);
+    held.subList(1, held.size()).forEach(hold -> nodes.get(0).confirm(campaign, hold));
+    try (Connection returning = begun();
+        Connection selling = begun()) {
+      assertThat(nodes.get(0).returnOn(returning, campaign, held.get(1))).isTrue();
+      CompletableFuture<Void> sale =
+          CompletableFuture.runAsync(
+              () -> {
+                try {
+                  nodes.get(1).confirmOn(selling, campaign, held.get(0));
+                  selling.commit();
+                } catch (SQLException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      awaitLockWaitOr(sale);
+      assertThat(sale).isNotDone();
+      returning.commit();
+      sale.join();
+    }
+    assertThat(draws(campaign)).isZero();
+    assertThat(campaign(campaign).getInteger("free")).isEqualTo(1);
+    nodes.get(2).confirm(campaign, nodes.get(2).hold(campaign, 2));
+    assertDrawnAndVerified(campaign, POSITIONS);
+  }
+
+  @Test
+  void aReturnWaitsForTheLastSaleAndWhatItDrewUponStaysSold() throws Exception {
+    String campaign = triangle();
+    List<HoldId> held = nodes.get(0).holdAll(campaign, BASE);
+    held.subList(1, held.size()).forEach(hold -> nodes.get(0).confirm(campaign, hold));
+    try (Connection selling = begun();
+        Connection returning = begun()) {
+      nodes.get(0).confirmOn(selling, campaign, held.get(0));
+      CompletableFuture<Boolean> back =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return nodes.get(1).returnOn(returning, campaign, held.get(1));
+                } catch (SQLException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      awaitLockWaitOr(back);
+      assertThat(back).isNotDone();
+      selling.commit();
+      assertThat(back.join()).isFalse();
+      returning.rollback();
+    }
+    assertDrawnAndVerified(campaign, POSITIONS);
+  }
+
+  @Test
   void aNodeThatDiesBeforeItsCommitHasNeitherSoldNorDrawn() throws Exception {
     String campaign = triangle();
     HoldId last = sellAllBut(1, campaign).get(0);
