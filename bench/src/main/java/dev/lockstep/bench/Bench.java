@@ -15,7 +15,8 @@ import picocli.CommandLine.Option;
       Bench.Hold.class,
       Bench.Purchase.class,
       Bench.Job.class,
-      Bench.Ledger.class
+      Bench.Ledger.class,
+      Bench.Outbox.class
     },
     synopsisSubcommandLabel = "<benchmark>",
     mixinStandardHelpOptions = true)
@@ -115,6 +116,19 @@ public final class Bench implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
       return Report.of("ledger", settings, LedgerBench::run);
+    }
+  }
+
+  @Command(
+      name = "outbox",
+      mixinStandardHelpOptions = true,
+      description = "Events in order, to nobody and to Kafka, against transaction-outbox.")
+  static final class Outbox implements Callable<Integer> {
+    @Mixin Settings settings = new Settings();
+
+    @Override
+    public Integer call() throws Exception {
+      return Report.of("outbox", settings, OutboxBench::run);
     }
   }
 }
