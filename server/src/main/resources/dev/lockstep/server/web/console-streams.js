@@ -16,12 +16,12 @@ export async function streams(place) {
   async function read() {
     const [found, owners] = await Promise.all([all('/v1/streams'), get('/v1/relays')]);
     lag.add(found.flatMap((one) => one.sinks));
-    show(list, table('Streams', ['Stream', 'Sink', 'To', 'State', 'Lag', 'Oldest unsent', 'Parked', 'Delivered'], found.flatMap(rows),
+    show(list, table('Streams', ['Stream', 'Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered'], found.flatMap(rows),
       ['There is no stream yet.', 'Make one with PUT /v1/streams/{stream}; the API page shows how.']));
     show(relays, partitions(owners.partitions));
   }
 
-  show(place.body, head('Streams'), lag.root, list,
+  show(place.body, head('Streams'), lag.root, el('section', { class: 'block' }, el('h2', {}, 'Streams and sinks'), list),
     el('section', { class: 'block' }, el('h2', {}, 'Partitions and who relays them'), relays));
   await read();
   every(place, read);
@@ -29,12 +29,12 @@ export async function streams(place) {
 
 function rows(stream) {
   const link = name(el('a', { href: `#/streams/${encodeURIComponent(stream.name)}` }, stream.name));
-  if (!stream.sinks.length) return [[link, '–', '–', badge('no sinks'), '–', '–', '–', '–']];
+  if (!stream.sinks.length) return [[link, '–', '–', badge('no sinks'), '–', '–', '–']];
   return stream.sinks.map((sink, index) => [index ? '' : link, ...cells(sink)]);
 }
 
 function cells(sink) {
-  return [name(sink.name), name(target(sink)), condition(sink), events(sink), time(sink.lag.oldestUnsentAt),
+  return [name(sink.name), name(target(sink)), condition(sink), events(sink),
     count(sink.parked), count(sink.delivered)];
 }
 
@@ -105,8 +105,8 @@ export async function stream(place, id) {
 
   function draw(now) {
     lag.add(now.sinks);
-    show(sinks, now.sinks.filter((sink) => sink.down !== null).map((sink) => notice('bad', `${sink.name} is down.`, `${sink.down} It is tried again by itself, and nothing is lost.`)),
-      table('Sinks', ['Sink', 'To', 'State', 'Lag', 'Oldest unsent', 'Parked', 'Delivered', ''],
+    show(sinks, now.sinks.filter((sink) => sink.down !== null).map((sink) => notice('bad', `${sink.name} is down: ${sink.down}`, 'It is tried again by itself, and nothing is lost.')),
+      table('Sinks', ['Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered', ''],
         now.sinks.map((sink) => [...cells(sink), replay(path, sink, done)]),
         ['This stream has no sinks.', 'Its events are kept for a while, and go nowhere.']));
   }
@@ -152,7 +152,7 @@ function parkedKeys(place, path, sink, done) {
       const page = await get(`${path}/events?${new URLSearchParams({ key: one.key, afterSeq: one.seq - 1, limit: 1 })}`);
       const found = page.items.find((item) => item.seq === one.seq);
       show(event, found
-        ? el('div', { class: 'panel' }, el('h3', {}, `Event ${found.seq} of ${found.key}: ${found.type}`),
+        ? el('div', { class: 'panel block' }, el('h3', {}, `Event ${found.seq} of ${found.key}: ${found.type}`),
           el('pre', { tabindex: '0' }, JSON.stringify(found.data, null, 2)))
         : notice('note', 'This event is not kept any more.', 'Skip it, and what follows is sent.'));
     } catch (problem) {
