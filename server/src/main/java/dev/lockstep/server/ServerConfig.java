@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     database is the embedded one
  * @param payments who is paid through
  * @param deliveries how webhooks are delivered to
+ * @param kafka where brokers are reached, host:port with commas between; empty: streams have no
+ *     sinks in Kafka
  * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
  *     pooler in transaction mode
  * @param lab whether the concurrency lab may make a database to play in; unless told, only where
@@ -37,6 +39,7 @@ record ServerConfig(
     boolean visitors,
     PaymentSettings payments,
     DeliverySettings deliveries,
+    Optional<String> kafka,
     boolean listen,
     boolean lab) {
   static final String DEFAULT_HOST = "127.0.0.1";
@@ -83,6 +86,8 @@ record ServerConfig(
             .orElse(externalDatabase.isEmpty()),
         PaymentSettings.of(environment),
         DeliverySettings.of(environment),
+        Setting.of("", null, "LOCKSTEP_KAFKA_BOOTSTRAP", environment)
+            .map(ServerConfig::parseBrokers),
         Setting.of("", null, "LOCKSTEP_LISTEN", environment)
             .map(ServerConfig::parseBoolean)
             .orElse(true),
@@ -120,6 +125,13 @@ record ServerConfig(
           setting.source() + " must be 1 to 512 printable ASCII characters without spaces");
     }
     return Secret.of(setting.value());
+  }
+
+  private static String parseBrokers(Setting setting) {
+    if (!setting.value().matches("[^\\s,:]+:\\d{1,5}(,[^\\s,:]+:\\d{1,5})*")) {
+      throw new WrongUse(setting.source() + " must be host:port, several with commas between");
+    }
+    return setting.value();
   }
 
   private static boolean parseBoolean(Setting setting) {

@@ -126,7 +126,7 @@ final class Services implements AutoCloseable {
                   Streaming.sinks(
                       opened(new OutgoingHttp(vertx, config.deliveries().outgoing())),
                       deliveries,
-                      Optional.empty()),
+                      Streaming.kafka(config.kafka(), transactor)),
                   Streaming.relay(node(self), listen(database, config)),
                   Set.of(SaleEvents.STREAM),
                   Streaming.telling(saleEvents, metrics.streams())));

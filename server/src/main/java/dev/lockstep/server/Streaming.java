@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.kafka.KafkaConfig;
+import dev.lockstep.kafka.KafkaSink;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.RelayConfig;
 import dev.lockstep.outbox.SinkHealth;
@@ -11,7 +13,11 @@ import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.stream.SinkKinds;
 import dev.lockstep.server.stream.StreamListener;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -19,6 +25,7 @@ import javax.sql.DataSource;
 
 /** How this server's streams are set up. */
 final class Streaming {
+  private static final String NAMESPACE = "SELECT name FROM lockstep_server.stream_namespace";
   private static final Duration RELAY_STOP_TIMEOUT = Duration.ofSeconds(10);
 
   private Streaming() {}
@@ -49,6 +56,19 @@ final class Streaming {
   static SinkKinds sinks(
       OutgoingHttp http, Deliveries deliveries, Optional<SinkTypes.Factory> kafka) {
     return new SinkKinds(http, deliveries::sign, "Lockstep/" + Version.CURRENT, kafka);
+  }
+
+  /** Sinks in Kafka, under a name that all nodes of this database share. Blocks. */
+  static Optional<SinkTypes.Factory> kafka(Optional<String> brokers, Transactor transactor) {
+    return brokers.map(
+        where -> KafkaSink.on(KafkaConfig.of(where, transactor.call(Streaming::namespace))));
+  }
+
+  private static String namespace(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> name = trip.query(NAMESPACE, row -> row.getString(1));
+    trip.send();
+    return name.list().get(0);
   }
 
   /** Tells sales whether anybody listens, and the figures how it goes. */

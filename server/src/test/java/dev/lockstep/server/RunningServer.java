@@ -56,6 +56,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   private final TestDatabase database = TestDatabase.migrated();
   private final PaymentSettings payments;
   private DeliverySettings deliveries = DELIVERIES;
+  private Optional<String> kafka = Optional.empty();
   private final AtomicLong nanoTime = new AtomicLong();
   private final LongSupplier clock;
   private @Nullable Server server;
@@ -78,6 +79,12 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   /** With a clock that goes: a browser asks as often as its pages want to. */
   static RunningServer forBrowsers() {
     return new RunningServer(PaymentSettings.BUILT_IN, System::nanoTime);
+  }
+
+  /** Before it is started: with these brokers. */
+  RunningServer publishingTo(String brokers) {
+    kafka = Optional.of(brokers);
+    return this;
   }
 
   /** Before it is started: other rules for deliveries. */
@@ -149,6 +156,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
             visitors,
             payments,
             deliveries,
+            kafka,
             true,
             lab),
         clock);

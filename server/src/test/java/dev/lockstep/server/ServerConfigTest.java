@@ -175,6 +175,18 @@ class ServerConfigTest {
   }
 
   @Test
+  void brokersAreHostsWithPorts() {
+    Map<String, String> two = Map.of("LOCKSTEP_KAFKA_BOOTSTRAP", "a:9092,b.example:9093");
+    assertThat(ServerConfig.of(null, null, null, null, two).kafka())
+        .hasValue("a:9092,b.example:9093");
+    assertThat(ServerConfig.of(null, null, null, null, NOTHING).kafka()).isEmpty();
+    Map<String, String> wrong = Map.of("LOCKSTEP_KAFKA_BOOTSTRAP", "a");
+    assertThatThrownBy(() -> ServerConfig.of(null, null, null, null, wrong))
+        .isInstanceOf(WrongUse.class)
+        .hasMessage("LOCKSTEP_KAFKA_BOOTSTRAP must be host:port, several with commas between");
+  }
+
+  @Test
   void theBuiltInGatewayCanBeToldToMisbehaveButNotStripe() {
     Map<String, String> slow = Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":50}");
     assertThat(PaymentSettings.of(slow).faults().latency()).isEqualTo(Duration.ofMillis(50));
