@@ -101,6 +101,11 @@ final class Database implements AutoCloseable {
     return source;
   }
 
+  /** How many connections the pool has at most. */
+  int poolSize() {
+    return pool.getMaximumPoolSize();
+  }
+
   DatabaseAddress address() {
     return address;
   }

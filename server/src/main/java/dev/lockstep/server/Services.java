@@ -21,6 +21,8 @@ import dev.lockstep.server.cart.Carts;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.gateway.Gateway;
+import dev.lockstep.server.health.DatabaseHealth;
+import dev.lockstep.server.health.PoolUse;
 import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
@@ -34,6 +36,7 @@ import dev.lockstep.server.schedule.Scheduling;
 import dev.lockstep.server.stream.Streams;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxListener;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
 import java.net.URI;
@@ -73,9 +76,18 @@ final class Services implements AutoCloseable {
       Metrics metrics,
       LongSupplier nanoTime) {
     try {
-      Transactor transactor =
-          new Transactor(database.dataSource(), TxOptions.DEFAULT, metrics.transactions());
       Workers workers = opened(new Workers(vertx));
+      DatabaseHealth health = opened(new DatabaseHealth(workers, () -> poolUse(database), metrics));
+      TxListener figures = metrics.transactions();
+      TxListener counting = health.transactions();
+      Transactor transactor =
+          new Transactor(
+              database.dataSource(),
+              TxOptions.DEFAULT,
+              attempt -> {
+                figures.onAttempt(attempt);
+                counting.onAttempt(attempt);
+              });
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
       Once once = new Once(transactor);
@@ -145,6 +157,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(draws.endpoints());
       endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
+      endpoints.addAll(health.endpoints());
       endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
@@ -156,6 +169,7 @@ final class Services implements AutoCloseable {
         campaigns.createSamples();
       }
       accounts.start();
+      health.start(transactor);
       opened(new Housekeeping(jobs, invariants));
       gauges(metrics, database, holds, ledger, campaigns);
       streams.start();
@@ -231,6 +245,15 @@ final class Services implements AutoCloseable {
         settings.firstBackoff(),
         "Lockstep/" + Version.CURRENT,
         metrics.deliveries());
+  }
+
+  private static PoolUse poolUse(Database database) {
+    HikariPoolMXBean pool = database.poolFigures();
+    return new PoolUse(
+        pool.getActiveConnections(),
+        pool.getIdleConnections(),
+        pool.getThreadsAwaitingConnection(),
+        database.poolSize());
   }
 
   private static LedgerConfig ledgerConfig(Metrics metrics) {

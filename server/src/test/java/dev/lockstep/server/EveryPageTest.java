@@ -38,6 +38,7 @@ class EveryPageTest {
           "streams",
           "streams/sales",
           "invariants",
+          "database",
           "queues",
           "jobs",
           "schedules",

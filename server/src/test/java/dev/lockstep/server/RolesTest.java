@@ -110,6 +110,7 @@ class RolesTest {
           Map.entry("POST /v1/streams/{stream}/sinks/{sink}/keys/{key}/skip", OPERATOR),
           Map.entry("POST /v1/streams/{stream}/sinks/{sink}/replay", OPERATOR),
           Map.entry("GET /v1/relays", OPERATOR),
+          Map.entry("GET /v1/database", OPERATOR),
           Map.entry("GET /v1/invariants", OPERATOR),
           Map.entry("POST /v1/invariants/check", OPERATOR));
 

@@ -44,6 +44,11 @@ public abstract class Shape {
     return new Whole(min, max);
   }
 
+  /** Any number, with a fraction or without. */
+  public static Shape number() {
+    return new AnyNumber();
+  }
+
   public static Shape bool() {
     return new Bool();
   }
@@ -159,6 +164,20 @@ public abstract class Shape {
     @Override
     public JsonObject schema() {
       return new JsonObject().put("type", "integer").put("minimum", min).put("maximum", max);
+    }
+  }
+
+  private static final class AnyNumber extends Shape {
+    @Override
+    public void check(String at, @Nullable Object value) {
+      if (!(value instanceof Number)) {
+        throw invalid(at, "must be a number");
+      }
+    }
+
+    @Override
+    public JsonObject schema() {
+      return new JsonObject().put("type", "number");
     }
   }
 

@@ -27,6 +27,7 @@ final class Assets {
           "checkout.js",
           "console-accounts.js",
           "console-campaigns.js",
+          "console-database.js",
           "console-holds.js",
           "console-invariants.js",
           "console-jobs.js",

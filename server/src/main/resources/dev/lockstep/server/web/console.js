@@ -13,6 +13,7 @@ import { accounts, account } from './console-accounts.js';
 import { queues } from './console-queues.js';
 import { job, jobs } from './console-jobs.js';
 import { schedule, schedules } from './console-schedules.js';
+import { database } from './console-database.js';
 import { keys } from './console-keys.js';
 
 // In sessionStorage: a reload keeps the operator signed in, closing the tab forgets the key, other tabs and the disk
@@ -33,6 +34,7 @@ const PARTS = [
   ['queues', 'Queues', queues],
   ['jobs', 'Jobs', jobs, job],
   ['schedules', 'Schedules', schedules, schedule],
+  ['database', 'Database', database],
   ['keys', 'Keys', keys],
 ];
 

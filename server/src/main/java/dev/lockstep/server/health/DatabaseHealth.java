@@ -1,0 +1,126 @@
+package dev.lockstep.server.health;
+
+import static io.vertx.core.http.HttpMethod.GET;
+
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxListener;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The health of the database, asked for over HTTP and as metrics. Metrics come from memory, looked
+ * up in the background: a scrape waits for nobody. Thread-safe.
+ */
+public final class DatabaseHealth implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(DatabaseHealth.class);
+  private static final Duration INTERVAL = Duration.ofSeconds(15);
+  private static final long CLOSE_SECONDS = 10;
+
+  private final Workers workers;
+  private final Supplier<PoolUse> pool;
+  private final Attempts attempts = new Attempts();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "lockstep-database-health");
+            thread.setDaemon(true);
+            return thread;
+          });
+  private volatile @Nullable HealthReader reader;
+  private volatile @Nullable HealthReport latest;
+
+  public DatabaseHealth(Workers workers, Supplier<PoolUse> pool, Metrics metrics) {
+    this.workers = workers;
+    this.pool = pool;
+    for (Measure measure : Measure.values()) {
+      String name = measure.name().toLowerCase(Locale.ROOT);
+      metrics.gauge(
+          "lockstep.database.health",
+          "What is watched about the database, by name; not a number before it was read.",
+          () -> value(measure),
+          "measure",
+          name);
+      metrics.gauge(
+          "lockstep.database.health.level",
+          "How bad it is: 0 fine, 1 a warning, 2 critical; not a number before it was read.",
+          () -> level(measure),
+          "measure",
+          name);
+    }
+  }
+
+  /** Counts what fails: to be given to the transactor. */
+  public TxListener transactions() {
+    return attempts;
+  }
+
+  /** Begins to look, again and again; what happened before is not counted. Blocks. */
+  public void start(Transactor transactor) {
+    reader = new HealthReader(transactor, attempts, pool);
+    var unused =
+        timer.scheduleWithFixedDelay(this::look, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(
+                GET,
+                "/v1/database",
+                "Shows who waits for whom, what is old, what is dirty, what failed.")
+            .by(Role.OPERATOR)
+            .answering(200, HealthView.SHAPE)
+            .handledBy(
+                request ->
+                    workers.run(this::read).map(report -> Answer.ok(HealthView.json(report)))));
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    try {
+      if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+        log.warn("The look at the database has not ended within {} s", CLOSE_SECONDS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private HealthReport read() {
+    HealthReport report = Objects.requireNonNull(reader).read();
+    latest = report;
+    return report;
+  }
+
+  private void look() {
+    try {
+      read();
+    } catch (RuntimeException e) {
+      log.warn("The database's health could not be read this time: {}", e.getMessage());
+    }
+  }
+
+  private double value(Measure measure) {
+    HealthReport known = latest;
+    return known == null ? Double.NaN : measure.of(known);
+  }
+
+  private double level(Measure measure) {
+    HealthReport known = latest;
+    return known == null ? Double.NaN : measure.level(known).code();
+  }
+}

@@ -1,0 +1,177 @@
+package dev.lockstep.server.health;
+
+import dev.lockstep.server.health.HealthReport.Counts;
+import dev.lockstep.server.health.HealthReport.Replica;
+import dev.lockstep.server.health.HealthReport.Session;
+import dev.lockstep.server.health.HealthReport.Table;
+import dev.lockstep.server.health.HealthReport.TransactionIds;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Reads PostgreSQL's views of itself, in one round trip. */
+final class HealthReader {
+  private static final int MAX_SESSIONS = 500;
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  // Whom a session waits for is asked only of those that wait for a lock: the question locks the
+  // lock manager for a moment.
+  private static final String SESSIONS =
+      """
+      SELECT pid, coalesce(application_name, ''), coalesce(state, 'unknown'),
+        extract(epoch FROM clock_timestamp() - xact_start)::float8,
+        coalesce(extract(epoch FROM clock_timestamp() - greatest(state_change, query_start)), 0)::float8,
+        CASE WHEN wait_event_type = 'Lock' THEN pg_blocking_pids(pid) ELSE '{}'::int[] END,
+        left(coalesce(query, ''), 300)
+      FROM pg_stat_activity
+      WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+      ORDER BY xact_start NULLS LAST, pid LIMIT ?""";
+
+  private static final String TABLES =
+      """
+      SELECT s.schemaname || '.' || s.relname, s.n_live_tup, s.n_dead_tup,
+        greatest(s.last_vacuum, s.last_autovacuum), age(c.relfrozenxid)::bigint
+      FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+      WHERE s.schemaname IN ('lockstep', 'lockstep_server', 'gateway')
+        AND s.relname <> 'flyway_schema_history'
+      ORDER BY s.n_dead_tup DESC, 1""";
+
+  // Without lag in time a replica is idle, or the role may not see it; bytes tell them apart.
+  private static final String REPLICAS =
+      """
+      SELECT coalesce(application_name, ''), coalesce(state, 'unknown'),
+        coalesce(extract(epoch FROM replay_lag), 0)::float8,
+        coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint
+      FROM pg_stat_replication ORDER BY 1""";
+
+  private static final String IDS =
+      """
+      SELECT clock_timestamp(), max(age(datfrozenxid))::bigint,
+        current_setting('autovacuum_freeze_max_age')::bigint
+      FROM pg_database""";
+
+  private static final String COUNTS =
+      """
+      SELECT deadlocks, blks_hit, blks_read FROM pg_stat_database
+      WHERE datname = current_database()""";
+
+  /** Blocks below which a share of hits says nothing. */
+  private static final long MIN_BLOCKS = 10_000;
+
+  private final Transactor transactor;
+  private final Attempts attempts;
+  private final Supplier<PoolUse> pool;
+  private final Activity before;
+
+  private record Activity(long deadlocks, long hits, long reads) {}
+
+  private record Ids(Instant now, TransactionIds ids) {}
+
+  /** What happened before this moment is not counted. Blocks. */
+  HealthReader(Transactor transactor, Attempts attempts, Supplier<PoolUse> pool) {
+    this.transactor = transactor;
+    this.attempts = attempts;
+    this.pool = pool;
+    this.before =
+        transactor.call(
+            connection -> {
+              RoundTrip trip = new RoundTrip(connection);
+              Rows<Activity> activity = trip.query(COUNTS, HealthReader::activity);
+              trip.send();
+              return activity.list().get(0);
+            });
+  }
+
+  /** Blocks, for three seconds at most. */
+  HealthReport read() {
+    TxOptions brief =
+        transactor
+            .defaults()
+            .withLabel("database health")
+            .asReadOnly()
+            .withLockTimeout(PATIENCE)
+            .withStatementTimeout(PATIENCE)
+            .withDeadline(PATIENCE);
+    return transactor.call(brief, this::look);
+  }
+
+  private HealthReport look(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Session> sessions = trip.query(SESSIONS, HealthReader::session, MAX_SESSIONS);
+    Rows<Table> tables = trip.query(TABLES, HealthReader::table);
+    Rows<Replica> replicas =
+        trip.query(
+            REPLICAS,
+            row ->
+                new Replica(row.getString(1), row.getString(2), row.getDouble(3), row.getLong(4)));
+    Rows<Ids> ids = trip.query(IDS, HealthReader::ids);
+    Rows<Activity> activity = trip.query(COUNTS, HealthReader::activity);
+    trip.send();
+    return new HealthReport(
+        ids.list().get(0).now(),
+        sessions.list(),
+        tables.list(),
+        replicas.list(),
+        ids.list().get(0).ids(),
+        counts(activity.list().get(0)),
+        pool.get());
+  }
+
+  private Counts counts(Activity now) {
+    long hits = now.hits() - before.hits();
+    long reads = now.reads() - before.reads();
+    double share = hits + reads < MIN_BLOCKS ? 1 : (double) hits / (hits + reads);
+    return new Counts(
+        // After a reset of the statistics they begin anew.
+        Math.max(0, now.deadlocks() - before.deadlocks()),
+        attempts.conflicts(),
+        attempts.lockTimeouts(),
+        attempts.all(),
+        Math.min(1, Math.max(0, share)));
+  }
+
+  private static Session session(ResultSet row) throws SQLException {
+    double transaction = row.getDouble(4);
+    Optional<Double> seconds =
+        row.wasNull() ? Optional.empty() : Optional.of(Math.max(0, transaction));
+    Array blockers = row.getArray(6);
+    return new Session(
+        row.getInt(1),
+        row.getString(2),
+        row.getString(3),
+        seconds,
+        Math.max(0, row.getDouble(5)),
+        List.of((Integer[]) blockers.getArray()),
+        row.getString(7));
+  }
+
+  private static Table table(ResultSet row) throws SQLException {
+    return new Table(
+        row.getString(1),
+        row.getLong(2),
+        row.getLong(3),
+        Optional.ofNullable(row.getObject(4, OffsetDateTime.class)).map(OffsetDateTime::toInstant),
+        row.getLong(5));
+  }
+
+  private static Ids ids(ResultSet row) throws SQLException {
+    return new Ids(
+        row.getObject(1, OffsetDateTime.class).toInstant(),
+        new TransactionIds(row.getLong(2), row.getLong(3)));
+  }
+
+  private static Activity activity(ResultSet row) throws SQLException {
+    return new Activity(row.getLong(1), row.getLong(2), row.getLong(3));
+  }
+}
