@@ -8,10 +8,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A sink's way through one partition: what was read and not yet delivered, how far it has come, and
@@ -180,17 +182,20 @@ final class Lane {
     Optional<String> down = Optional.empty();
     boolean moved = false;
     Portion portion = send.portion();
+    Set<String> halted = new HashSet<>();
     for (int i = 0; i < results.size(); i++) {
       int index = send.indexes().get(i);
       SinkResult result = results.get(i);
       Read row = portion.row(index);
+      // Behind what was not delivered nothing of its key is judged: it would be passed by for ever.
+      boolean behind = !(result instanceof SinkResult.Delivered) && !halted.add(row.event().key());
       if (result instanceof SinkResult.Delivered) {
         moved = true;
         delivered(portion, index, nowNanos);
       } else if (result instanceof SinkResult.Down failure) {
         down = Optional.of(failure.reason());
         portion.again(index);
-      } else if (result instanceof SinkResult.Unsent) {
+      } else if (behind || result instanceof SinkResult.Unsent) {
         portion.again(index);
       } else if (!blocked.containsKey(row.event().key())
           && blocked.size() >= config.maxParkedKeys()) {

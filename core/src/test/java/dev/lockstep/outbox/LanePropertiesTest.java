@@ -164,7 +164,7 @@ class LanePropertiesTest {
       for (Event event : send.events()) {
         SinkResult result = faults ? anyResult() : SinkResult.DELIVERED;
         if (down || failed.containsKey(event.key())) {
-          result = down ? new SinkResult.Down("still") : SinkResult.UNSENT;
+          result = down ? new SinkResult.Down("still") : anyFailure();
         }
         if (result instanceof SinkResult.Delivered) {
           deliver(event);
@@ -175,6 +175,15 @@ class LanePropertiesTest {
         results.add(result);
       }
       var unused = lane.settle(send, results, now);
+    }
+
+    /** A sink that judges what is behind a failure must do no harm. */
+    private SinkResult anyFailure() {
+      return switch (random.nextInt(3)) {
+        case 0 -> new SinkResult.Poison("bad, too");
+        case 1 -> new SinkResult.Retry("again, too");
+        default -> SinkResult.UNSENT;
+      };
     }
 
     private SinkResult anyResult() {
