@@ -55,6 +55,7 @@ class OperationTest {
       assertThat(other.url()).isNotEqualTo(server.url());
       assertThat(server.database().query(kinds, row -> row.getString(1)))
           .containsExactly(
+              "ended-schedules",
               "expired-holds",
               "expired-transfers",
               "invariants",
