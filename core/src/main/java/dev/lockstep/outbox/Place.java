@@ -26,8 +26,13 @@ final class Place {
         new Lane(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
   }
 
+  /** Also while its sink is down: what is there by the time that is over is tried together. */
+  boolean mayRead() {
+    return !ending && lease.isLive();
+  }
+
   boolean mayBegin(long nowNanos) {
-    return !ending && lease.isLive() && !runner.breaker.isOpen(nowNanos);
+    return mayRead() && !runner.breaker.isOpen(nowNanos);
   }
 
   /** Nothing of it is on its way. */

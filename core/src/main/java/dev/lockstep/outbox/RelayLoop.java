@@ -210,7 +210,10 @@ final class RelayLoop implements Runnable, ShardListener {
     boolean due = now - nextLookNanos >= 0;
     Map<Ask, List<Place>> asks = new LinkedHashMap<>();
     for (Place place : territory.places()) {
-      if (place.mayBegin(now) && place.lane.wantsRows(now) && (due || place.lane.isEager())) {
+      // Read only between two pauses of a sink, a lane could find its sink down each time: the
+      // first
+      // event of another that it stumbles over is faster than a look.
+      if (place.mayRead() && place.lane.wantsRows(now) && (due || place.lane.isEager())) {
         asks.computeIfAbsent(place.ask(), ask -> new ArrayList<>()).add(place);
       }
     }
