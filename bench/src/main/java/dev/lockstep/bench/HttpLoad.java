@@ -98,8 +98,13 @@ final class HttpLoad implements AutoCloseable {
     private Future<Buffer> send(Post post) {
       return client
           .request(HttpMethod.POST, post.path())
-          .compose(request -> headed(request, post).send(Buffer.buffer(post.body())))
-          .compose(response -> response.body().map(body -> created(post, response, body)));
+          // Nested, so that the body is asked for on the event loop, before it has ended.
+          .compose(
+              request ->
+                  headed(request, post)
+                      .send(Buffer.buffer(post.body()))
+                      .compose(
+                          response -> response.body().map(body -> created(post, response, body))));
     }
 
     private HttpClientRequest headed(HttpClientRequest request, Post post) {

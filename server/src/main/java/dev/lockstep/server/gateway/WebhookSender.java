@@ -41,8 +41,8 @@ final class WebhookSender implements AutoCloseable {
                 Signature.HEADER, Signature.of(event.body(), target.secret(), Instant.now()));
     return client
         .request(options)
-        .compose(request -> request.send(event.body()))
-        .compose(WebhookSender::accepted)
+        // Nested, so that the body is asked for on the event loop, before it has ended.
+        .compose(request -> request.send(event.body()).compose(WebhookSender::accepted))
         .timeout(target.answerTimeout().toMillis(), TimeUnit.MILLISECONDS)
         .onFailure(e -> log.debug("Event {} was not delivered: {}", event.id(), e.toString()))
         .otherwise(false);

@@ -89,10 +89,14 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
       body = Buffer.buffer(request.content().byteArrayContent());
     }
     Buffer content = body == null ? Buffer.buffer() : body;
+    // Nested, so that the body is asked for on the event loop: an answer that ended before it was
+    // asked for never comes.
     return client
         .request(options)
-        .compose(http -> content.length() == 0 ? http.send() : http.send(content))
-        .compose(StripeTransport::read);
+        .compose(
+            http ->
+                (content.length() == 0 ? http.send() : http.send(content))
+                    .compose(StripeTransport::read));
   }
 
   private static Future<StripeResponse> read(HttpClientResponse response) {
