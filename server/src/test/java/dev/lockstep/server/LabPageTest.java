@@ -36,6 +36,14 @@ class LabPageTest {
     assertThat(naive.locator(".waits")).containsText("waits for Ann");
     assertThat(naive.locator(".wait")).hasCount(1);
     assertThat(naive.locator(".goes-on")).containsText("1 row");
+    // Nothing is drawn over what a step says.
+    assertThat(naive.locator("li.step").first()).hasCSS("padding-left", "8px");
+    Assertions.assertThat(
+            naive
+                .locator("li.step")
+                .first()
+                .evaluate("step => getComputedStyle(step, '::before').content"))
+        .isEqualTo("none");
     assertThat(page.getByText("Lock the row that counts")).isVisible();
 
     page.getByLabel("Repeatable read").check();

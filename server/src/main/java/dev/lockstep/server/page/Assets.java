@@ -1,13 +1,14 @@
 package dev.lockstep.server.page;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.security.MessageDigest;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -19,7 +20,7 @@ final class Assets {
   private static final int HASH_BYTES = 8;
 
   /** A jar cannot be listed like a folder; a test compares this with what is there. */
-  static final List<String> NAMES =
+  static final List<String> SCRIPTS =
       List.of(
           "api.js",
           "calendar.js",
@@ -53,12 +54,15 @@ final class Assets {
           "metrics.js",
           "plot.js",
           "shop.js",
-          "style.css",
           "triangle-sale.js",
           "triangle.js",
           "verify.js",
           "visitor.js",
           "words.js");
+
+  /** One stylesheet, written in parts; later ones win. */
+  static final List<String> STYLES =
+      List.of("base.css", "parts.css", "tables.css", "shop.css", "console.css", "lab.css");
 
   static final Assets ALL = new Assets();
 
@@ -67,11 +71,14 @@ final class Assets {
 
   private Assets() {
     MessageDigest digest = Sha256.digest();
-    for (String name : NAMES) {
+    for (String name : SCRIPTS) {
       byte[] content = read(name);
       digest.update(content);
-      byName.put(name, Resource.immutable(content, type(name)));
+      byName.put(name, Resource.immutable(content, "text/javascript; charset=utf-8"));
     }
+    byte[] style = style();
+    digest.update(style);
+    byName.put("style.css", Resource.immutable(style, "text/css; charset=utf-8"));
     path = "/web/" + HexFormat.of().formatHex(digest.digest(), 0, HASH_BYTES) + "/";
   }
 
@@ -80,8 +87,15 @@ final class Assets {
     return path;
   }
 
-  Optional<Resource> find(String name) {
-    return Optional.ofNullable(byName.get(name));
+  /** By the last part of their address. */
+  Map<String, Resource> byName() {
+    return Collections.unmodifiableMap(byName);
+  }
+
+  private static byte[] style() {
+    ByteArrayOutputStream whole = new ByteArrayOutputStream();
+    STYLES.forEach(part -> whole.writeBytes(read("style/" + part)));
+    return whole.toByteArray();
   }
 
   static byte[] read(String name) {
@@ -93,9 +107,5 @@ final class Assets {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static String type(String name) {
-    return name.endsWith(".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
   }
 }

@@ -70,10 +70,10 @@ public final class Pages {
         .handler(lab("Scenario", "lab-run.js", "class=\"wide\"")::serve);
     Resource icon = Resource.revalidated(Assets.read("icon.svg"), "image/svg+xml");
     get(router.route("/icon.svg")).handler(icon::serve);
-    for (String name : Assets.NAMES) {
-      Resource asset = Assets.ALL.find(name).orElseThrow();
-      get(router.route(Assets.ALL.path() + name)).handler(asset::serve);
-    }
+    Assets.ALL
+        .byName()
+        .forEach(
+            (name, asset) -> get(router.route(Assets.ALL.path() + name)).handler(asset::serve));
   }
 
   private static Resource lab(String title, String script, String width) {

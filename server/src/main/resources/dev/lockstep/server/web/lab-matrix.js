@@ -52,16 +52,17 @@ async function begin() {
   const cells = new Map();
   const message = el('div', {});
   const body = el('tbody', {});
-  const blank = () => {
+  const blank = (waiting) => {
     show(body, items.map((item) => el('tr', {}, el('th', { scope: 'row' }, el('a', { href: `/lab/${item.id}` }, item.title)),
       LEVELS.map(([isolation]) => {
-        const cell = el('td', {}, el('span', { class: 'quiet' }, '…'));
+        const cell = el('td', {}, el('span', { class: 'quiet' }, waiting));
         cells.set(`${item.id} ${isolation}`, cell);
         return cell;
       }))));
   };
   const start = button('Play them all', { class: 'primary', id: 'all', disabled: !enabled }, async () => {
-    blank();
+    blank('…');
+    show(message);
     try {
       await fill(items, cells);
     } catch (problem) {
@@ -75,10 +76,10 @@ async function begin() {
       round++;
       progress.textContent = '';
       history.replaceState(null, '', `?variant=${value}`);
-      blank();
+      blank('not played');
     },
   }), label);
-  blank();
+  blank('not played');
   show(view,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '/lab' }, 'The lab')),
     el('h1', {}, 'What each level lets happen'),

@@ -27,7 +27,12 @@ let playing = null;
 const message = el('div', {});
 const stage = el('div', { class: 'races' });
 const counter = el('p', { class: 'counter', id: 'counter' });
-const play = button('Play', { id: 'play' }, () => (playing ? pause() : resume()));
+const play = button('Play', { id: 'play' }, whenPlayed(() => (playing ? pause() : resume())));
+
+/** Nothing can be stepped through before it was played, nor where it may not be. */
+function whenPlayed(work) {
+  return () => (runs.naive ? work() : undefined);
+}
 
 function choices(legend, name, pairs, extra) {
   return el('fieldset', { class: `segments ${name}` }, el('legend', {}, legend), el('div', { class: 'row' },
@@ -40,7 +45,7 @@ function choose(name, value) {
   if (name === 'isolation') {
     state.moment = null;
     perform();
-  } else {
+  } else if (runs.naive) {
     draw();
   }
 }
@@ -80,6 +85,7 @@ function byHand(change) {
 async function perform() {
   pause();
   view.setAttribute('aria-busy', 'true');
+  if (!runs.naive) show(stage, el('p', { class: 'quiet' }, 'Playing both on PostgreSQL …'));
   try {
     const played = {};
     for (const [variant] of VARIANTS) {
@@ -90,6 +96,7 @@ async function perform() {
     draw();
     announce(VARIANTS.map(([variant, label]) => `${label}: ${verdictWords(runs[variant])}`).join(' '));
   } catch (problem) {
+    if (!runs.naive) show(stage);
     show(message, refusal(problem));
   }
   view.setAttribute('aria-busy', 'false');
@@ -167,10 +174,11 @@ async function begin() {
     el('p', { class: 'question' }, scenario.question),
     choices('Isolation level', 'isolation', LEVELS, el('small', {}, 'Read uncommitted is read committed in PostgreSQL.')),
     el('div', { class: 'player row' },
-      button('Back', { id: 'back' }, () => byHand(-1)), button('Next', { id: 'next' }, () => byHand(1)), play, counter,
-      button('All', { id: 'all', class: 'plain' }, () => { pause(); state.moment = null; draw(); }),
+      button('Back', { id: 'back' }, whenPlayed(() => byHand(-1))), button('Next', { id: 'next' }, whenPlayed(() => byHand(1))), play, counter,
+      button('All', { id: 'all', class: 'plain' }, whenPlayed(() => { pause(); state.moment = null; draw(); })),
       button('Run again', { id: 'again', class: 'plain' }, perform),
-      button('Copy link', { id: 'share', class: 'plain' }, share)),
+      button('Copy link', { id: 'share', class: 'plain' }, share),
+      el('small', { class: 'hint' }, 'The arrow keys step, too.')),
     choices('Show', 'variant', VARIANTS),
     message, stage,
     el('div', { class: 'columns explained' },

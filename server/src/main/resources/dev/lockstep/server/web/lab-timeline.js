@@ -33,7 +33,7 @@ export function timeline(run, upTo) {
     list.append(item);
   });
   for (const bar of bars(run, shown)) list.append(bar);
-  return el('div', { class: 'timeline' }, head, list);
+  return el('div', { class: 'sessions' }, head, list);
 }
 
 function classes(moment, shown, i, run) {
