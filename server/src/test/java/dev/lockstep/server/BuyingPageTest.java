@@ -36,17 +36,16 @@ class BuyingPageTest {
     press(buyer, "Pay ¥500");
 
     assertThat(heading(buyer, "It is yours")).isFocused();
-    assertThat(buyer.locator(".notice.good"))
-        .containsText("Your position: layer 1, row 1, place 1.");
+    assertThat(buyer.locator(".notice.good")).containsText("Your position: layer 1, place 1.");
     assertThat(buyer.locator(".triangle circle.sold.mine")).hasCount(1);
-    assertThat(buyer.locator(".yours")).containsText("Layer 1: row 1, place 1");
+    assertThat(buyer.locator(".yours")).containsText("Layer 1: place 1");
     assertThat(other.locator(".triangle circle.sold")).hasCount(1);
     assertThat(other.locator(".triangle circle.mine")).hasCount(0);
     assertThat(other.locator(".stock-words").first()).hasText("9 free, 0 held, 1 sold of 10");
 
     // What was bought is still known after a reload, and a hold is no longer there.
     buyer.reload();
-    assertThat(buyer.locator(".yours")).containsText("Layer 1: row 1, place 1");
+    assertThat(buyer.locator(".yours")).containsText("Layer 1: place 1");
     assertThat(buyer.locator(".triangle circle.sold.mine")).hasCount(1);
     assertThat(buyer.getByRole(AriaRole.BUTTON, named("Hold a position"))).isVisible();
   }
@@ -64,7 +63,7 @@ class BuyingPageTest {
     tabTo(page, "pay");
     page.keyboard().press("Enter");
     assertThat(heading(page, "It is yours")).isFocused();
-    assertThat(page.locator(".notice.good")).containsText("layer 2, row 2");
+    assertThat(page.locator(".notice.good")).containsText("layer 2, place");
     tabTo(page, "more");
     page.keyboard().press("Enter");
     assertThat(page.getByRole(AriaRole.BUTTON, named("Hold a position"))).isVisible();

@@ -31,6 +31,7 @@ function open(first) {
   let campaign = first;
   const badge = el('span', { class: 'badge' });
   const bar = stockBar(campaign);
+  const about = el('p', { class: 'quiet' });
   const pause = el('div', { 'aria-live': 'polite' });
   const link = el('p', { class: 'link', role: 'status' });
   const panel = el('section', { class: 'panel', 'aria-labelledby': 'panel-title' });
@@ -41,14 +42,15 @@ function open(first) {
   show(view,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '/' }, 'All sales')),
     el('div', { class: 'card-head' }, el('h1', {}, campaign.name), badge),
-    el('p', { class: 'quiet' }, intro(campaign)),
-    pause, bar, link,
+    about, pause, bar, link,
     el('div', { class: `sale of-${campaign.kind}` }, el('div', { class: 'goods' }, sale.root, yours), panel));
 
   function update(stock) {
     campaign = { ...campaign, ...stock };
     say(badge, state(campaign));
     badge.dataset.state = campaign.paused && campaign.status === 'published' ? 'paused' : campaign.status;
+    say(about, intro(campaign));
+    about.hidden = !about.textContent;
     bar.update(campaign);
     showPause(pause, campaign);
     sale.update(campaign);
@@ -63,7 +65,9 @@ function open(first) {
   watchStock(id, update, (heard) => say(link, heard ? '' : 'Connection lost; trying again. Counts may be out of date.'));
 }
 
+/** How buying works here, while it can be done. */
 function intro(campaign) {
+  if (!['published', 'draft'].includes(campaign.status)) return '';
   const limit = campaign.purchaseLimit ? `, at most ${campaign.purchaseLimit} for each buyer` : '';
   const held = `What you choose is held for you for ${holdTime(campaign.holdSeconds)}${limit}.`;
   return campaign.kind === 'triangle'

@@ -14,6 +14,14 @@ const CARDS = [
 const WARN_AT_SECONDS = [60, 15];
 const POLL_MS = 1_500;
 
+/** Why nothing can be bought, for each status in which nothing can. */
+const OVER = {
+  draft: ['Not open yet', 'This page opens by itself when the sale does.'],
+  soldOut: ['Sold out', 'Everything here has found its buyer.'],
+  drawn: ['Sold out', 'Everything here has found its buyer.'],
+  closed: ['Ended', 'This sale is closed; nothing more is sold.'],
+};
+
 /** What to say of a purchase that was found to have ended while we waited for the bank. */
 const ENDS = { failed: 'not-approved', expired: 'hold-ended', refunding: 'paid-too-late', refunded: 'paid-too-late' };
 
@@ -50,15 +58,17 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       draw('Buy', false, keyForm(() => { choosing(true); loadYours(); }));
       return;
     }
-    const closed = ['closed', 'draft', 'soldOut', 'drawn'].includes(campaign.status);
     const answer = el('div', { id: 'answer' }, message);
+    if (campaign.status in OVER) {
+      const [title, text] = OVER[campaign.status];
+      draw(title, moved, answer, el('p', { class: 'quiet' }, text), el('p', {}, el('a', { href: '/' }, 'Other sales')));
+      return;
+    }
     const submit = el('button', { id: 'hold', class: 'primary' }, sale.submitLabel());
-    draw('Buy', moved, answer, closed
-      ? el('p', { class: 'quiet' }, 'Nothing can be bought here now.')
-      : el('form', {
-        class: 'stack',
-        onsubmit: (event) => { event.preventDefault(); busy(submit, () => take(answer)); },
-      }, sale.fields(), submit));
+    draw('Buy', moved, answer, el('form', {
+      class: 'stack',
+      onsubmit: (event) => { event.preventDefault(); busy(submit, () => take(answer)); },
+    }, sale.fields(), submit));
   }
 
   function holding(moved, message) {
@@ -113,7 +123,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     bought.unshift(purchase);
     drawYours();
     mark();
-    const where = (purchase.positions || []).map((at) => `layer ${at.layer}, ${position(at)}`).join('; ');
+    const where = (purchase.positions || []).map(position).join('; ');
     draw('It is yours', true,
       notice('good', where ? `Your position: ${where}.` : 'Your order is paid.',
         `Paid ${money(purchase.total.amount, purchase.total.currency)}. Purchase ${purchase.id}.`),

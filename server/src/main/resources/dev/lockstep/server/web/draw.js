@@ -47,7 +47,7 @@ function winners(found) {
     el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Winners' },
       el('table', {}, el('thead', {}, el('tr', {}, ['Prize', 'Position', 'Purchase'].map((name) => el('th', { scope: 'col' }, name)))),
         el('tbody', {}, found.winners.map((winner) => el('tr', {}, el('td', { class: 'name' }, winner.prize),
-          el('td', {}, `layer ${winner.position.layer}, ${position(winner.position)}`), el('td', { class: 'id' }, el('code', {}, winner.purchase))))))));
+          el('td', {}, position(winner.position)), el('td', { class: 'id' }, el('code', {}, winner.purchase))))))));
 }
 
 function waiting(found) {
@@ -98,7 +98,7 @@ function story(found) {
     found.entrants.length ? el('details', { class: 'table' }, el('summary', {}, `All ${plural(found.entrants.length, 'entrant')}`),
       el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Entrants' }, el('table', {},
         el('thead', {}, el('tr', {}, ['Position', 'Purchase'].map((name) => el('th', { scope: 'col' }, name)))),
-        el('tbody', {}, found.entrants.map((entrant) => el('tr', {}, el('td', {}, `layer ${entrant.position.layer}, ${position(entrant.position)}`),
+        el('tbody', {}, found.entrants.map((entrant) => el('tr', {}, el('td', {}, position(entrant.position)),
           el('td', { class: 'id' }, el('code', {}, entrant.purchase)))))))) : null);
 }
 

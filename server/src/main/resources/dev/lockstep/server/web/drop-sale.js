@@ -52,15 +52,25 @@ export function dropSale(campaign) {
 function one(product, currency, most) {
   const bar = stockBar(product);
   const input = el('input', { type: 'number', min: 0, max: most, step: 1, value: 0, inputmode: 'numeric', id: `quantity-${product.sku}` });
+  const choice = field(product.name, input);
   return {
     sku: product.sku,
     name: product.name,
     price: product.price,
     input,
-    field: field(product.name, input),
+    field: choice,
     quantity: () => Math.max(0, Math.min(most, Math.trunc(Number(input.value)) || 0)),
     root: el('li', { class: 'card' },
       el('div', { class: 'card-head' }, el('h2', {}, product.name), el('span', { class: 'price' }, money(product.price, currency))), bar),
-    update: (now) => bar.update(now),
+    update(now) {
+      const gone = now.total > 0 && now.sold === now.total;
+      bar.update(now);
+      say(choice.querySelector('label'), gone ? `${product.name}, sold out` : product.name);
+      input.disabled = gone;
+      if (gone && input.value !== '0') {
+        input.value = '0';
+        input.dispatchEvent(new Event('input'));
+      }
+    },
   };
 }

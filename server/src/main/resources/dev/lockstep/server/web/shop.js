@@ -22,7 +22,7 @@ function facts(campaign) {
     prices(campaign),
   ];
   if (campaign.purchaseLimit) parts.push(`at most ${campaign.purchaseLimit} a buyer`);
-  return parts.join(' · ');
+  return parts.map((part) => el('span', {}, part));
 }
 
 function card(campaign) {
@@ -30,7 +30,7 @@ function card(campaign) {
   const bar = stockBar(campaign);
   const link = el('a', { href: `/shop/${campaign.id}` }, campaign.name);
   const item = el('li', { class: 'card' }, el('div', { class: 'card-head' }, el('h2', {}, link), badge),
-    el('p', { class: 'quiet' }, facts(campaign)), bar);
+    el('p', { class: 'quiet facts' }, facts(campaign)), bar);
   item.update = (now) => {
     say(badge, state(now));
     badge.dataset.state = now.paused && now.status === 'published' ? 'paused' : now.status;
@@ -39,17 +39,25 @@ function card(campaign) {
   return item;
 }
 
+/** What can be bought comes first, and of that the newest. Nothing is moved that stands where it belongs. */
+function order(sales) {
+  const open = (campaign) => (campaign.status === 'published' ? 0 : 1);
+  const wanted = [...sales].sort((a, b) => open(a) - open(b)).map((campaign) => cards.get(campaign.id));
+  if (wanted.every((card, at) => list.children[at] === card)) return;
+  const focused = document.activeElement;
+  list.replaceChildren(...wanted);
+  if (list.contains(focused)) focused.focus({ preventScroll: true });
+}
+
 async function refresh() {
   if (document.hidden) return;
   try {
     const sales = (await all('/v1/campaigns')).filter((campaign) => campaign.status !== 'draft').reverse();
     for (const campaign of sales) {
-      if (!cards.has(campaign.id)) {
-        cards.set(campaign.id, card(campaign));
-        list.prepend(cards.get(campaign.id));
-      }
+      if (!cards.has(campaign.id)) cards.set(campaign.id, card(campaign));
       cards.get(campaign.id).update(campaign);
     }
+    order(sales);
     message.replaceChildren(...(sales.length ? [] : [notice('note', 'Nothing is on sale yet.',
       'An operator opens a sale in the console; it then appears here by itself.')]));
   } catch (problem) {

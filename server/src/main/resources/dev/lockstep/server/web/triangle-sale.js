@@ -9,7 +9,12 @@ export function triangleSale(campaign) {
   let layers = campaign.layers;
   const select = el('select', { id: 'layer', onchange: () => choose(Number(select.value)) },
     layers.map((layer) => el('option', { value: layer.layer }, '')));
-  const drawing = triangle(base, (layer) => { choose(layer); select.focus({ preventScroll: true }); });
+  let open = false;
+  const drawing = triangle(base, (layer) => {
+    if (!open) return;
+    choose(layer);
+    select.focus({ preventScroll: true });
+  });
   const rows = layers.map((layer) => el('tr', {}, el('th', { scope: 'row' }, String(layer.layer)),
     el('td', {}, money(layer.price, campaign.currency)), el('td', {}), el('td', {}), el('td', {})));
   const root = el('div', {},
@@ -48,19 +53,23 @@ export function triangleSale(campaign) {
         say(select.options[index], words(layer));
         [layer.free, layer.held, layer.sold].forEach((number, at) => say(rows[index].children[at + 2], String(number)));
       });
+      drawing.guess(layers);
       if (!select.dataset.begun) {
         select.dataset.begun = 'yes';
         const first = layers.filter((layer) => layer.free).at(-1) || layers.at(-1);
         select.value = String(first.layer);
-        drawing.choose(first.layer);
       }
+      // A layer is marked only where one can be chosen.
+      open = now.status === 'published';
+      root.classList.toggle('open', open);
+      drawing.choose(open ? Number(select.value) : 0);
     },
 
     positions: (all) => drawing.update(all),
     mark: (positions) => drawing.mark(positions),
 
     describe(item) {
-      const where = item.positions.map((at) => `row ${at.row}, place ${at.column}`).join('; ');
+      const where = item.positions.map((at) => `place ${at.column}`).join('; ');
       return `Layer ${item.layer}: ${where || plural(item.quantity, 'position')}`;
     },
   };

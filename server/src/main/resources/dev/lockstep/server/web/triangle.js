@@ -39,8 +39,24 @@ export function triangle(baseLength, onChoose) {
     place.circle.setAttribute('class', place.mine ? `${place.state} mine` : place.state);
   }
 
+  // A few large discs would fill the page; many fill it as they are.
+  root.style.maxWidth = `${baseLength * 4.5}rem`;
+
   return {
     root,
+    /** What the counts alone tell, before the first list of positions: a layer of one kind is drawn as such at once. */
+    guess(layers) {
+      for (const { layer, total, free, sold } of layers) {
+        const state = sold === total ? 'sold' : free === total ? 'free' : null;
+        for (let column = 1; state && column <= layer; column++) {
+          const place = places.get(`${layer}.${column}`);
+          if (place.state === 'unknown') {
+            place.state = state;
+            paint(place);
+          }
+        }
+      }
+    },
     /** Takes the positions as the server lists them. */
     update(positions) {
       const sums = { free: 0, held: 0, sold: 0 };

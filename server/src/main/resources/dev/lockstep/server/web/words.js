@@ -33,8 +33,9 @@ export function plural(number, one, many = `${one}s`) {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
 
+/** In a triangle a row is a layer. */
 export function position(at) {
-  return `row ${at.row}, place ${at.column}`;
+  return `layer ${at.layer}, place ${at.column}`;
 }
 
 const STATUS = {
