@@ -3,9 +3,12 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -18,19 +21,19 @@ class RefusedDatabaseTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
   @Test
-  void anotherKindOfUrl() throws Exception {
+  void anotherKindOfUrl() {
     assertThat(refusal("postgres://me:" + SECRET + "@localhost/shop", 2))
         .contains("must start with jdbc:postgresql:");
   }
 
   @Test
-  void credentialsBeforeTheHost() throws Exception {
+  void credentialsBeforeTheHost() {
     assertThat(refusal("jdbc:postgresql://me:" + SECRET + "@localhost/shop", 2))
         .contains("credentials before the host");
   }
 
   @Test
-  void aPortThatIsNone() throws Exception {
+  void aPortThatIsNone() {
     assertThat(refusal("jdbc:postgresql://localhost:99999/shop?password=" + SECRET, 2))
         .contains("not a URL");
   }
@@ -47,18 +50,28 @@ class RefusedDatabaseTest {
   }
 
   @Test
-  void theWrongPassword() throws Exception {
+  void theWrongPassword() {
     assertThat(refusal(database.url() + "?user=" + database.user() + "&password=" + SECRET, 1))
         .contains("refused the user or the password");
   }
 
   @Test
-  void noPassword() throws Exception {
+  void nothingElseIsSaidByTheProcess() throws Exception {
+    String url = database.url() + "?user=" + database.user() + "&password=" + SECRET;
+    try (ServerProcess server = ServerProcess.start("up", "--port", "0", "--database-url", url)) {
+      assertThat(server.awaitExit()).isEqualTo(1);
+      assertThat(server.output()).isEmpty();
+      assertThat(theOneLineOf(server.errors())).contains("refused the user or the password");
+    }
+  }
+
+  @Test
+  void noPassword() {
     assertThat(refusal(database.url() + "?user=" + database.user(), 1)).contains("password");
   }
 
   @Test
-  void noSuchDatabase() throws Exception {
+  void noSuchDatabase() {
     String url = database.server().url("nowhere");
     assertThat(refusal(url + "?user=" + database.user() + "&password=" + database.password(), 1))
         .contains("there is no database", "nowhere")
@@ -66,7 +79,7 @@ class RefusedDatabaseTest {
   }
 
   @Test
-  void aUserWhoMayNotCreateTheSchema() throws Exception {
+  void aUserWhoMayNotCreateTheSchema() {
     database.execute("CREATE ROLE reader LOGIN PASSWORD '" + SECRET + "'");
     assertThat(refusal(database.url() + "?user=reader&password=" + SECRET, 1))
         .contains("may not create", "GRANT CREATE");
@@ -74,7 +87,7 @@ class RefusedDatabaseTest {
   }
 
   @Test
-  void aReadOnlyDatabase() throws Exception {
+  void aReadOnlyDatabase() {
     database.execute("CREATE ROLE standby SUPERUSER LOGIN PASSWORD '" + SECRET + "'");
     database.execute("ALTER ROLE standby SET default_transaction_read_only = on");
     assertThat(refusal(database.url() + "?user=standby&password=" + SECRET, 1))
@@ -87,16 +100,18 @@ class RefusedDatabaseTest {
         .isZero();
   }
 
-  private static String refusal(String url, int exitCode) throws Exception {
-    try (ServerProcess server = ServerProcess.start("up", "--port", "0", "--database-url", url)) {
-      assertThat(server.awaitExit()).isEqualTo(exitCode);
-      assertThat(server.output()).isEmpty();
-      assertThat(server.errors())
-          .singleElement()
-          .asString()
-          .startsWith("lockstep: ")
-          .doesNotContain(SECRET);
-      return server.errors().get(0);
-    }
+  private static String refusal(String url, int exitCode) {
+    StringWriter said = new StringWriter();
+    int code =
+        Main.commandLine()
+            .setErr(new PrintWriter(said))
+            .execute("up", "--port", "0", "--database-url", url);
+    assertThat(code).isEqualTo(exitCode);
+    return theOneLineOf(said.toString().lines().toList());
+  }
+
+  private static String theOneLineOf(List<String> errors) {
+    assertThat(errors).singleElement().asString().startsWith("lockstep: ").doesNotContain(SECRET);
+    return errors.get(0);
   }
 }
