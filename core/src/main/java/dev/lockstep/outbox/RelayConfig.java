@@ -3,6 +3,7 @@ package dev.lockstep.outbox;
 import dev.lockstep.shard.ShardsConfig;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
@@ -88,201 +89,114 @@ public record RelayConfig(
   }
 
   public RelayConfig withLease(Duration lease, Duration heartbeatInterval) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(
+        next -> {
+          next.lease = lease;
+          next.heartbeatInterval = heartbeatInterval;
+        });
   }
 
   public RelayConfig withPollInterval(Duration pollInterval) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.pollInterval = pollInterval);
   }
 
   public RelayConfig withBatchRows(int batchRows) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.batchRows = batchRows);
   }
 
   public RelayConfig withBatchBytes(int batchBytes) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.batchBytes = batchBytes);
   }
 
   public RelayConfig withDeliverTimeout(Duration deliverTimeout) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.deliverTimeout = deliverTimeout);
   }
 
   public RelayConfig withPauses(Duration firstPause, Duration maxPause) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(
+        next -> {
+          next.firstPause = firstPause;
+          next.maxPause = maxPause;
+        });
   }
 
   public RelayConfig withMaxAttempts(int maxAttempts) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.maxAttempts = maxAttempts);
   }
 
   public RelayConfig withMaxParkedKeys(int maxParkedKeys) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.maxParkedKeys = maxParkedKeys);
   }
 
   public RelayConfig withMaintenanceInterval(Duration maintenanceInterval) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.maintenanceInterval = maintenanceInterval);
   }
 
   public RelayConfig withCloseTimeout(Duration closeTimeout) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        listen);
+    return with(next -> next.closeTimeout = closeTimeout);
   }
 
   public RelayConfig withListen(DataSource listen) {
-    return new RelayConfig(
-        node,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        batchRows,
-        batchBytes,
-        deliverTimeout,
-        firstPause,
-        maxPause,
-        maxAttempts,
-        maxParkedKeys,
-        maintenanceInterval,
-        closeTimeout,
-        Optional.of(listen));
+    return with(next -> next.listen = Optional.of(listen));
+  }
+
+  private RelayConfig with(Consumer<Draft> change) {
+    Draft next = new Draft(this);
+    change.accept(next);
+    return next.config();
+  }
+
+  /** A configuration in which one thing is being changed. */
+  private static final class Draft {
+    final String node;
+    Duration lease;
+    Duration heartbeatInterval;
+    Duration pollInterval;
+    int batchRows;
+    int batchBytes;
+    Duration deliverTimeout;
+    Duration firstPause;
+    Duration maxPause;
+    int maxAttempts;
+    int maxParkedKeys;
+    Duration maintenanceInterval;
+    Duration closeTimeout;
+    Optional<DataSource> listen;
+
+    Draft(RelayConfig from) {
+      node = from.node;
+      lease = from.lease;
+      heartbeatInterval = from.heartbeatInterval;
+      pollInterval = from.pollInterval;
+      batchRows = from.batchRows;
+      batchBytes = from.batchBytes;
+      deliverTimeout = from.deliverTimeout;
+      firstPause = from.firstPause;
+      maxPause = from.maxPause;
+      maxAttempts = from.maxAttempts;
+      maxParkedKeys = from.maxParkedKeys;
+      maintenanceInterval = from.maintenanceInterval;
+      closeTimeout = from.closeTimeout;
+      listen = from.listen;
+    }
+
+    RelayConfig config() {
+      return new RelayConfig(
+          node,
+          lease,
+          heartbeatInterval,
+          pollInterval,
+          batchRows,
+          batchBytes,
+          deliverTimeout,
+          firstPause,
+          maxPause,
+          maxAttempts,
+          maxParkedKeys,
+          maintenanceInterval,
+          closeTimeout,
+          listen);
+    }
   }
 
   ShardsConfig shards(int partitions) {
