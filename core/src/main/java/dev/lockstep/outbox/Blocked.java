@@ -41,6 +41,11 @@ final class Blocked {
     return parked;
   }
 
+  /** It waits although no attempt was counted: the sink was down, perhaps because of it. */
+  boolean isSuspect() {
+    return !parked && attempts == 0;
+  }
+
   boolean isDue(long nowNanos) {
     return !parked && nowNanos - retryNanos >= 0;
   }

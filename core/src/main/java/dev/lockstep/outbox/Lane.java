@@ -27,6 +27,8 @@ final class Lane {
   // One that is being delivered, and the next.
   private static final int MAX_PORTIONS = 2;
   private static final int MAX_BACKLOG_KEYS = 100;
+  // More that fail without anything getting through: then it is the sink, not the events.
+  static final int MAX_SUSPECTS = 16;
 
   private final int maxInFlight;
   private final RelayConfig config;
@@ -194,7 +196,12 @@ final class Lane {
         delivered(portion, index, nowNanos);
       } else if (result instanceof SinkResult.Down failure) {
         down = Optional.of(failure.reason());
-        portion.again(index);
+        if (maySuspect(portion, row.event().key())) {
+          suspect(row, failure, nowNanos);
+          portion.pass(row.event().key());
+        } else {
+          portion.again(index);
+        }
       } else if (behind || result instanceof SinkResult.Unsent) {
         portion.again(index);
       } else if (!blocked.containsKey(row.event().key())
@@ -228,20 +235,30 @@ final class Lane {
     }
   }
 
-  private void block(Read row, SinkResult result, long nowNanos) {
-    String key = row.event().key();
-    Blocked one = blocked.get(key);
-    if (one == null) {
-      one = new Blocked(key, row.event().seq(), row.ord());
-      Integer version = freed.remove(key);
-      one.version = version == null ? 0 : version;
-      blocked.put(key, one);
+  /**
+   * Whether to let others past the key of a single event at which the sink said that it is down,
+   * because it may be the reason, and nobody would ever find out. What was read together is tried
+   * together, as a batch is; so this is about what is behind it.
+   */
+  private boolean maySuspect(Portion portion, String key) {
+    if (maxInFlight == 0 || blocked.containsKey(key)) {
+      return maxInFlight > 0;
     }
-    one.seq = row.event().seq();
-    one.ord = row.ord();
+    return portions.stream().anyMatch(other -> other != portion && other.hasOtherThan(key))
+        && blocked.values().stream().filter(Blocked::isSuspect).count() < MAX_SUSPECTS
+        && blocked.size() < config.maxParkedKeys();
+  }
+
+  /** Its key waits for a moment; no attempt is counted. */
+  private void suspect(Read row, SinkResult.Down failure, long nowNanos) {
+    Blocked one = blockedAt(row);
+    one.error = Texts.storable(failure.reason());
+    one.retryAt(nowNanos + config.firstPause().toNanos());
+  }
+
+  private void block(Read row, SinkResult result, long nowNanos) {
+    Blocked one = blockedAt(row);
     one.attempts++;
-    one.changed = true;
-    urgent = true;
     if (result instanceof SinkResult.Retry retry && one.attempts < config.maxAttempts()) {
       one.error = Texts.storable(retry.error());
       one.retryAt(
@@ -255,6 +272,23 @@ final class Lane {
                   : ((SinkResult.Poison) result).error());
       one.park();
     }
+  }
+
+  /** The event's key is passed by from this event on. */
+  private Blocked blockedAt(Read row) {
+    String key = row.event().key();
+    Blocked one = blocked.get(key);
+    if (one == null) {
+      one = new Blocked(key, row.event().seq(), row.ord());
+      Integer version = freed.remove(key);
+      one.version = version == null ? 0 : version;
+      blocked.put(key, one);
+    }
+    one.seq = row.event().seq();
+    one.ord = row.ord();
+    one.changed = true;
+    urgent = true;
+    return one;
   }
 
   private void free(String key) {
@@ -279,9 +313,7 @@ final class Lane {
       head.keys()
           .forEach(
               (key, complete) -> {
-                Blocked one = blocked.get(key);
-                // Nothing of it failed.
-                if (complete && one != null && one.attempts == 0) {
+                if (complete) {
                   free(key);
                 }
               });

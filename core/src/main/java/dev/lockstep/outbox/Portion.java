@@ -4,11 +4,13 @@ import dev.lockstep.outbox.EventSource.Read;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /** Events that were read together, and what has become of each. Not thread-safe. */
 final class Portion {
@@ -36,7 +38,7 @@ final class Portion {
     this.rows = rows;
     this.from = from;
     this.after = after;
-    this.keys = keys;
+    this.keys = new LinkedHashMap<>(keys);
     this.states = new State[rows.size()];
     this.open = rows.size();
     Arrays.fill(states, State.PENDING);
@@ -75,7 +77,7 @@ final class Portion {
     return after.isEmpty();
   }
 
-  /** The keys of a backlog, each with whether this is all there is of it. */
+  /** The keys of a backlog, each with whether this is all there is of it and nothing is left. */
   Map<String, Boolean> keys() {
     return keys;
   }
@@ -90,6 +92,12 @@ final class Portion {
 
   int sent() {
     return sent;
+  }
+
+  /** Whether something of another key is not over. */
+  boolean hasOtherThan(String key) {
+    return IntStream.range(first, states.length)
+        .anyMatch(i -> states[i] != State.OVER && !rows.get(i).event().key().equals(key));
   }
 
   /**
@@ -164,8 +172,9 @@ final class Portion {
     }
   }
 
-  /** Nothing more of the key is sent. */
+  /** Nothing more of the key is sent, although it is not through. */
   void pass(String key) {
+    keys.computeIfPresent(key, (passed, complete) -> false);
     for (int i = first; i < states.length; i++) {
       if (states[i] != State.OVER && rows.get(i).event().key().equals(key)) {
         over(i);

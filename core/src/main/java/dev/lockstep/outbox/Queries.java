@@ -20,11 +20,15 @@ final class Queries {
       WHERE e.part = ? AND e.stream = ? AND e.key = ? AND e.seq > ?
       ORDER BY e.seq LIMIT ?""";
 
-  // Counts from each cursor by index, as the relay reads, and stops counting at a limit.
+  // Counts from each cursor by index, as the relay reads, and stops counting at a limit. A key that
+  // waits without a failure of its own is one that flows, for whoever asks: its events are behind,
+  // not held back.
   private static final String LAGS =
       """
-      SELECT s.name, k.name, COALESCE(sum(w.events), 0)::bigint, min(w.oldest),
-        GREATEST(0, EXTRACT(epoch FROM clock_timestamp() - min(w.oldest)) * 1000)::bigint,
+      SELECT s.name, k.name, COALESCE(sum(w.events + p.behind), 0)::bigint,
+        LEAST(min(w.oldest), min(p.oldest)),
+        GREATEST(0, EXTRACT(epoch FROM
+          clock_timestamp() - LEAST(min(w.oldest), min(p.oldest))) * 1000)::bigint,
         COALESCE(sum(p.parked), 0)::int, COALESCE(sum(p.waiting), 0)::int,
         COALESCE(sum(p.held_back), 0)::bigint, COALESCE(sum(c.delivered), 0)::bigint
       FROM lockstep.outbox_sink k
@@ -47,8 +51,15 @@ final class Queries {
                 ORDER BY e.ord, e.id LIMIT ?) r) w
         CROSS JOIN LATERAL (
           SELECT count(*) FILTER (WHERE p.retry_at IS NULL) AS parked,
-            count(*) FILTER (WHERE p.retry_at IS NOT NULL) AS waiting,
-            sum(o.seq - p.seq + 1) AS held_back
+            count(*) FILTER (WHERE p.retry_at IS NOT NULL AND p.attempts > 0) AS waiting,
+            sum(o.seq - p.seq + 1) FILTER (WHERE p.retry_at IS NULL OR p.attempts > 0)
+              AS held_back,
+            COALESCE(sum(o.seq - p.seq + 1)
+              FILTER (WHERE p.retry_at IS NOT NULL AND p.attempts = 0), 0) AS behind,
+            min((SELECT e.appended_at FROM lockstep.outbox_event e
+                 WHERE e.part = p.part AND e.stream = k.stream AND e.key = p.key
+                   AND e.seq >= p.seq AND e.ord >= p.ord ORDER BY e.seq LIMIT 1))
+              FILTER (WHERE p.retry_at IS NOT NULL AND p.attempts = 0) AS oldest
           FROM lockstep.outbox_parked p
             JOIN lockstep.outbox_key o
               ON o.part = p.part AND o.stream = k.stream AND o.key = p.key

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param age of the oldest of them; zero without
  * @param oldestUnsentAt when the oldest of them was appended
  * @param parkedKeys keys that wait for somebody
- * @param waitingKeys keys that are tried again by themselves
+ * @param waitingKeys keys that failed and are tried again by themselves
  * @param heldBack events of both
  * @param delivered since the sink was defined, repeats included
  */
