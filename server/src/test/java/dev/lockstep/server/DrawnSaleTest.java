@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(180)
 class DrawnSaleTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
+  @RegisterExtension static final StreamStage streams = new StreamStage(server);
 
   private static final int BASE = 10;
   private static final int POSITIONS = 55;
@@ -114,6 +116,85 @@ class DrawnSaleTest {
       assertThat(after.getInteger("sold")).isEqualTo(drawn ? 6 : 5);
       MoneyAndGoods.in(server, campaign).agree(5);
     }
+  }
+
+  @Test
+  void aSaleTellsItsStreamWhatHappenedInTheOrderOfItsCommits() throws Exception {
+    Client shop = server.service();
+    Client operator = server.operator();
+    String before = server.drop(1, null);
+    shop.post(
+            "/v1/campaigns/" + before + "/purchases",
+            "s0",
+            Client.order("b", "pm_card_visa", Client.sku("A", 1)))
+        .expect(201);
+    assertThat(streams.events("sales", before)).isEmpty();
+
+    streams.define("sales", streams.webhook("a", "/sales"));
+    String triangle =
+        server.published(
+            new JsonObject()
+                .put("kind", "triangle")
+                .put("name", "A triangle")
+                .put("currency", "JPY")
+                .put("baseLength", 3)
+                .put("price", 500));
+    for (int layer = 1; layer <= 3; layer++) {
+      for (int i = 0; i < layer; i++) {
+        shop.post(
+                "/v1/campaigns/" + triangle + "/purchases",
+                "s" + layer + i,
+                Client.order("b", layer, "pm_card_visa"))
+            .expect(201);
+      }
+    }
+    String drop = server.drop(2, null);
+    JsonObject purchase =
+        shop.post(
+                "/v1/campaigns/" + drop + "/purchases",
+                "d",
+                Client.order("b", "pm_card_visa", Client.sku("A", 2)))
+            .expect(201);
+    operator.post("/v1/purchases/" + purchase.getString("id") + "/refund", "r", null).expect(200);
+    operator.post("/v1/campaigns/" + drop + "/close", null).expect(200);
+
+    Await.until(
+        "the draw is told", () -> streams.types("/sales", triangle).contains("campaign.drawn"));
+    assertThat(streams.types("/sales", triangle))
+        .containsExactly(
+            "campaign.published",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "purchase.completed",
+            "campaign.soldOut",
+            "campaign.drawn");
+    assertThat(streams.arrived("/sales", triangle))
+        .isEqualTo(LongStream.rangeClosed(1, 9).boxed().toList());
+    Await.until("the end is told", () -> streams.types("/sales", drop).contains("campaign.closed"));
+    assertThat(streams.types("/sales", drop))
+        .containsExactly(
+            "campaign.published",
+            "purchase.completed",
+            "campaign.soldOut",
+            "purchase.refunded",
+            "campaign.closed");
+    JsonObject told =
+        new JsonObject(streams.events("sales", drop).get(1).getJsonObject("data").encode());
+    assertThat(told.getString("id")).isEqualTo(purchase.getString("id"));
+    assertThat(told.getString("status")).isEqualTo("completed");
+    assertThat(told.getJsonObject("total").getInteger("amount")).isEqualTo(500);
+
+    streams.define("sales");
+    String after = server.drop(1, null);
+    shop.post(
+            "/v1/campaigns/" + after + "/purchases",
+            "s9",
+            Client.order("b", "pm_card_visa", Client.sku("A", 1)))
+        .expect(201);
+    assertThat(streams.events("sales", after)).isEmpty();
   }
 
   private static JsonObject triangle() {

@@ -1,7 +1,6 @@
 package dev.lockstep.server;
 
-import static dev.lockstep.server.Client.order;
-import static dev.lockstep.server.Client.sku;
+import static dev.lockstep.server.StreamStage.event;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;
@@ -20,8 +19,6 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -31,7 +28,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class StreamsApiTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
 
-  private static WebhookReceiver receiver;
+  @RegisterExtension
+  static final StreamStage streams = new StreamStage(server, StreamsApiTest::answer);
 
   /** The next of these keys is refused as it is: 422. */
   private static final String POISON = "poison";
@@ -40,16 +38,6 @@ class StreamsApiTest {
   private static final String STUMBLE = "stumble";
 
   private static final AtomicBoolean down = new AtomicBoolean();
-
-  @BeforeAll
-  static void receive() throws Exception {
-    receiver = new WebhookReceiver().answering(StreamsApiTest::answer);
-  }
-
-  @AfterAll
-  static void stopReceiving() {
-    receiver.close();
-  }
 
   private static Answer answer(Received one) {
     String key = one.header("lockstep-key");
@@ -65,7 +53,7 @@ class StreamsApiTest {
   @Test
   void eventsReachTheReceiverSignedAndEachKeysInOrder() throws Exception {
     Client operator = server.operator();
-    define("trades", webhook("a", "/trades"));
+    streams.define("trades", streams.webhook("a", "/trades"));
     JsonArray events = new JsonArray();
     for (int i = 1; i <= 40; i++) {
       events.add(event("portfolio " + i % 4 + "/é%", "trade.booked", new JsonObject().put("n", i)));
@@ -77,10 +65,10 @@ class StreamsApiTest {
             .expect(201);
     assertThat(places.getJsonArray("events").getJsonObject(4))
         .isEqualTo(new JsonObject().put("key", "portfolio 1/é%").put("seq", 2));
-    Await.until("all have arrived", () -> received("/trades").size() == 40);
+    Await.until("all have arrived", () -> streams.received("/trades").size() == 40);
 
     Map<String, List<Long>> byKey =
-        received("/trades").stream()
+        streams.received("/trades").stream()
             .collect(
                 Collectors.groupingBy(
                     one -> one.header("lockstep-key"),
@@ -91,7 +79,7 @@ class StreamsApiTest {
         .isEqualTo(LongStream.rangeClosed(1, 10).boxed().toList());
     assertThat(byKey.values()).containsOnly(LongStream.rangeClosed(1, 10).boxed().toList());
 
-    Received first = received("/trades").get(0);
+    Received first = streams.received("/trades").get(0);
     assertThat(first.header("lockstep-stream")).isEqualTo("trades");
     assertThat(first.header("lockstep-type")).isEqualTo("trade.booked");
     assertThat(first.header("lockstep-id")).matches("\\d+");
@@ -106,8 +94,8 @@ class StreamsApiTest {
     JsonObject fourth = page.getJsonArray("items").getJsonObject(0);
     assertThat(fourth.getInteger("seq")).isEqualTo(4);
     assertThat(fourth.getJsonObject("data")).isEqualTo(new JsonObject().put("n", 13));
-    Await.until("nothing is left", () -> sink("trades").getInteger("delivered") == 40);
-    assertThat(sink("trades").getJsonObject("lag").getInteger("events")).isZero();
+    Await.until("nothing is left", () -> streams.sink("trades").getInteger("delivered") == 40);
+    assertThat(streams.sink("trades").getJsonObject("lag").getInteger("events")).isZero();
     assertThat(operator.get("/metrics").response().body())
         .contains("lockstep_stream_lag_events{sink=\"a\",stream=\"trades\"}");
   }
@@ -116,7 +104,7 @@ class StreamsApiTest {
     String secret =
         server
             .operator()
-            .get("/v1/webhooks/secret?url=" + receiver.url())
+            .get("/v1/webhooks/secret?url=" + streams.receiverUrl())
             .expect(200)
             .getString("secret");
     String signature = one.header("lockstep-signature");
@@ -129,7 +117,7 @@ class StreamsApiTest {
 
   @Test
   void oneBadEventRefusesAllAndARepetitionAppendsNothing() throws Exception {
-    define("whole");
+    streams.define("whole");
     Client shop = server.service();
     String path = "/v1/streams/whole/events";
     JsonArray two = new JsonArray().add(event("k", "t", 1)).add(event("k", "t", 2));
@@ -159,17 +147,17 @@ class StreamsApiTest {
   @Test
   void aRefusedEventParksItsKeyUntilItIsSkippedAndOthersFlow() throws Exception {
     Client operator = server.operator();
-    define("parking", webhook("a", "/parking"));
+    streams.define("parking", streams.webhook("a", "/parking"));
     for (String key : List.of(POISON, POISON, "fine")) {
-      append("parking", key);
+      streams.append("parking", key);
     }
-    Await.until("it is parked", () -> sink("parking").getInteger("parked") == 1);
-    JsonObject parked = sink("parking").getJsonArray("parkedKeys").getJsonObject(0);
+    Await.until("it is parked", () -> streams.sink("parking").getInteger("parked") == 1);
+    JsonObject parked = streams.sink("parking").getJsonArray("parkedKeys").getJsonObject(0);
     assertThat(parked.getString("key")).isEqualTo(POISON);
     assertThat(parked.getString("state")).isEqualTo("parked");
     assertThat(parked.getInteger("seq")).isEqualTo(1);
     assertThat(parked.getString("error")).isEqualTo("Answered 422: no such thing");
-    Await.until("others flow", () -> arrived("/parking", "fine").equals(List.of(1L)));
+    Await.until("others flow", () -> streams.arrived("/parking", "fine").equals(List.of(1L)));
     assertThat(
             operator
                 .get("/v1/streams/parking/sinks/a/keys")
@@ -180,16 +168,16 @@ class StreamsApiTest {
 
     String path = "/v1/streams/parking/sinks/a/keys/" + POISON;
     operator.post(path + "/retry", null).expect(200);
-    Await.until("it was tried again", () -> arrived("/parking", POISON).size() == 2);
-    Await.until("and is parked again", () -> sink("parking").getInteger("parked") == 1);
+    Await.until("it was tried again", () -> streams.arrived("/parking", POISON).size() == 2);
+    Await.until("and is parked again", () -> streams.sink("parking").getInteger("parked") == 1);
     JsonObject skip = new JsonObject().put("seq", 2).put("reason", "sent by hand");
     assertThat(
             operator.post(path + "/skip", skip).expectProblem(409, "other-seq").getInteger("seq"))
         .isEqualTo(1);
     operator.post(path + "/skip", skip.copy().put("seq", 1)).expect(200);
-    Await.until("its next follows", () -> arrived("/parking", POISON).contains(2L));
-    assertThat(arrived("/parking", POISON)).containsExactly(1L, 1L, 2L);
-    Await.until("it flows", () -> sink("parking").getJsonArray("parkedKeys").isEmpty());
+    Await.until("its next follows", () -> streams.arrived("/parking", POISON).contains(2L));
+    assertThat(streams.arrived("/parking", POISON)).containsExactly(1L, 1L, 2L);
+    Await.until("it flows", () -> streams.sink("parking").getJsonArray("parkedKeys").isEmpty());
     operator.post(path + "/retry", null).expectProblem(409, "key-not-parked");
 
     JsonArray actions =
@@ -202,74 +190,87 @@ class StreamsApiTest {
   @Test
   void aReceiverThatIsDownSpendsNoAttemptsAndGetsEverythingLater() throws Exception {
     down.set(true);
-    define("outage", webhook("a", "/down"));
+    streams.define("outage", streams.webhook("a", "/down"));
     for (int i = 0; i < 5; i++) {
-      append("outage", "k" + i % 2);
+      streams.append("outage", "k" + i % 2);
     }
-    Await.until("it is known to be down", () -> sink("outage").getString("down") != null);
-    assertThat(sink("outage").getString("down")).contains("503").contains("closed for lunch");
-    assertThat(sink("outage").getJsonObject("lag").getInteger("events")).isEqualTo(5);
+    Await.until("it is known to be down", () -> streams.sink("outage").getString("down") != null);
+    assertThat(streams.sink("outage").getString("down"))
+        .contains("503")
+        .contains("closed for lunch");
+    assertThat(streams.sink("outage").getJsonObject("lag").getInteger("events")).isEqualTo(5);
     down.set(false);
-    Await.until("all is delivered", () -> sink("outage").getInteger("delivered") == 5);
-    assertThat(sink("outage").getJsonArray("parkedKeys")).isEmpty();
-    assertThat(distinct(arrived("/down", "k0"))).containsExactly(1L, 2L, 3L);
+    Await.until("all is delivered", () -> streams.sink("outage").getInteger("delivered") == 5);
+    Await.until("no key waits", () -> streams.sink("outage").getJsonArray("parkedKeys").isEmpty());
+    assertThat(distinct(streams.arrived("/down", "k0"))).containsExactly(1L, 2L, 3L);
   }
 
   @Test
   void anEventThatItsReceiverStumblesOverWaitsAloneWhileOthersFlow() throws Exception {
-    define("stumbling", webhook("a", "/stumbling"));
-    append("stumbling", STUMBLE);
+    streams.define("stumbling", streams.webhook("a", "/stumbling"));
+    streams.append("stumbling", STUMBLE);
     for (int i = 0; i < 20; i++) {
-      append("stumbling", "k" + i);
+      streams.append("stumbling", "k" + i);
     }
-    Await.until("others flow", () -> sink("stumbling").getInteger("delivered") == 20);
+    Await.until("others flow", () -> streams.sink("stumbling").getInteger("delivered") == 20);
     // Only what gets through tells that the receiver is up; so there must be more of it.
     Await.until(
         "the key waits by itself",
         () -> {
-          append("stumbling", "more");
-          return sink("stumbling").getInteger("waiting") == 1;
+          streams.append("stumbling", "more");
+          return streams.sink("stumbling").getInteger("waiting") == 1;
         });
-    assertThat(sink("stumbling").getJsonArray("parkedKeys").getJsonObject(0).getString("key"))
+    assertThat(
+            streams.sink("stumbling").getJsonArray("parkedKeys").getJsonObject(0).getString("key"))
         .isEqualTo(STUMBLE);
   }
 
   @Test
   void changedSinksKeepTheirProgressAndAReplaySendsTheSameAgain() throws Exception {
     Client operator = server.operator();
-    define("moving", webhook("a", "/before"));
-    append("moving", "k");
-    append("moving", "k");
-    Await.until("both arrived", () -> arrived("/before", "k").equals(List.of(1L, 2L)));
-    Await.until("and that is known", () -> sink("moving").getInteger("delivered") == 2);
-    define("moving", webhook("a", "/after"), new JsonObject().put("name", "b").put("type", "log"));
-    append("moving", "k");
-    Await.until("only the new one comes", () -> arrived("/after", "k").equals(List.of(3L)));
-    Await.until("and that is known", () -> sink("moving").getInteger("delivered") == 3);
+    streams.define("moving", streams.webhook("a", "/before"));
+    streams.append("moving", "k");
+    streams.append("moving", "k");
+    Await.until("both arrived", () -> streams.arrived("/before", "k").equals(List.of(1L, 2L)));
+    Await.until("and that is known", () -> streams.sink("moving").getInteger("delivered") == 2);
+    streams.define(
+        "moving",
+        streams.webhook("a", "/after"),
+        new JsonObject().put("name", "b").put("type", "log"));
+    streams.append("moving", "k");
+    Await.until("only the new one comes", () -> streams.arrived("/after", "k").equals(List.of(3L)));
+    Await.until("and that is known", () -> streams.sink("moving").getInteger("delivered") == 3);
 
     String replay = "/v1/streams/moving/sinks/a/replay";
     operator.post(replay, new JsonObject().put("fromSeq", 2).put("key", "k")).expect(200);
-    Await.until("from there on", () -> arrived("/after", "k").equals(List.of(3L, 2L, 3L)));
-    Await.until("it flows", () -> sink("moving").getJsonArray("parkedKeys").isEmpty());
+    Await.until("from there on", () -> streams.arrived("/after", "k").equals(List.of(3L, 2L, 3L)));
+    Await.until("it flows", () -> streams.sink("moving").getJsonArray("parkedKeys").isEmpty());
     operator.post(replay, new JsonObject().put("fromSeq", 1)).expect(200);
-    Await.until("all", () -> arrived("/after", "k").equals(List.of(3L, 2L, 3L, 1L, 2L, 3L)));
+    Await.until(
+        "all", () -> streams.arrived("/after", "k").equals(List.of(3L, 2L, 3L, 1L, 2L, 3L)));
   }
 
   @Test
   void whatCannotBeIsRefusedPreciselyAndChangesNothing() throws Exception {
     Client operator = server.operator();
-    define("fixed");
-    assertRefused("sinks[0].url", 400, "invalid-request", webhook("a", "/").put("url", "ftp://x"));
+    streams.define("fixed");
+    assertRefused(
+        "sinks[0].url", 400, "invalid-request", streams.webhook("a", "/").put("url", "ftp://x"));
     assertRefused(
         "sinks[0].topic",
         409,
         "kafka-not-configured",
         new JsonObject().put("name", "k").put("type", "kafka").put("topic", "t"));
     assertRefused(
-        "sinks[1].name", 400, "invalid-request", webhook("a", "/"), webhook("a", "/other"));
-    assertRefused("sinks[0].name", 400, "invalid-request", webhook("a/b", "/"));
-    assertRefused("sinks[0].type", 400, "invalid-request", webhook("a", "/").put("type", "ftp"));
-    assertThat(sinks("fixed")).isEmpty();
+        "sinks[1].name",
+        400,
+        "invalid-request",
+        streams.webhook("a", "/"),
+        streams.webhook("a", "/other"));
+    assertRefused("sinks[0].name", 400, "invalid-request", streams.webhook("a/b", "/"));
+    assertRefused(
+        "sinks[0].type", 400, "invalid-request", streams.webhook("a", "/").put("type", "ftp"));
+    assertThat(streams.sinks("fixed")).isEmpty();
     operator
         .put("/v1/streams/a%20b", new JsonObject().put("sinks", new JsonArray()))
         .expectProblem(400, "invalid-request");
@@ -304,92 +305,20 @@ class StreamsApiTest {
   }
 
   @Test
-  void aSaleTellsItsStreamWhatHappenedInTheOrderOfItsCommits() throws Exception {
-    Client shop = server.service();
-    Client operator = server.operator();
-    String before = server.drop(1, null);
-    shop.post(
-            "/v1/campaigns/" + before + "/purchases", "s0", order("b", "pm_card_visa", sku("A", 1)))
-        .expect(201);
-    assertThat(events("sales", before)).isEmpty();
-
-    define("sales", webhook("a", "/sales"));
-    String triangle =
-        server.published(
-            new JsonObject()
-                .put("kind", "triangle")
-                .put("name", "A triangle")
-                .put("currency", "JPY")
-                .put("baseLength", 3)
-                .put("price", 500));
-    for (int layer = 1; layer <= 3; layer++) {
-      for (int i = 0; i < layer; i++) {
-        shop.post(
-                "/v1/campaigns/" + triangle + "/purchases",
-                "s" + layer + i,
-                order("b", layer, "pm_card_visa"))
-            .expect(201);
-      }
-    }
-    String drop = server.drop(2, null);
-    JsonObject purchase =
-        shop.post(
-                "/v1/campaigns/" + drop + "/purchases",
-                "d",
-                order("b", "pm_card_visa", sku("A", 2)))
-            .expect(201);
-    operator.post("/v1/purchases/" + purchase.getString("id") + "/refund", "r", null).expect(200);
-    operator.post("/v1/campaigns/" + drop + "/close", null).expect(200);
-
-    Await.until("the draw is told", () -> types("/sales", triangle).contains("campaign.drawn"));
-    assertThat(types("/sales", triangle))
-        .containsExactly(
-            "campaign.published",
-            "purchase.completed",
-            "purchase.completed",
-            "purchase.completed",
-            "purchase.completed",
-            "purchase.completed",
-            "purchase.completed",
-            "campaign.soldOut",
-            "campaign.drawn");
-    assertThat(arrived("/sales", triangle))
-        .isEqualTo(LongStream.rangeClosed(1, 9).boxed().toList());
-    Await.until("the end is told", () -> types("/sales", drop).contains("campaign.closed"));
-    assertThat(types("/sales", drop))
-        .containsExactly(
-            "campaign.published",
-            "purchase.completed",
-            "campaign.soldOut",
-            "purchase.refunded",
-            "campaign.closed");
-    JsonObject told = new JsonObject(events("sales", drop).get(1).getJsonObject("data").encode());
-    assertThat(told.getString("id")).isEqualTo(purchase.getString("id"));
-    assertThat(told.getString("status")).isEqualTo("completed");
-    assertThat(told.getJsonObject("total").getInteger("amount")).isEqualTo(500);
-
-    define("sales");
-    String after = server.drop(1, null);
-    shop.post(
-            "/v1/campaigns/" + after + "/purchases", "s9", order("b", "pm_card_visa", sku("A", 1)))
-        .expect(201);
-    assertThat(events("sales", after)).isEmpty();
-  }
-
-  @Test
   void severalNodesShareThePartitionsAndOneThatStopsHandsItsOwnOver() throws Exception {
-    define("shared", webhook("a", "/shared"));
+    streams.define("shared", streams.webhook("a", "/shared"));
     try (Server second = server.start(false)) {
       Await.until("both relay", () -> relays().size() == 2);
       for (int i = 0; i < 32; i++) {
-        append("shared", "k" + i);
+        streams.append("shared", "k" + i);
       }
-      Await.until("all is delivered", () -> sink("shared").getInteger("delivered") == 32);
+      Await.until("all is delivered", () -> streams.sink("shared").getInteger("delivered") == 32);
       assertThat(second.url()).isNotEqualTo(server.url());
     }
     Await.until("one relays all", () -> relays().size() == 1);
-    append("shared", "k1");
-    Await.until("it goes on", () -> distinct(arrived("/shared", "k1")).equals(List.of(1L, 2L)));
+    streams.append("shared", "k1");
+    Await.until(
+        "it goes on", () -> distinct(streams.arrived("/shared", "k1")).equals(List.of(1L, 2L)));
   }
 
   /** The nodes that own a partition; with "nobody" while some are between two owners. */
@@ -398,68 +327,6 @@ class StreamsApiTest {
         .map(one -> ((JsonObject) one).getString("node", "nobody"))
         .map(node -> node == null ? "nobody and others" : node)
         .collect(Collectors.toSet());
-  }
-
-  private static JsonObject webhook(String name, String path) {
-    return new JsonObject()
-        .put("name", name)
-        .put("type", "webhook")
-        .put("url", receiver.url() + path);
-  }
-
-  private static void define(String stream, JsonObject... sinks) throws Exception {
-    server
-        .operator()
-        .put("/v1/streams/" + stream, new JsonObject().put("sinks", new JsonArray(List.of(sinks))))
-        .expect(200);
-  }
-
-  private static JsonObject event(String key, String type, Object data) {
-    return new JsonObject().put("key", key).put("type", type).put("data", data);
-  }
-
-  private static void append(String stream, String key) throws Exception {
-    server
-        .operator()
-        .post("/v1/streams/" + stream + "/events", event(key, "t", new JsonObject()))
-        .expect(201);
-  }
-
-  private static JsonArray sinks(String stream) throws Exception {
-    return server.operator().get("/v1/streams/" + stream).expect(200).getJsonArray("sinks");
-  }
-
-  private static JsonObject sink(String stream) throws Exception {
-    return sinks(stream).getJsonObject(0);
-  }
-
-  private static List<JsonObject> events(String stream, String key) throws Exception {
-    return server
-        .operator()
-        .get("/v1/streams/" + stream + "/events?key=" + key)
-        .expect(200)
-        .getJsonArray("items")
-        .stream()
-        .map(JsonObject.class::cast)
-        .toList();
-  }
-
-  private static List<Received> received(String path) {
-    return receiver.received(path);
-  }
-
-  private static List<Long> arrived(String path, String key) {
-    return received(path).stream()
-        .filter(one -> one.header("lockstep-key").equals(key))
-        .map(one -> Long.parseLong(one.header("lockstep-seq")))
-        .toList();
-  }
-
-  private static List<String> types(String path, String key) {
-    return received(path).stream()
-        .filter(one -> one.header("lockstep-key").equals(key))
-        .map(one -> one.header("lockstep-type"))
-        .toList();
   }
 
   private static List<Long> distinct(List<Long> some) {

@@ -1,0 +1,103 @@
+package dev.lockstep.server;
+
+import dev.lockstep.server.WebhookReceiver.Answer;
+import dev.lockstep.server.WebhookReceiver.Received;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/** Streams of a running server, and a receiver to which they can be sent. */
+final class StreamStage implements AfterAllCallback {
+  private final RunningServer server;
+  private final WebhookReceiver receiver;
+
+  StreamStage(RunningServer server) {
+    this(server, one -> Answer.of(204));
+  }
+
+  StreamStage(RunningServer server, Function<Received, Answer> answering) {
+    this.server = server;
+    try {
+      this.receiver = new WebhookReceiver().answering(answering);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    receiver.close();
+  }
+
+  String receiverUrl() {
+    return receiver.url();
+  }
+
+  JsonObject webhook(String name, String path) {
+    return new JsonObject()
+        .put("name", name)
+        .put("type", "webhook")
+        .put("url", receiver.url() + path);
+  }
+
+  void define(String stream, JsonObject... sinks) throws Exception {
+    server
+        .operator()
+        .put("/v1/streams/" + stream, new JsonObject().put("sinks", new JsonArray(List.of(sinks))))
+        .expect(200);
+  }
+
+  static JsonObject event(String key, String type, Object data) {
+    return new JsonObject().put("key", key).put("type", type).put("data", data);
+  }
+
+  void append(String stream, String key) throws Exception {
+    server
+        .operator()
+        .post("/v1/streams/" + stream + "/events", event(key, "t", new JsonObject()))
+        .expect(201);
+  }
+
+  JsonArray sinks(String stream) throws Exception {
+    return server.operator().get("/v1/streams/" + stream).expect(200).getJsonArray("sinks");
+  }
+
+  /** Its first. */
+  JsonObject sink(String stream) throws Exception {
+    return sinks(stream).getJsonObject(0);
+  }
+
+  List<JsonObject> events(String stream, String key) throws Exception {
+    return server
+        .operator()
+        .get("/v1/streams/" + stream + "/events?key=" + key)
+        .expect(200)
+        .getJsonArray("items")
+        .stream()
+        .map(JsonObject.class::cast)
+        .toList();
+  }
+
+  List<Received> received(String path) {
+    return receiver.received(path);
+  }
+
+  /** The sequences of a key, as they came. */
+  List<Long> arrived(String path, String key) {
+    return of(path, key).map(one -> Long.parseLong(one.header("lockstep-seq"))).toList();
+  }
+
+  List<String> types(String path, String key) {
+    return of(path, key).map(one -> one.header("lockstep-type")).toList();
+  }
+
+  private Stream<Received> of(String path, String key) {
+    return received(path).stream().filter(one -> one.header("lockstep-key").equals(key));
+  }
+}
