@@ -46,6 +46,9 @@ public record KafkaConfig(
   private static final int MAX_NAMESPACE_LENGTH = 100;
   // Full batches without waiting: a commit sends whatever there is.
   private static final String BATCH_BYTES = Integer.toString(128 * 1024);
+  // A transaction has to wait until the broker has put the end of the one before into the log. That
+  // takes a few milliseconds, and the broker itself waits for it before it says so.
+  private static final String RETRY_BACKOFF_MS = "5";
 
   public KafkaConfig {
     if (bootstrapServers.isBlank()) {
@@ -95,6 +98,7 @@ public record KafkaConfig(
   Map<String, Object> settings(String transactionalId) {
     Map<String, Object> all = new LinkedHashMap<>();
     all.put(ProducerConfig.BATCH_SIZE_CONFIG, BATCH_BYTES);
+    all.put(ProducerConfig.RETRY_BACKOFF_MS_CONFIG, RETRY_BACKOFF_MS);
     all.putAll(producer);
     int timeoutMs = Math.toIntExact(timeout.toMillis());
     all.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrapServers);
