@@ -20,7 +20,7 @@ import org.HdrHistogram.Histogram;
  */
 final class CommitToPublish {
   static final int PER_SECOND = 1_000;
-  private static final int WRITERS = 16;
+  static final int WRITERS = 16;
   private static final int WARM_UP_SECONDS = 3;
 
   private final int perWriter;

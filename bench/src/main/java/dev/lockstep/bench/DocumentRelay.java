@@ -50,7 +50,7 @@ final class DocumentRelay {
           SELECT n, 'portfolio-' || n %% %d, repeat('x', 200) FROM generate_series(1, %d) n;
         ANALYZE document_outbox
         """
-            .formatted(OutboxBench.PORTFOLIOS, count));
+            .formatted(Relaying.PORTFOLIOS, count));
     LongAdder sent = new LongAdder();
     ExecutorService relays = Executors.newFixedThreadPool(RELAYS);
     try {

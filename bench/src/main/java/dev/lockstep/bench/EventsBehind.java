@@ -1,40 +1,105 @@
 package dev.lockstep.bench;
 
-import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.Content;
+import dev.lockstep.outbox.NewEvent;
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.concurrent.TimeUnit;
+import java.sql.Statement;
+import java.util.stream.IntStream;
 
 /**
- * Fills a stream with events that were delivered long ago, as far as a sink that begins now knows.
+ * Ten million events that a sink which begins now has behind it, in the segment of the table to
+ * which new ones are appended. The first of each key is appended; the others are copies of it with
+ * the sequence and the places that appending would have given them. So that this takes a minute and
+ * not several, the segment is filled by itself, and its indexes are made when it is full.
  */
 final class EventsBehind {
-  static final long COUNT = 10_000_000;
-  private static final long CHUNK = 500_000;
+  static final int COUNT = 10_000_000;
   private static final int KEYS = 1_000;
-  private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(150);
 
-  private EventsBehind() {}
+  private static final String SEGMENT =
+      """
+      SELECT segment, from_ord, to_ord FROM lockstep.outbox_segment
+      WHERE from_ord <= pg_current_xact_id() AND to_ord > pg_current_xact_id()""";
 
-  /** As many as can be written in two and a half minutes. */
-  static long seed(BenchDatabase database, Outbox outbox, String stream) throws SQLException {
-    long id =
-        database.number("SELECT id FROM lockstep.outbox_stream WHERE name = '" + stream + "'");
-    long startedNanos = System.nanoTime();
-    long written = 0;
-    while (written < COUNT && System.nanoTime() - startedNanos < MAX_NANOS) {
-      Progress.say("%,d of %,d events behind", written, COUNT);
-      outbox.maintain();
-      database.execute(
-          """
-          INSERT INTO lockstep.outbox_event
-            (part, stream, ord, xid, key, seq, type, content_type, headers, data, bytes)
-          SELECT n %% %1$d %% %2$d, %3$d, pg_current_xact_id(), pg_current_xact_id(),
-            'behind-' || n %% %1$d, n / %1$d + 1, 't', 'text/plain', '', '', 0
-          FROM generate_series(%4$d, %5$d) n"""
-              .formatted(KEYS, outbox.config().partitions(), id, written, written + CHUNK - 1));
-      written += CHUNK;
+  // Places between the segment's first and the present, as if they had come all the time.
+  private static final String FILL =
+      """
+      INSERT INTO lockstep.filled
+        (part, stream, ord, xid, key, seq, type, content_type, headers, data, bytes)
+      SELECT e.part, e.stream, x.ord, x.ord, e.key, e.seq + n, e.type, e.content_type, e.headers,
+        e.data, e.bytes
+      FROM generate_series(1, %1$d) n
+        CROSS JOIN LATERAL (
+          SELECT (%2$s + n * (pg_current_xact_id()::text::bigint - %2$s) / %1$d)::text::xid8
+            AS ord) x
+        CROSS JOIN lockstep.outbox_event e
+      WHERE e.stream = (SELECT id FROM lockstep.outbox_stream WHERE name = '%3$s')""";
+  private static final String COUNT_UP =
+      """
+      UPDATE lockstep.outbox_key SET seq = seq + %1$d, ord = pg_current_xact_id()
+      WHERE stream = (SELECT id FROM lockstep.outbox_stream WHERE name = '%2$s')""";
+
+  private final Relaying relaying;
+  final String stream;
+
+  private EventsBehind(Relaying relaying, String stream) {
+    this.relaying = relaying;
+    this.stream = stream;
+  }
+
+  /** The first events: early, so that there are transactions among which to spread the others. */
+  static EventsBehind begin(Relaying relaying) {
+    String stream = relaying.define();
+    relaying.transactor.run(
+        connection ->
+            relaying.outbox.appendAll(
+                connection,
+                IntStream.range(0, KEYS)
+                    .mapToObj(i -> NewEvent.of(stream, "old-" + i, "t", Content.json("{}")))
+                    .toList()));
+    return new EventsBehind(relaying, stream);
+  }
+
+  /** All the others. Nobody may be appending or relaying. */
+  void fill() throws SQLException {
+    try (Connection connection = relaying.database.pool().getConnection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      fill(statement);
+      connection.commit();
     }
-    database.execute("ANALYZE lockstep.outbox_event");
-    return written;
+    Progress.say("%,d events behind: analysing", COUNT);
+    relaying.database.execute("ANALYZE lockstep.outbox_event");
+  }
+
+  private void fill(Statement statement) throws SQLException {
+    String table;
+    String from;
+    String to;
+    try (ResultSet segment = statement.executeQuery(SEGMENT)) {
+      segment.next();
+      table = "lockstep.outbox_event_" + segment.getInt(1);
+      from = segment.getString(2);
+      to = segment.getString(3);
+    }
+    Progress.say("%,d events behind: writing them", COUNT);
+    int others = COUNT / KEYS - 1;
+    statement.execute("SET LOCAL maintenance_work_mem = '512MB'");
+    statement.execute(
+        "CREATE TABLE lockstep.filled"
+            + " (LIKE lockstep.outbox_event INCLUDING DEFAULTS INCLUDING CONSTRAINTS)");
+    statement.execute("INSERT INTO lockstep.filled SELECT * FROM " + table);
+    long written = statement.executeLargeUpdate(FILL.formatted(others, from, stream));
+    Report.requireBalance("events behind", COUNT, written + KEYS);
+    statement.execute(COUNT_UP.formatted(others, stream));
+    Progress.say("%,d events behind: making the indexes", COUNT);
+    statement.execute("DROP TABLE " + table);
+    statement.execute(
+        "ALTER TABLE lockstep.filled RENAME TO " + table.substring("lockstep.".length()));
+    statement.execute(
+        "ALTER TABLE lockstep.outbox_event ATTACH PARTITION %s FOR VALUES FROM ('%s') TO ('%s')"
+            .formatted(table, from, to));
   }
 }

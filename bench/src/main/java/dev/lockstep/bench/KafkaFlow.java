@@ -42,7 +42,7 @@ final class KafkaFlow {
       producer.partitionsFor(topic);
       long startedNanos = System.nanoTime();
       for (int n = 0; n < count; n++) {
-        String portfolio = Trades.portfolio(n, OutboxBench.PORTFOLIOS);
+        String portfolio = Trades.portfolio(n, Relaying.PORTFOLIOS);
         long seq = seqs.merge(portfolio, 1L, Long::sum);
         var unused =
             producer.send(

@@ -35,6 +35,11 @@ record Measured(
         "");
   }
 
+  /** Of one caller that measured how many a second, and nothing about single ones. */
+  static Measured rate(String name, double perSecond, long count) {
+    return new Measured(name, 1, perSecond, 0, 0, 0, count, "");
+  }
+
   /** The same when each call did so many things at once. */
   Measured times(int things) {
     return new Measured(

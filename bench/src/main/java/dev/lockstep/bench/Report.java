@@ -126,13 +126,13 @@ final class Report {
       if (r.ran()) {
         out.printf(
             Locale.ROOT,
-            "%-" + width + "s  %,7d  %,10.0f  %,9.2f  %,9.2f  %,9.2f%n",
+            "%-" + width + "s  %,7d  %,10.0f  %9s  %9s  %9s%n",
             r.name(),
             r.callers(),
             r.perSecond(),
-            r.p50Ms(),
-            r.p95Ms(),
-            r.p99Ms());
+            ms(r.p50Ms()),
+            ms(r.p95Ms()),
+            ms(r.p99Ms()));
       } else {
         out.printf(
             Locale.ROOT,
@@ -157,6 +157,11 @@ final class Report {
           aim.target(),
           aim.aim());
     }
+  }
+
+  /** Nothing where single calls were not timed. */
+  private static String ms(double value) {
+    return value == 0 ? "" : String.format(Locale.ROOT, "%,.2f", value);
   }
 
   private String json() {

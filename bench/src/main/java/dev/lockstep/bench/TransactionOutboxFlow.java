@@ -55,7 +55,7 @@ final class TransactionOutboxFlow {
               for (int n = first; n < Math.min(count, first + BATCH); n++) {
                 outbox
                     .schedule(Target.class)
-                    .publish(Trades.portfolio(n, OutboxBench.PORTFOLIOS), Trades.json(n));
+                    .publish(Trades.portfolio(n, Relaying.PORTFOLIOS), Trades.json(n));
               }
             });
       }

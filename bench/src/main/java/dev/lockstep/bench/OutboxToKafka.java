@@ -1,0 +1,81 @@
+package dev.lockstep.bench;
+
+import dev.lockstep.broker.KafkaBroker;
+import dev.lockstep.kafka.KafkaConfig;
+import dev.lockstep.kafka.KafkaSink;
+import dev.lockstep.outbox.Sink;
+import dev.lockstep.outbox.SinkSpec;
+import java.util.List;
+import java.util.Map;
+
+/** The outbox to a real broker, and Kafka's own producer on the same records. */
+final class OutboxToKafka {
+  static final String RELAY = "Lockstep relay to Kafka";
+  static final String HOT = "Lockstep relay to Kafka, one hot key";
+  static final String LATENCY = "Lockstep commit to publish, Kafka";
+  static final String PRODUCER = "ceiling: Kafka's own producer";
+
+  private static final int TOPIC_PARTITIONS = 8;
+  // A broker that runs has seen many small transactions; one that has just started is slow at them
+  // until it is compiled, which takes about ten thousand.
+  private static final int WARM_UP_EVENTS = 40_000;
+  private static final int WARM_UP_ROWS = 4;
+
+  private final Relaying relaying;
+  private final Report report;
+  private final KafkaConfig config;
+  private final String servers;
+
+  private OutboxToKafka(Relaying relaying, Report report, String servers) {
+    this.relaying = relaying;
+    this.report = report;
+    this.servers = servers;
+    this.config = KafkaConfig.of(servers, "bench");
+  }
+
+  static void run(Relaying relaying, int seconds, int count, Report report) throws Exception {
+    Progress.say("Starting Kafka");
+    try (KafkaBroker broker = KafkaBroker.start()) {
+      for (String topic : List.of("warm-up", "producer", "relay", "hot", "latency")) {
+        broker.createTopic(topic, TOPIC_PARTITIONS, Map.of());
+      }
+      OutboxToKafka bench = new OutboxToKafka(relaying, report, broker.bootstrapServers());
+      bench.throughput(count);
+      bench.hotKey(count / 2);
+      bench.latency(seconds);
+    }
+  }
+
+  private void throughput(int count) throws Exception {
+    Progress.say("Kafka: warming up");
+    KafkaFlow.produce(PRODUCER, servers, "warm-up", count);
+    relaying.drain("Kafka: warming up", count / 2, relaying.config(), sink("warm-up"));
+    Progress.say("%s", PRODUCER);
+    double produced = KafkaFlow.produce(PRODUCER, servers, "producer", count);
+    report.add(Measured.rate(PRODUCER, produced, count));
+    double relayed = relaying.drain(RELAY, count, relaying.config(), sink("relay"));
+    KafkaFlow.requireInOrder(RELAY, servers, "relay", count);
+    report.add(Measured.rate(RELAY, relayed, count));
+  }
+
+  private void hotKey(int count) throws Exception {
+    String stream = relaying.defineCounted();
+    relaying.append(HOT, stream, count, 1);
+    double relayed = relaying.deliver(HOT, stream, count, relaying.config(), sink("hot"));
+    KafkaFlow.requireInOrder(HOT, servers, "hot", count);
+    report.add(Measured.rate(HOT, relayed, count));
+  }
+
+  private void latency(int seconds) throws Exception {
+    relaying.drain(
+        "Kafka: warming up",
+        WARM_UP_EVENTS,
+        relaying.config().withBatchRows(WARM_UP_ROWS),
+        sink("warm-up"));
+    report.add(relaying.latency(LATENCY, seconds, sink("latency")));
+  }
+
+  private Sink sink(String topic) {
+    return KafkaSink.on(config).create(topic, SinkSpec.of("sink", KafkaSink.TYPE, topic));
+  }
+}

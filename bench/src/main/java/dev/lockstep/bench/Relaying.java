@@ -1,0 +1,126 @@
+package dev.lockstep.bench;
+
+import dev.lockstep.outbox.NewEvent;
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.OutboxConfig;
+import dev.lockstep.outbox.Relay;
+import dev.lockstep.outbox.RelayConfig;
+import dev.lockstep.outbox.Sink;
+import dev.lockstep.outbox.SinkSpec;
+import dev.lockstep.outbox.SinkTypes;
+import dev.lockstep.tx.Transactor;
+import java.sql.SQLException;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The outbox under measurement: streams of their own, and a relay that counts what it delivers. */
+final class Relaying {
+  static final int PORTFOLIOS = 1_000;
+  static final int BATCH = 2_000;
+
+  private static final String COUNTING = "counting";
+
+  final BenchDatabase database;
+  final Transactor transactor;
+  final Outbox outbox;
+  private int lastStream;
+
+  Relaying(BenchDatabase database) {
+    this.database = database;
+    this.transactor = new Transactor(database.pool());
+    this.outbox = new Outbox(transactor, OutboxConfig.DEFAULT);
+  }
+
+  /** A stream that nobody reads. */
+  String define() {
+    String stream = "bench-" + ++lastStream;
+    outbox.define(stream, List.of(), "bench");
+    return stream;
+  }
+
+  /** A stream whose events are counted. */
+  String defineCounted() {
+    String stream = define();
+    count(stream);
+    return stream;
+  }
+
+  /** Has what is committed from now on counted. */
+  void count(String stream) {
+    outbox.define(stream, List.of(SinkSpec.of("sink", COUNTING, "").startingNow()), "bench");
+  }
+
+  /** So that the next relay has nothing to do with it. */
+  void retire(String stream) {
+    outbox.define(stream, List.of(), "bench");
+  }
+
+  /** Nobody pays for what the one before left to be written. */
+  void settle() throws SQLException {
+    database.execute("CHECKPOINT");
+  }
+
+  RelayConfig config() {
+    return RelayConfig.named("bench").withListen(database.direct());
+  }
+
+  Relay start(RelayConfig config, Sink sink) {
+    return outbox.relay(config, SinkTypes.standard().with(COUNTING, (stream, spec) -> sink));
+  }
+
+  /** How many a second. */
+  double append(String name, String stream, int count, int portfolios) {
+    Progress.say("%s: appending", name);
+    long startedNanos = System.nanoTime();
+    for (int from = 0; from < count; from += BATCH) {
+      List<NewEvent> events =
+          Trades.events(stream, from, Math.min(BATCH, count - from), portfolios);
+      transactor.run(connection -> outbox.appendAll(connection, events));
+    }
+    return count / ((System.nanoTime() - startedNanos) / 1e9);
+  }
+
+  /**
+   * Starts a relay and lets it deliver what was appended to a counted stream; how many a second.
+   *
+   * @param inner where to; null: nowhere
+   */
+  double deliver(String name, String stream, int count, RelayConfig config, @Nullable Sink inner)
+      throws Exception {
+    settle();
+    Progress.say("%s", name);
+    CountingSink sink = new CountingSink(inner, count, event -> {});
+    Relay relay = start(config, sink);
+    try {
+      return sink.await(name);
+    } finally {
+      relay.close();
+      retire(stream);
+    }
+  }
+
+  /** Appends events, then has them delivered; how many a second. */
+  double drain(String name, int count, RelayConfig config, @Nullable Sink inner) throws Exception {
+    String stream = defineCounted();
+    append(name, stream, count, PORTFOLIOS);
+    return deliver(name, stream, count, config, inner);
+  }
+
+  /** From commit to publish, while events come at their pace. */
+  Measured latency(String name, int seconds, @Nullable Sink inner) throws Exception {
+    Progress.say("%s", name);
+    String stream = defineCounted();
+    CommitToPublish pace = new CommitToPublish(seconds);
+    CountingSink sink = new CountingSink(inner, pace.count(), pace::published);
+    settle();
+    Relay relay = start(config(), sink);
+    try {
+      pace.write(transactor, outbox, stream);
+      sink.await(name);
+    } finally {
+      relay.close();
+      retire(stream);
+    }
+    return pace.measured(name);
+  }
+}
