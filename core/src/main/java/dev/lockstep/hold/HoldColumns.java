@@ -9,29 +9,29 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds turned into columns for {@code unnest}. Times travel as microseconds since 1970, which the
- * server need not parse. Lines travel end to end, as unnest would flatten an array of arrays: each
- * hold says how many come before its own, and how many are its own.
+ * Holds turned into columns for a statement. Times travel as microseconds since 1970, which the
+ * server need not parse; no time is 0. Lines travel end to end, as SQL has no array of arrays of
+ * different lengths: each hold says where its own begin and end, counted from one.
  */
 final class HoldColumns {
   private final List<Hold> holds;
-  private final List<Integer> linesBefore = new ArrayList<>();
-  private final List<Integer> lineCounts = new ArrayList<>();
+  private final List<Integer> lineFrom = new ArrayList<>();
+  private final List<Integer> lineTo = new ArrayList<>();
   private final List<Long> pools = new ArrayList<>();
   private final List<Integer> quantities = new ArrayList<>();
-  private final List<Integer> unitsBefore = new ArrayList<>();
-  private final List<Integer> unitCounts = new ArrayList<>();
+  private final List<Integer> unitFrom = new ArrayList<>();
+  private final List<Integer> unitTo = new ArrayList<>();
   private final List<Long> unitPools = new ArrayList<>();
   private final List<Integer> units = new ArrayList<>();
 
   HoldColumns(List<Hold> holds) {
     this.holds = holds;
     for (Hold hold : holds) {
-      linesBefore.add(pools.size());
-      unitsBefore.add(units.size());
+      lineFrom.add(pools.size() + 1);
+      unitFrom.add(units.size() + 1);
       hold.lines().forEach(this::add);
-      lineCounts.add(hold.lines().size());
-      unitCounts.add(units.size() - unitsBefore.get(unitsBefore.size() - 1));
+      lineTo.add(pools.size());
+      unitTo.add(units.size());
     }
   }
 
@@ -48,6 +48,10 @@ final class HoldColumns {
     return SqlArray.uuids(of(hold -> hold.id().value()));
   }
 
+  SqlArray buyers() {
+    return SqlArray.texts(of(hold -> hold.buyer().value()));
+  }
+
   SqlArray states() {
     return SqlArray.smallints(of(hold -> hold.state().code()));
   }
@@ -57,27 +61,27 @@ final class HoldColumns {
   }
 
   SqlArray endedAt() {
-    return SqlArray.bigints(of(hold -> hold.end().map(end -> micros(end.at())).orElse(null)));
+    return SqlArray.bigints(of(hold -> hold.end().map(end -> micros(end.at())).orElse(0L)));
   }
 
   SqlArray endedBy() {
     return SqlArray.texts(of(hold -> hold.end().map(Hold.End::by).orElse(null)));
   }
 
-  SqlArray linesBefore() {
-    return SqlArray.integers(linesBefore);
+  SqlArray lineFrom() {
+    return SqlArray.integers(lineFrom);
   }
 
-  SqlArray lineCounts() {
-    return SqlArray.integers(lineCounts);
+  SqlArray lineTo() {
+    return SqlArray.integers(lineTo);
   }
 
-  SqlArray unitsBefore() {
-    return SqlArray.integers(unitsBefore);
+  SqlArray unitFrom() {
+    return SqlArray.integers(unitFrom);
   }
 
-  SqlArray unitCounts() {
-    return SqlArray.integers(unitCounts);
+  SqlArray unitTo() {
+    return SqlArray.integers(unitTo);
   }
 
   SqlArray pools() {
@@ -96,7 +100,7 @@ final class HoldColumns {
     return SqlArray.integers(units);
   }
 
-  <R extends @Nullable Object> List<R> of(Function<Hold, R> column) {
+  private <R extends @Nullable Object> List<R> of(Function<Hold, R> column) {
     List<R> values = new ArrayList<>(holds.size());
     holds.forEach(hold -> values.add(column.apply(hold)));
     return values;

@@ -39,20 +39,22 @@ import org.jspecify.annotations.Nullable;
  * nested loop it would look each of them up once for each of them.
  */
 final class PlanWriter {
-  // Times are sent as microseconds. Lines of all holds are sent end to end.
+  // Times are sent as microseconds. Lines of all holds are sent end to end. Columns are arrays of
+  // equal length, read by subscript: a call of unnest for each would copy every value twice before
+  // it is used. Texts, which have no fixed place in their array, are unnested and number the rows.
   private static final String MICROS = "timestamptz 'epoch' + interval '1 microsecond' * ";
   private static final String LINES =
       """
-      l.pools[x.lines_before + 1 : x.lines_before + x.line_count],
-        l.quantities[x.lines_before + 1 : x.lines_before + x.line_count],
-        CASE WHEN x.unit_count > 0
-          THEN l.unit_pools[x.units_before + 1 : x.units_before + x.unit_count] END,
-        CASE WHEN x.unit_count > 0
-          THEN l.units[x.units_before + 1 : x.units_before + x.unit_count] END""";
+      a.pools[a.line_from[x.i] : a.line_to[x.i]], a.quantities[a.line_from[x.i] : a.line_to[x.i]],
+        CASE WHEN a.unit_from[x.i] <= a.unit_to[x.i]
+          THEN a.unit_pools[a.unit_from[x.i] : a.unit_to[x.i]] END,
+        CASE WHEN a.unit_from[x.i] <= a.unit_to[x.i]
+          THEN a.units[a.unit_from[x.i] : a.unit_to[x.i]] END""";
   private static final String ALL_LINES =
       """
-      (SELECT ?::bigint[], ?::integer[], ?::bigint[], ?::integer[])
-          AS l (pools, quantities, unit_pools, units)""";
+      ?::bigint[] AS pools, ?::integer[] AS quantities, ?::integer[] AS line_from,
+        ?::integer[] AS line_to, ?::bigint[] AS unit_pools, ?::integer[] AS units,
+        ?::integer[] AS unit_from, ?::integer[] AS unit_to""";
 
   // Joining the scope's row keeps the statement on one shard (and refuses an unknown scope). A hold
   // that is there already fails it, and so does another limit than the one decided by.
@@ -60,29 +62,27 @@ final class PlanWriter {
       """
       INSERT INTO lockstep.hold (scope, hold, buyer, fingerprint, state, created_at, expires_at,
         ended_at, ended_by, pools, quantities, unit_pools, units)
-      SELECT s.scope, x.hold, x.buyer, x.fingerprint,
-        CASE WHEN coalesce(s.buyer_limit, 0) = ? THEN x.state ELSE -1 END,
-        ?, %1$s x.expires_at, %1$s x.ended_at, x.ended_by, %2$s
-      FROM lockstep.scope s, %3$s,
-        unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          AS x (hold, buyer, fingerprint, state, expires_at, ended_at, ended_by, lines_before,
-                line_count, units_before, unit_count)
+      SELECT s.scope, a.hold[x.i], x.buyer, a.fingerprint[x.i],
+        CASE WHEN coalesce(s.buyer_limit, 0) = ? THEN a.state[x.i] ELSE -1 END,
+        ?, %1$s a.expires_at[x.i], %1$s nullif(a.ended_at[x.i], 0), x.ended_by, %2$s
+      FROM lockstep.scope s,
+        (SELECT ?::uuid[] AS hold, ?::bigint[] AS fingerprint, ?::smallint[] AS state,
+          ?::bigint[] AS expires_at, ?::bigint[] AS ended_at, %3$s) AS a,
+        unnest(?, ?) WITH ORDINALITY AS x (buyer, ended_by, i)
       WHERE s.scope = ?"""
           .formatted(MICROS, LINES, ALL_LINES);
 
   // The compare-and-set that lets a hold end only once, and come back only once: it leaves the
-  // state
-  // it was seen in, or takes one that does not exist.
+  // state it was seen in, or takes one that does not exist.
   private static final String UPDATE_HOLDS =
       """
       UPDATE lockstep.hold h
-      SET state = CASE WHEN h.state = x.before THEN x.state ELSE -1 END, expires_at = %1$s x.expires_at,
-        ended_at = %1$s x.ended_at, ended_by = x.ended_by,
-        (pools, quantities, unit_pools, units) = ROW (%2$s)
-      FROM %3$s,
-        unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-          AS x (hold, before, state, expires_at, ended_at, ended_by, lines_before, line_count,
-                units_before, unit_count)
+      SET state = CASE WHEN h.state = a.before[x.i] THEN a.state[x.i] ELSE -1 END,
+        expires_at = %1$s a.expires_at[x.i], ended_at = %1$s nullif(a.ended_at[x.i], 0),
+        ended_by = x.ended_by, (pools, quantities, unit_pools, units) = ROW (%2$s)
+      FROM (SELECT ?::smallint[] AS before, ?::smallint[] AS state, ?::bigint[] AS expires_at,
+          ?::bigint[] AS ended_at, %3$s) AS a,
+        unnest(?, ?) WITH ORDINALITY AS x (hold, ended_by, i)
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
 
@@ -116,24 +116,36 @@ final class PlanWriter {
       """
       INSERT INTO lockstep.stock_audit (scope, pool, seq, hold, cause, actor, held_before, held_after,
         sold_before, sold_after, at)
-      SELECT s.scope, x.pool, x.seq, x.hold, x.cause, x.actor, x.held_before, x.held_after,
-        x.sold_before, x.sold_after, ?
+      SELECT s.scope, a.pool[x.i], a.seq[x.i], a.hold[x.i], a.cause[x.i], x.actor,
+        a.held_before[x.i], a.held_after[x.i], a.sold_before[x.i], a.sold_after[x.i], ?
       FROM lockstep.scope s,
-        unnest(?, ?, ?, ?, ?, ?, ?, ?, ?)
-          AS x (pool, seq, hold, cause, actor, held_before, held_after, sold_before, sold_after)
+        (SELECT ?::bigint[] AS pool, ?::bigint[] AS seq, ?::uuid[] AS hold, ?::smallint[] AS cause,
+          ?::integer[] AS held_before, ?::integer[] AS held_after, ?::integer[] AS sold_before,
+          ?::integer[] AS sold_after) AS a,
+        unnest(?) WITH ORDINALITY AS x (actor, i)
       WHERE s.scope = ?""";
 
   // Where the pool was only remembered this is also what locks it, in ascending order either way it
-  // is joined. Nothing is held a negative number of times.
+  // is joined. Nothing is held a negative number of times. (Without this guard the key of the audit
+  // row, which has the sequence in it, would still refuse a sale that was decided on old counters.)
   private static final String UPDATE_POOLS =
       """
       UPDATE lockstep.pool p
-      SET held =
-          CASE WHEN p.audit_seq = x.seq_before AND p.paused = x.paused THEN x.held ELSE -1 END,
-        sold = x.sold, next_rank = x.next_rank, audit_seq = x.seq_after
-      FROM unnest(?, ?, ?, ?, ?, ?, ?)
-        AS x (pool, paused, held, sold, next_rank, seq_before, seq_after)
+      SET held = CASE WHEN p.audit_seq = a.seq_before[x.i] AND p.paused = a.paused[x.i]
+          THEN a.held[x.i] ELSE -1 END,
+        sold = a.sold[x.i], next_rank = a.next_rank[x.i], audit_seq = a.seq_after[x.i]
+      FROM (SELECT ?::bigint[] AS seq_before, ?::boolean[] AS paused, ?::integer[] AS held,
+          ?::integer[] AS sold, ?::integer[] AS next_rank, ?::bigint[] AS seq_after) AS a,
+        unnest(?) WITH ORDINALITY AS x (pool, i)
       WHERE p.scope = ? AND p.pool = x.pool AND p.pool = ANY (?)""";
+
+  // The same for a batch of one pool, which most are: there is nothing to pair.
+  private static final String UPDATE_POOL =
+      """
+      UPDATE lockstep.pool
+      SET held = CASE WHEN audit_seq = ? AND paused = ? THEN ? ELSE -1 END,
+        sold = ?, next_rank = ?, audit_seq = ?
+      WHERE scope = ? AND pool = ?""";
 
   private final long scope;
   private final Plan plan;
@@ -239,26 +251,26 @@ final class PlanWriter {
   private void insertHolds(RoundTrip trip) {
     List<StoredHold> fresh = plan.newHolds();
     if (!fresh.isEmpty()) {
-      HoldColumns columns = new HoldColumns(fresh.stream().map(StoredHold::hold).toList());
+      HoldColumns columns = new HoldColumns(map(fresh, StoredHold::hold));
       trip.update(
           INSERT_HOLDS,
           plan.buyerLimit(),
           now,
-          columns.pools(),
-          columns.quantities(),
-          columns.unitPools(),
-          columns.units(),
           columns.ids(),
-          SqlArray.texts(columns.of(hold -> hold.buyer().value())),
-          SqlArray.bigints(fresh.stream().map(StoredHold::fingerprint).toList()),
+          SqlArray.bigints(map(fresh, StoredHold::fingerprint)),
           columns.states(),
           columns.expiry(),
           columns.endedAt(),
+          columns.pools(),
+          columns.quantities(),
+          columns.lineFrom(),
+          columns.lineTo(),
+          columns.unitPools(),
+          columns.units(),
+          columns.unitFrom(),
+          columns.unitTo(),
+          columns.buyers(),
           columns.endedBy(),
-          columns.linesBefore(),
-          columns.lineCounts(),
-          columns.unitsBefore(),
-          columns.unitCounts(),
           scope);
     }
   }
@@ -269,20 +281,20 @@ final class PlanWriter {
       HoldColumns columns = new HoldColumns(map(changes, HoldChange::after));
       trip.update(
           UPDATE_HOLDS,
-          columns.pools(),
-          columns.quantities(),
-          columns.unitPools(),
-          columns.units(),
-          columns.ids(),
           SqlArray.smallints(map(changes, change -> change.before().code())),
           columns.states(),
           columns.expiry(),
           columns.endedAt(),
+          columns.pools(),
+          columns.quantities(),
+          columns.lineFrom(),
+          columns.lineTo(),
+          columns.unitPools(),
+          columns.units(),
+          columns.unitFrom(),
+          columns.unitTo(),
+          columns.ids(),
           columns.endedBy(),
-          columns.linesBefore(),
-          columns.lineCounts(),
-          columns.unitsBefore(),
-          columns.unitCounts(),
           scope,
           columns.ids());
     }
@@ -313,31 +325,46 @@ final class PlanWriter {
           SqlArray.bigints(map(audit, StockChange::seq)),
           SqlArray.uuids(map(audit, change -> change.hold().value())),
           SqlArray.smallints(map(audit, change -> change.cause().code())),
-          SqlArray.texts(map(audit, StockChange::actor)),
           SqlArray.integers(map(audit, change -> change.before().held())),
           SqlArray.integers(map(audit, change -> change.after().held())),
           SqlArray.integers(map(audit, change -> change.before().sold())),
           SqlArray.integers(map(audit, change -> change.after().sold())),
+          SqlArray.texts(map(audit, StockChange::actor)),
           scope);
     }
   }
 
   private void updatePools(RoundTrip trip) {
     List<PoolChange> pools = plan.pools();
-    if (!pools.isEmpty()) {
+    if (pools.size() == 1) {
+      updatePool(trip, pools.get(0));
+    } else if (!pools.isEmpty()) {
       SqlArray ids = SqlArray.bigints(map(pools, pool -> pool.counts().pool().value()));
       trip.update(
           UPDATE_POOLS,
-          ids,
+          SqlArray.bigints(map(pools, PoolChange::seqBefore)),
           SqlArray.booleans(map(pools, PoolChange::paused)),
           SqlArray.integers(map(pools, pool -> pool.counts().held())),
           SqlArray.integers(map(pools, pool -> pool.counts().sold())),
           SqlArray.integers(map(pools, PoolChange::nextRank)),
-          SqlArray.bigints(map(pools, PoolChange::seqBefore)),
           SqlArray.bigints(map(pools, PoolChange::seqAfter)),
+          ids,
           scope,
           ids);
     }
+  }
+
+  private void updatePool(RoundTrip trip, PoolChange pool) {
+    trip.update(
+        UPDATE_POOL,
+        pool.seqBefore(),
+        pool.paused(),
+        pool.counts().held(),
+        pool.counts().sold(),
+        pool.nextRank(),
+        pool.seqAfter(),
+        scope,
+        pool.counts().pool().value());
   }
 
   private static java.util.@Nullable UUID uuid(@Nullable HoldId id) {

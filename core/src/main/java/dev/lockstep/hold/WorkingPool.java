@@ -32,7 +32,8 @@ final class WorkingPool {
   WorkingPool(PoolRow row, List<UnitRow> offered, Map<Integer, UnitRow> named) {
     this.row = row;
     this.offered = new ArrayDeque<>(offered);
-    this.fresh = offered.stream().filter(unit -> !unit.returned()).toList();
+    this.fresh =
+        offered.isEmpty() ? List.of() : offered.stream().filter(unit -> !unit.returned()).toList();
     this.named = named;
     this.counts = row.counts();
     this.seq = row.auditSeq();
