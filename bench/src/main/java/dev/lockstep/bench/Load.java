@@ -13,7 +13,10 @@ final class Load {
   private static final long STACK_BYTES = 256 * 1024;
 
   /** Long enough for what is hot to be compiled. */
-  private static final double MIN_WARM_UP_SECONDS = 3;
+  static final double COLD_WARM_UP_SECONDS = 3;
+
+  /** For what was measured before: caches and connections. */
+  static final double WARM_UP_SECONDS = 1;
 
   /** One call, made and answered. */
   @FunctionalInterface
@@ -36,20 +39,39 @@ final class Load {
   }
 
   static Measured run(String name, int callers, int seconds, Call call) throws Exception {
+    return run(name, callers, warmUp(true, seconds), seconds, call);
+  }
+
+  static Measured run(String name, int callers, double warmUpSeconds, int seconds, Call call)
+      throws Exception {
     Progress.say("%s, %,d callers", name, callers);
-    return new Load(name, callers, call).run(seconds, false);
+    return new Load(name, callers, call).run(warmUpSeconds, seconds, false);
   }
 
   /**
    * The same with calls that wait for a pooled connection, and do nothing before they have it:
    * those that still wait when time is up are told to give up, instead of being served for minutes.
    */
-  static Measured runPooled(String name, int callers, int seconds, Call call) throws Exception {
+  static Measured runPooled(String name, int callers, double warmUpSeconds, int seconds, Call call)
+      throws Exception {
     Progress.say("%s, %,d callers", name, callers);
-    return new Load(name, callers, call).run(seconds, true);
+    return new Load(name, callers, call).run(warmUpSeconds, seconds, true);
   }
 
-  private Measured run(int seconds, boolean giveUp) throws Exception {
+  static Measured runPooled(String name, int callers, int seconds, Call call) throws Exception {
+    return runPooled(name, callers, warmUp(true, seconds), seconds, call);
+  }
+
+  /**
+   * How long to warm up.
+   *
+   * @param cold it is the first time in this run
+   */
+  static double warmUp(boolean cold, int seconds) {
+    return Math.max(cold ? COLD_WARM_UP_SECONDS : WARM_UP_SECONDS, seconds / (cold ? 3.0 : 5.0));
+  }
+
+  private Measured run(double warmUpSeconds, int seconds, boolean giveUp) throws Exception {
     CountDownLatch ready = new CountDownLatch(callers);
     List<Thread> threads = new ArrayList<>(callers);
     for (int i = 0; i < callers; i++) {
@@ -59,7 +81,7 @@ final class Load {
       thread.start();
     }
     ready.await();
-    window.pass(Math.max(MIN_WARM_UP_SECONDS, seconds / 3.0), seconds);
+    window.pass(warmUpSeconds, seconds);
     if (giveUp) {
       threads.forEach(Thread::interrupt);
     }
