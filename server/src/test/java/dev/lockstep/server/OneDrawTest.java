@@ -324,44 +324,6 @@ class OneDrawTest {
     server.anyone().get("/v1/campaigns/0/draw").expectProblem(404, "not-found");
   }
 
-  @Test
-  void countingAtReservationDrawsOnPositionsThatNobodyPaidFor() throws Exception {
-    try (Connection connection = begun()) {
-      NaiveDraw naive = NaiveDraw.opened(connection, 3);
-      naive.reserve(1);
-      naive.reserve(2);
-      naive.reserve(3);
-      naive.release(3); // declined: the position is free again, the count is not
-      naive.pay(1);
-      naive.pay(2);
-      assertThat(naive.drawIsDue()).isTrue();
-      assertThat(naive.paid()).isEqualTo(2);
-    }
-  }
-
-  @Test
-  void aLockOnThirtyTwoBitsKeepsAnotherCampaignFromItsDraw() throws Exception {
-    try (Connection first = server.database().connection();
-        Connection second = server.database().connection()) {
-      assertThat(NaiveDraw.tryLock(first, "campaign-1174")).isTrue();
-      // Another campaign, whose MD5 begins alike: "already in progress", and nobody comes back.
-      assertThat(NaiveDraw.tryLock(second, "campaign-17080")).isFalse();
-      assertThat(NaiveDraw.unlock(first, "campaign-1174")).isTrue();
-    }
-  }
-
-  /** A transaction-mode pooler gives each transaction a session, not always the same one. */
-  @Test
-  void aSessionLockIsStrandedWhenAnotherSessionUnlocks() throws Exception {
-    try (Connection one = server.database().connection();
-        Connection another = server.database().connection()) {
-      assertThat(NaiveDraw.tryLock(one, "campaign-1")).isTrue();
-      assertThat(NaiveDraw.unlock(another, "campaign-1")).isFalse();
-      assertThat(NaiveDraw.tryLock(another, "campaign-1")).isFalse();
-      assertThat(NaiveDraw.unlock(one, "campaign-1")).isTrue();
-    }
-  }
-
   private static DrawNode node(Optional<Beacon> beacon) {
     return new DrawNode(server.database().dataSource(), DrawNode.EVERY_SALE, beacon);
   }
