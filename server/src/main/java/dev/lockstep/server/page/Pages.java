@@ -42,7 +42,7 @@ public final class Pages {
 
   private static final String CONSOLE =
       """
-      <main id="main" tabindex="-1">
+      <main id="main" class="wide" tabindex="-1">
       %s<div id="console"><p class="quiet">Loading …</p></div>
       </main>"""
           .formatted(NO_SCRIPT);

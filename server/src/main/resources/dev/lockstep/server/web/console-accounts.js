@@ -1,20 +1,10 @@
 // The ledger: accounts, what changed them, and the trial balance, which is always zero.
 
 import { el, field, notice, show } from './dom.js';
-import { all, get, Intention, post } from './api.js';
-import { count, money, time } from './words.js';
-import { act, badge, choice, code, filters, head, name, paged, table, toast } from './console-parts.js';
-
-/** Currencies of one's own have no sign and no decimals. */
-function amount(number, currency) {
-  try {
-    return money(number, currency);
-  } catch {
-    return `${count(number)} ${currency}`;
-  }
-}
-
-const figure = (text) => el('td', { class: 'figure' }, text);
+import { all, get, post } from './api.js';
+import { time } from './words.js';
+import { act, badge, choice, code, fact, figure, filters, head, identity, name, paged, table, toast } from './console-parts.js';
+import { amount, transfer } from './console-transfers.js';
 
 export async function accounts(place) {
   const campaigns = await all('/v1/campaigns');
@@ -28,7 +18,7 @@ export async function accounts(place) {
     columns: ['Account', 'Balance', 'Reserved', 'Available', 'Floor', 'Entries', 'Id'],
     row: (one) => [name(el('a', { href: `#/accounts/${one.id}` }, one.name)), figure(amount(one.balance, one.currency)),
       figure(amount(one.pending, one.currency)), figure(one.available === null ? 'any' : amount(one.available, one.currency)),
-      figure(one.floor === null ? 'none' : amount(one.floor, one.currency)), figure(count(one.version)), el('td', { class: 'id' }, code(one.id))],
+      figure(one.floor === null ? 'none' : amount(one.floor, one.currency)), figure(one.version), identity(one.id)],
     empty: ['There is no account in this book.', 'Open one with “New account”; a campaign’s book opens with its first sale.'],
   });
   const load = async () => {
@@ -39,7 +29,7 @@ export async function accounts(place) {
     head('Accounts',
       el('button', { type: 'button', id: 'transfer', onclick: () => transfer(load) }, 'Transfer'),
       el('button', { type: 'button', class: 'primary', id: 'create', onclick: () => create(book.value, load) }, 'New account')),
-    filters([['Book', book]], () => load().catch(place.failed)),
+    filters([['Book', book]], () => load().catch(place.failed), null),
     el('section', { class: 'block' }, el('h2', {}, 'Trial balance'), balance),
     el('section', { class: 'block' }, el('h2', {}, 'All accounts'), list.root));
   await load();
@@ -51,21 +41,21 @@ function trialBalance(items) {
     off.length ? notice('bad', 'The books do not balance.', 'Money was made or lost. Look at the invariants, and find out what wrote to the tables beside the server.')
       : notice('good', 'The books balance.', 'In each currency the accounts have as much as others owe; the difference is zero.'),
     items.length ? table('Trial balance', ['Currency', 'Accounts', 'They have', 'They owe', 'Difference'], items.map((one) => [
-      one.currency, figure(count(one.accounts)), figure(amount(one.credit, one.currency)), figure(amount(one.debit, one.currency)),
+      one.currency, figure(one.accounts), figure(amount(one.credit, one.currency)), figure(amount(one.debit, one.currency)),
       el('td', { class: 'figure' }, badge(amount(one.difference, one.currency), one.difference === '0' ? 'completed' : 'failed'))]), ['', '']) : null);
 }
 
 export async function account(place, id) {
   const path = `/v1/accounts/${encodeURIComponent(id)}`;
+  const reload = () => account(place, id).catch((problem) => place.failed(problem));
   const now = await get(path);
-  const fact = (label, value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
   const list = paged({
     place,
     label: 'Entries',
     path: () => `${path}/entries`,
     columns: ['No.', 'When', 'What', 'Amount', 'Balance', 'Reserved', 'Transfer'],
-    row: (one) => [figure(count(one.version)), time(one.at), one.kind, figure(amount(one.amount, now.currency)), figure(amount(one.balance, now.currency)),
-      figure(amount(one.pending, now.currency)), el('td', { class: 'id' }, code(one.transfer))],
+    row: (one) => [figure(one.version), time(one.at), one.kind, figure(amount(one.amount, now.currency)), figure(amount(one.balance, now.currency)),
+      figure(amount(one.pending, now.currency)), identity(el('a', { href: `#/transfers/${encodeURIComponent(one.transfer)}` }, code(one.transfer)))],
     empty: ['Nothing has changed this account yet.', 'Every transfer in, out, reserved and given back appears here.'],
   });
   const to = el('input', { type: 'datetime-local', step: 1 });
@@ -78,14 +68,14 @@ export async function account(place, id) {
   };
   show(place.body,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '#/accounts' }, 'All accounts')),
-    head(now.name),
+    head(now.name, el('button', { type: 'button', id: 'transfer', onclick: () => transfer(reload, now) }, 'Transfer from it')),
     el('dl', { class: 'block' },
       fact('Balance', amount(now.balance, now.currency)),
       fact('Reserved', amount(now.pending, now.currency)),
       fact('Available', now.available === null ? 'any amount' : amount(now.available, now.currency)),
       fact('Floor', now.floor === null ? 'none' : amount(now.floor, now.currency)),
       fact('Id', code(now.id))),
-    el('section', { class: 'block' }, el('h2', {}, 'Balance at a time'), filters([['At (your time)', to]], () => balanceAt().catch(place.failed)), then),
+    el('section', { class: 'block' }, el('h2', {}, 'Balance at a time'), filters([['At (your time)', to]], () => balanceAt().catch(place.failed), 'Show'), then),
     el('section', { class: 'block' }, el('h2', {}, 'Statement'), list.root));
   await list.load();
 }
@@ -103,23 +93,5 @@ function create(campaign, reload) {
       name: title.value.trim(), currency: currency.value.trim(), floor: floor.value === '' ? null : 0, ...(campaign ? { campaign } : {}),
     }),
     onDone: async () => { await reload(); toast('Opened.'); },
-  });
-}
-
-function transfer(reload) {
-  const from = el('input', { type: 'text', required: true, autocomplete: 'off', id: 'transfer-from' });
-  const to = el('input', { type: 'text', required: true, autocomplete: 'off', id: 'transfer-to' });
-  const units = el('input', { type: 'number', min: 1, required: true, id: 'transfer-amount' });
-  const currency = el('input', { type: 'text', maxlength: 12, required: true, pattern: '[A-Z0-9]+', autocomplete: 'off', id: 'transfer-currency' });
-  const intention = new Intention();
-  act({
-    title: 'Transfer',
-    label: 'Move the money',
-    text: 'It moves at once. To undo it, move it back.',
-    extra: [field('From (id)', from), field('To (id)', to), field('Amount in the smallest unit', units), field('Currency', currency)],
-    work: () => intention.send('/v1/transfers', {
-      from: from.value.trim(), to: to.value.trim(), amount: Number(units.value), currency: currency.value.trim(),
-    }),
-    onDone: async () => { await reload(); toast('Moved.'); },
   });
 }

@@ -2,9 +2,11 @@
 
 import { el, notice, show, stockBar } from './dom.js';
 import { all, get, post } from './api.js';
-import { money, state, time } from './words.js';
-import { act, badge, choice, code, filters, head, name, paged, table, toast } from './console-parts.js';
+import { money, seconds, state, time } from './words.js';
+import { act, badge, choice, code, every, fact, figure, filters, head, identity, name, paged, prose, table, toast } from './console-parts.js';
 import { newCampaign } from './console-new-campaign.js';
+
+const EVERY_MS = 3_000;
 
 export async function campaigns(place) {
   const found = await all('/v1/campaigns');
@@ -12,7 +14,7 @@ export async function campaigns(place) {
     head('Campaigns', el('button', { type: 'button', class: 'primary', id: 'create', onclick: () => newCampaign((made) => { location.hash = `#/campaigns/${made.id}`; }) }, 'New campaign')),
     table('Campaigns', ['Name', 'Kind', 'State', 'Free', 'Held', 'Sold', 'Total', 'Id'], found.reverse().map((one) => [
       name(el('a', { href: `#/campaigns/${one.id}` }, one.name)), one.kind, stateOf(one),
-      String(one.free), String(one.held), String(one.sold), String(one.total), code(one.id)]),
+      figure(one.free), figure(one.held), figure(one.sold), figure(one.total), code(one.id)]),
     ['There is no campaign yet.', 'Make one with “New campaign”: it begins as a draft that nobody can buy from.']));
 }
 
@@ -22,44 +24,53 @@ function stateOf(one) {
 
 export async function campaign(place, id) {
   const path = `/v1/campaigns/${encodeURIComponent(id)}`;
-  const reload = () => campaign(place, id).catch((problem) => place.failed(problem));
+  let stop = () => {};
+  const reload = () => { stop(); return campaign(place, id).catch((problem) => place.failed(problem)); };
   const now = await get(path);
+  const bar = stockBar(now);
+  const pools = el('div', {}, stock(now));
   show(place.body,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '#/campaigns' }, 'All campaigns')),
     head(now.name, stateOf(now), ...actions(now, path, reload)),
     now.paused ? notice('note', 'Paused.', now.pauseReason) : null,
-    stockBar(now),
+    bar,
     facts(now),
-    stock(now),
+    el('section', { class: 'block' }, el('h2', {}, 'Stock'), pools),
     await record(path),
     trail(place, now, path));
+  stop = every(place, async () => {
+    const later = await get(path);
+    bar.update(later);
+    show(pools, stock(later));
+    // Somebody else has paused it, or the last one is sold: then what can be done has changed, too.
+    if (later.status !== now.status || later.paused !== now.paused) await reload();
+  }, EVERY_MS);
 }
 
 function facts(now) {
-  const fact = (label, value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
   return el('dl', { class: 'block' },
     fact('Id', code(now.id)),
     fact('Limit for a buyer', now.purchaseLimit ? String(now.purchaseLimit) : 'none'),
-    fact('Held for', `${now.holdSeconds} s`),
+    fact('Held for', seconds(now.holdSeconds)),
     now.prizes.length ? fact('Prizes', now.prizes.map((prize) => `${prize.quantity} × ${prize.name}`).join(', ')) : null,
-    now.seedCommitment ? fact('Seed commitment', code(now.seedCommitment)) : null,
+    now.kind === 'triangle' && now.seedCommitment ? fact('Seed commitment', code(now.seedCommitment)) : null,
     fact('Pages', el('span', { class: 'row' }, el('a', { href: `/shop/${now.id}` }, 'In the shop'),
       now.kind === 'triangle' ? el('a', { href: `/shop/${now.id}/draw` }, 'The draw') : null)));
 }
 
 function stock(now) {
   const items = now.layers || now.products;
-  return el('section', { class: 'block' }, el('h2', {}, 'Stock'),
-    table('Stock', [now.layers ? 'Layer' : 'Product', 'Price', 'Free', 'Held', 'Sold', 'Total'], items.map((item) => [
-      name(item.sku ? `${item.name} (${item.sku})` : String(item.layer)), money(item.price, now.currency),
-      String(item.free), String(item.held), String(item.sold), String(item.total)]), ['No stock.', '']));
+  return table('Stock', [now.layers ? 'Layer' : 'Product', 'Price', 'Free', 'Held', 'Sold', 'Total'], items.map((item) => [
+    name(item.sku ? `${item.name} (${item.sku})` : String(item.layer)), figure(money(item.price, now.currency)),
+    figure(item.free), figure(item.held), figure(item.sold), figure(item.total)]), ['No stock.', '']);
 }
 
 async function record(path) {
   const done = await all(`${path}/actions`);
   return el('section', { class: 'block' }, el('h2', {}, 'What operators did'),
     table('Actions', ['When', 'What', 'Who', 'Why', 'Which'], done.map((one) => [
-      time(one.at), one.action, el('td', { class: 'id' }, code(one.actor)), name(one.reason || '–'), one.subject ? el('td', { class: 'id' }, code(one.subject)) : '–']), ['Nothing yet.', '']));
+      time(one.at), one.action, identity(one.actor), prose(one.reason || '–'), one.subject ? identity(one.subject) : '–']),
+    ['Nothing yet.', 'Publishing, pausing, releasing and refunding are listed here, with who did it and why.']));
 }
 
 function trail(place, now, path) {
@@ -70,12 +81,12 @@ function trail(place, now, path) {
     label: 'Stock changes',
     path: () => `${path}/audit${pool.value ? `?pool=${encodeURIComponent(pool.value)}` : ''}`,
     columns: ['When', 'Pool', 'No.', 'Cause', 'Held', 'Sold', 'Who', 'Hold'],
-    row: (one) => [time(one.at), one.pool, String(one.seq), one.cause, `${one.heldBefore} → ${one.heldAfter}`,
-      `${one.soldBefore} → ${one.soldAfter}`, el('td', { class: 'id' }, code(one.actor)), el('td', { class: 'id' }, code(one.hold))],
+    row: (one) => [time(one.at), one.pool, figure(one.seq), one.cause, figure(`${one.heldBefore} → ${one.heldAfter}`),
+      figure(`${one.soldBefore} → ${one.soldAfter}`), identity(one.actor), identity(one.hold)],
     empty: ['No stock has moved yet.', 'Every hold, sale, release and expiry appears here.'],
   });
   list.load();
-  return el('section', { class: 'block' }, el('h2', {}, 'Audit trail'), filters([['Pool', pool]], list.load), list.root);
+  return el('section', { class: 'block' }, el('h2', {}, 'Audit trail'), filters([['Pool', pool]], list.load, null), list.root);
 }
 
 function actions(now, path, reload) {

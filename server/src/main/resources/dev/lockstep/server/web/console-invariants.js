@@ -3,17 +3,23 @@
 import { button, el, notice, show } from './dom.js';
 import { get, post } from './api.js';
 import { forOperator, plural, time } from './words.js';
-import { head, name, table } from './console-parts.js';
+import { head, prose, table } from './console-parts.js';
+
+/** Each minute only what has changed is compared, which may be nothing. */
+function compared(checked) {
+  if (!checked.pools && !checked.accounts) return 'Nothing had changed since the check before';
+  return `${plural(checked.pools, 'pool')} with ${plural(checked.changes, 'change')} and ${plural(checked.accounts, 'account')} with ${plural(checked.entries, 'entry', 'entries')} compared`;
+}
 
 export async function invariants(place) {
   const result = el('div', { 'aria-live': 'polite' });
   const draw = (report) => show(result,
     report.ok
-      ? notice('good', 'All records agree.', `${plural(report.checked.pools, 'pool')} with ${plural(report.checked.changes, 'change')} and ${plural(report.checked.accounts, 'account')} with ${plural(report.checked.entries, 'entry', 'entries')} compared, ${time(report.checkedAt)}.`)
+      ? notice('good', 'All records agree.', `${compared(report.checked)}, ${time(report.checkedAt)}.`)
       : notice('bad', `${plural(report.violations.length, 'violation')} found, ${time(report.checkedAt)}.`,
         'The pools concerned are paused. Find out what wrote to the tables beside the server before you resume them.'),
     report.violations.length ? table('Violations', ['Check', 'Campaign', 'Pool or account', 'What differs'], report.violations.map((one) => [
-      one.check, el('a', { href: `#/campaigns/${one.campaign}` }, one.campaign), one.pool || one.account || 'all', name(one.detail)]), ['', '']) : null);
+      one.check, el('a', { href: `#/campaigns/${one.campaign}` }, one.campaign), one.pool || one.account || 'all', prose(one.detail)]), ['', '']) : null);
   show(place.body,
     head('Invariants', button('Check now', { class: 'primary', id: 'check' }, async () => {
       try {

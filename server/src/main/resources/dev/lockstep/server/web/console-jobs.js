@@ -3,9 +3,11 @@
 import { busy, button, el, notice, show } from './dom.js';
 import { get, post } from './api.js';
 import { distance, forOperator, plural, time } from './words.js';
-import { act, badge, choice, code, filters, head, name, paged, toast } from './console-parts.js';
+import { act, badge, choice, code, every, fact, figure, filters, head, identity, name, paged, prose, toast } from './console-parts.js';
 
 const STATES = ['scheduled', 'ready', 'running', 'dead', 'done'];
+const ENDED = ['done', 'dead'];
+const EVERY_MS = 3_000;
 const BADGES = { running: 'held', dead: 'failed', done: 'completed' };
 /** What one request changes at most; the server's limit. */
 const PORTION = 10_000;
@@ -28,9 +30,9 @@ export async function jobs(place) {
     place,
     label: 'Jobs',
     path: () => `/v1/jobs?${new URLSearchParams(filter())}`,
-    columns: ['Due', 'State', 'Kind', 'Queue', 'Failed', 'What went wrong', 'Job'],
-    row: (one) => [time(one.dueAt), stateBadge(one.state), name(one.kind), name(one.queue), failures(one), name(one.reason || '–'),
-      el('td', { class: 'id' }, el('a', { href: `#/jobs/${encodeURIComponent(one.id)}` }, code(one.id)))],
+    columns: ['Due', 'State', 'Kind', 'Queue', 'Failed attempts', 'What went wrong', 'Job'],
+    row: (one) => [time(one.dueAt), stateBadge(one.state), name(el('a', { href: `#/jobs/${encodeURIComponent(one.id)}` }, one.kind)), name(one.queue), figure(failures(one)),
+      one.reason ? prose(one.reason) : '–', identity(one.id)],
     empty: ['No job matches.', 'Jobs that are done are kept for a week; leave the fields open to see all.'],
   });
   async function search() {
@@ -89,7 +91,7 @@ function many(label, { filter, reload, ...what }) {
       return;
     }
     if (!matched) {
-      toast('No job matches: there is nothing to do.');
+      toast('No job matches: there is nothing to do.', undefined, 'note');
       return;
     }
     act({
@@ -108,7 +110,7 @@ function many(label, { filter, reload, ...what }) {
 
 function toastProblem(problem) {
   const [title, next] = forOperator(problem);
-  toast(`${title} ${next}`);
+  toast(`${title} ${next}`, undefined, 'bad');
 }
 
 function words(filter) {
@@ -118,9 +120,9 @@ function words(filter) {
 
 export async function job(place, id) {
   const path = `/v1/jobs/${encodeURIComponent(id)}`;
-  const reload = () => job(place, id).catch((problem) => place.failed(problem));
+  let stop = () => {};
+  const reload = () => { stop(); return job(place, id).catch((problem) => place.failed(problem)); };
   const now = await get(path);
-  const fact = (label, value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
   show(place.body,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' },
       el('a', { href: `#/jobs?queue=${encodeURIComponent(now.queue)}&state=${now.state}` }, `All ${now.state} jobs of ${now.queue}`)),
@@ -137,6 +139,10 @@ export async function job(place, id) {
     el('section', { class: 'block' }, el('h2', {}, 'Attempts'), timeline(now)),
     el('section', { class: 'block' }, el('h2', {}, 'Payload'),
       el('pre', { class: 'wrapped', tabindex: '0' }, JSON.stringify(now.payload, null, 2))));
+  if (ENDED.includes(now.state)) return;
+  // What has been seen of it, so that it is drawn anew only when there is more to see.
+  const seen = (one) => `${one.state} ${one.version} ${one.attempts.length} ${one.dueAt}`;
+  stop = every(place, async () => { if (seen(await get(path)) !== seen(now)) await reload(); }, EVERY_MS);
 }
 
 /** What was tried and when, the first on top, and what comes next. */

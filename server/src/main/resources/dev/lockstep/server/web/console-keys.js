@@ -12,19 +12,19 @@ export async function keys(place) {
     label: 'Keys',
     path: () => (role.value ? `/v1/keys?role=${role.value}` : '/v1/keys'),
     columns: ['Name', 'Role', 'Begins with', 'Buyer', 'Made', 'Expires', 'State', ''],
-    row: (one) => [name(one.name), one.role, code(`${one.prefix}…`), name(one.buyer || '–'), time(one.createdAt),
+    row: (one) => [name(one.name), one.role, code(`${one.prefix}…`), name(one.buyer || '–'), el('td', {}, time(one.createdAt), el('small', { class: 'below' }, `by ${one.createdBy}`)),
       one.expiresAt ? time(one.expiresAt) : 'never', stateOf(one), one.revokedAt ? '' : revoke(one, () => list.load())],
     empty: ['There is no key in the table.', 'The operator key of the configuration is not listed: it lives in the environment.'],
   });
   show(place.body,
     head('Keys', el('button', { type: 'button', class: 'primary', id: 'create', onclick: () => create(() => list.load()) }, 'New key')),
-    filters([['Role', role]], list.load), list.root);
+    filters([['Role', role]], list.load, null), list.root);
   await list.load();
 }
 
 function stateOf(key) {
   if (key.revokedAt) return name(badge('revoked', 'failed'), ` ${time(key.revokedAt)}${key.revokeReason ? `: ${key.revokeReason}` : ''}`);
-  return key.expiresAt && Date.parse(key.expiresAt) < Date.now() ? badge('expired') : badge('good', 'completed');
+  return key.expiresAt && Date.parse(key.expiresAt) < Date.now() ? badge('expired') : badge('active', 'completed');
 }
 
 function create(reload) {
@@ -67,7 +67,7 @@ function reveal(made) {
 
 function revoke(key, reload) {
   return el('button', {
-    type: 'button', class: 'danger plain',
+    type: 'button', class: 'danger plain', id: `revoke-${key.id}`, 'aria-label': `Revoke ${key.name}`,
     onclick: () => act({
       title: `Revoke “${key.name}”?`,
       text: 'Whoever uses it is refused at once, on other nodes within five seconds. This cannot be undone; you can make a new key.',

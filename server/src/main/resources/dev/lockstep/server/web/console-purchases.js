@@ -1,17 +1,19 @@
-// Purchases with search and refund, and the two lists that have to be empty.
+// Purchases, searched for or found by their id; refunded with a reason.
 
 import { el, notice, show } from './dom.js';
-import { all, get, randomKey, post } from './api.js';
+import { all, get, post, randomKey } from './api.js';
 import { money, time } from './words.js';
-import { act, badge, choice, code, filters, head, name, paged, table, toast } from './console-parts.js';
+import { act, badge, byIdentity, choice, code, fact, figure, filters, head, identity, name, paged, toast } from './console-parts.js';
+import { itemTable, items } from './console-holds.js';
 
+const WORDS = { requiresAction: 'waits for the bank' };
 const STATUS = ['pending', 'requiresAction', 'completed', 'failed', 'expired', 'refunding', 'refunded'];
 
 export async function purchases(place) {
   const campaigns = await all('/v1/campaigns');
   const campaign = choice([['', 'all'], ...campaigns.map((one) => [one.id, one.name])]);
   const buyer = el('input', { type: 'search', maxlength: 128, placeholder: 'anyone' });
-  const status = choice([['', 'any'], ...STATUS.map((one) => [one, one])]);
+  const status = choice([['', 'any'], ...STATUS.map((one) => [one, WORDS[one] ?? one])]);
   const list = paged({
     place,
     label: 'Purchases',
@@ -22,23 +24,39 @@ export async function purchases(place) {
       if (status.value) query.set('status', status.value);
       return `/v1/purchases?${query}`;
     },
-    columns: ['When', 'Status', 'Buyer', 'Items', 'Total', 'Purchase', ''],
-    row: (one) => [time(one.createdAt), badge(one.status), name(one.buyer || '–'), name(items(one)), money(one.total.amount, one.total.currency),
-      el('td', { class: 'id' }, code(one.id)), one.status === 'completed' ? refund(one, () => list.load()) : ''],
+    columns: ['When', 'Status', 'Buyer', 'Items', 'Total', '', 'Purchase'],
+    row: (one) => [time(one.createdAt), statusBadge(one), name(one.buyer || '–'), name(items(one)),
+      figure(money(one.total.amount, one.total.currency)), one.status === 'completed' ? refund(one, () => list.load(), 'plain') : '',
+      identity(el('a', { href: `#/purchases/${encodeURIComponent(one.id)}` }, code(one.id)))],
     empty: ['No purchase matches.', 'Leave the fields open to see all.'],
   });
-  show(place.body, head('Purchases'), filters([['Campaign', campaign], ['Buyer', buyer], ['Status', status]], list.load), list.root);
+  show(place.body, head('Purchases', byIdentity('Purchase', 'purchases')), filters([['Campaign', campaign], ['Buyer', buyer], ['Status', status]], list.load), list.root);
   await list.load();
 }
 
-function items(purchase) {
-  return (purchase.items || []).map((item) => `${item.quantity} × ${item.sku || `layer ${item.layer}`}`).join(', ');
+const statusBadge = (one) => badge(WORDS[one.status] ?? one.status, one.status);
+
+export async function purchase(place, id) {
+  const now = await get(`/v1/purchases/${encodeURIComponent(id)}`);
+  const reload = () => purchase(place, id).catch((problem) => place.failed(problem));
+  show(place.body,
+    el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '#/purchases' }, 'All purchases')),
+    head(`Purchase of ${now.buyer || 'a buyer'}`, statusBadge(now), now.status === 'completed' ? refund(now, reload, '') : null),
+    now.failure ? notice('note', 'It did not come about.', now.failure) : null,
+    el('dl', { class: 'block' },
+      fact('Total', money(now.total.amount, now.total.currency)),
+      fact('Begun', time(now.createdAt)),
+      fact('Payment', now.payment ? [code(now.payment.id), ` ${now.payment.status}`] : 'none yet'),
+      fact('Hold', el('a', { href: `#/holds/${encodeURIComponent(now.hold)}` }, code(now.hold))),
+      fact('Campaign', el('a', { href: `#/campaigns/${now.campaign}` }, now.campaign)),
+      fact('Id', code(now.id))),
+    el('section', { class: 'block' }, el('h2', {}, 'Items'), itemTable(now)));
 }
 
-function refund(purchase, reload) {
+function refund(purchase, reload, look) {
   const key = randomKey();
   return el('button', {
-    type: 'button', class: 'danger plain',
+    type: 'button', class: `danger ${look}`, id: `refund-${purchase.id}`, 'aria-label': `Refund ${money(purchase.total.amount, purchase.total.currency)} to ${purchase.buyer || 'the buyer'}`,
     onclick: () => act({
       title: `Refund ${money(purchase.total.amount, purchase.total.currency)}?`,
       text: 'The money goes back to the card, and the goods to the stock unless they have been drawn upon. This cannot be undone.',
@@ -47,19 +65,4 @@ function refund(purchase, reload) {
       onDone: async () => { await reload(); toast('The refund has begun.'); },
     }),
   }, 'Refund');
-}
-
-export async function reconciliation(place) {
-  const found = await get('/v1/reconciliation');
-  const list = (title, rows, empty) => el('section', { class: 'block' }, el('h2', {}, `${title}: ${rows.length}`),
-    rows.length ? table(title, Object.keys(rows[0]), rows.map((row) => Object.values(row).map(cell)), ['', '']) : notice('good', empty, ''));
-  show(place.body, head('Reconciliation', el('button', { type: 'button', onclick: () => reconciliation(place).catch(place.failed) }, 'Look again')),
-    el('p', { class: 'quiet' }, `Lists that have to be empty: paid but not handed over, handed over but not paid, and open for too long. Compared ${time(found.checkedAt)}.`),
-    list('Money without goods', found.moneyWithoutGoods, 'Whoever paid has what was paid for.'),
-    list('Goods without money', found.goodsWithoutMoney, 'Whatever was handed over has been paid.'),
-    list('Unsettled', found.unsettled, 'No payment is open for longer than it should be.'));
-}
-
-function cell(value) {
-  return el('td', {}, typeof value === 'object' && value !== null ? code(JSON.stringify(value)) : String(value ?? '–'));
 }

@@ -3,7 +3,7 @@
 import { el, field, say, show } from './dom.js';
 import { get, post } from './api.js';
 import { count, distance, time } from './words.js';
-import { act, badge, code, head, name, paged, table, toast } from './console-parts.js';
+import { act, badge, every, figure, head, identity, name, paged, prose, table, toast } from './console-parts.js';
 import { plot } from './plot.js';
 
 const EVERY_MS = 2_000;
@@ -23,14 +23,12 @@ export async function queues(place) {
     label: 'Actions on jobs',
     path: () => '/v1/job-actions',
     columns: ['When', 'What', 'Which', 'Jobs', 'Who', 'Why'],
-    row: (one) => [time(one.at), one.action, el('td', { class: 'id' }, code(one.subject)), one.affected ? count(one.affected) : '–',
-      el('td', { class: 'id' }, code(one.actor)), name(one.reason || '–')],
-    empty: ['Nothing yet.', ''],
+    row: (one) => [time(one.at), one.action, identity(one.subject), figure(one.affected ? count(one.affected) : '–'),
+      identity(one.actor), prose(one.reason || '–')],
+    empty: ['Nothing yet.', 'Pausing, limiting, retrying, cancelling and edited schedules are listed here, with who did it and why.'],
     limit: 20,
   });
   let rows = new Map();
-  let timer = null;
-  let left = false;
 
   /** Only what has changed is written: a table made anew would lose where it was scrolled to. */
   function draw(found) {
@@ -39,46 +37,33 @@ export async function queues(place) {
     const same = found.length === rows.size && found.every((one) => rows.get(one.name)?.state === stateOf(one));
     if (!same) {
       rows = new Map(found.map((one) => [one.name, row(one, () => Promise.all([read(), record.load()]))]));
-      show(list, table('Queues', ['Queue', 'State', 'Ready', 'Running', 'Scheduled', 'Dead', 'Done a minute', 'Oldest due', '', 'Limit'],
+      show(list, table('Queues', ['Queue', 'State', 'Ready', 'Running', 'Scheduled', 'Dead', 'Done, last minute', 'Oldest due', 'Limit', ''],
         [...rows.values()].map((one) => one.cells), ['There is no queue yet.', 'A queue appears with its first job.']));
     }
     found.forEach((one) => rows.get(one.name).update(one));
   }
 
-  async function read() {
-    const begun = performance.now();
-    const answer = await get('/v1/queues');
-    if (left) return;
-    draw(answer.items);
-    clearTimeout(timer);
-    // Counting a long table takes its time; then it is done less often.
-    timer = setTimeout(again, Math.max(EVERY_MS, 10 * (performance.now() - begun)));
-  }
+  const read = async () => draw((await get('/v1/queues')).items);
 
-  function again() {
-    if (document.hidden) timer = setTimeout(again, EVERY_MS);
-    else read().catch((problem) => (problem.slug === 'unauthorized' ? place.failed(problem) : (timer = setTimeout(again, EVERY_MS))));
-  }
-
-  place.onLeave(() => { left = true; clearTimeout(timer); });
   show(place.body, head('Queues'), el('div', { class: 'plots' }, waiting.root, done.root),
     el('section', { class: 'block' }, el('h2', {}, 'All queues'), list),
     el('section', { class: 'block' }, el('h2', {}, 'What was done to queues, jobs and schedules'), record.root));
   await Promise.all([read(), record.load()]);
+  every(place, read, EVERY_MS);
 }
 
 const stateOf = (queue) => `${queue.paused} ${queue.pauseReason} ${queue.ratePerSecond}`;
 
 function row(queue, reload) {
-  const number = () => el('td', {}, '');
+  const number = () => figure('');
   const link = (state) => el('a', { href: `#/jobs?queue=${encodeURIComponent(queue.name)}&state=${state}` }, '');
   const cells = { ready: number(), running: number(), scheduled: number(), dead: number(), done: number(), oldest: number() };
   const links = { ready: link('ready'), running: link('running'), scheduled: link('scheduled'), dead: link('dead') };
   for (const [key, one] of Object.entries(links)) cells[key].append(one);
   return {
     state: stateOf(queue),
-    cells: [el('td', { class: 'long' }, queue.name), el('td', { class: queue.paused ? 'name' : null }, paused(queue)), cells.ready, cells.running, cells.scheduled,
-      cells.dead, cells.done, cells.oldest, ...actions(queue, reload)],
+    cells: [name(queue.name), el('td', { class: queue.paused ? 'name' : null }, paused(queue)), cells.ready, cells.running, cells.scheduled,
+      cells.dead, cells.done, cells.oldest, limit(queue), el('span', { class: 'row' }, actions(queue, reload))],
     update(now) {
       for (const key of Object.keys(links)) {
         say(links[key], count(now[key]));
@@ -96,15 +81,20 @@ function paused(queue) {
     [queue.pauseReason, queue.pausedBy && `by ${queue.pausedBy}`, queue.pausedAt && time(queue.pausedAt)].filter(Boolean).join(', '))];
 }
 
+function limit(queue) {
+  return figure(queue.ratePerSecond ? `${count(queue.ratePerSecond)} per s` : 'none');
+}
+
 function actions(queue, reload) {
   const path = `/v1/queues/${encodeURIComponent(queue.name)}`;
   const pause = (reason) => post(`${path}/pause`, { reason });
   const resume = (reason) => post(`${path}/resume`, { reason });
   const done = (text, undo) => async () => { await reload(); toast(text, undo); };
   const perSecond = el('input', { type: 'number', min: 1, max: 1_000_000, step: 1, value: queue.ratePerSecond ?? '', placeholder: 'none' });
-  const button = (label, options, shown = label) => el('button', {
+  const limitTo = (most, reason) => post(`${path}/limit`, { perSecond: most, reason });
+  const button = (label, options) => el('button', {
     type: 'button', class: 'plain', id: `${label.toLowerCase()}-${queue.name}`, 'aria-label': `${label} ${queue.name}`, onclick: () => act({ label, ...options }),
-  }, shown);
+  }, label);
   return [
     queue.paused
       ? button('Resume', {
@@ -127,8 +117,8 @@ function actions(queue, reload) {
       text: 'How many of its jobs begin in a second, over all nodes. Leave it empty for no limit.',
       extra: [field('Jobs a second', perSecond)],
       reason: 'optional',
-      work: ({ reason }) => post(`${path}/limit`, { perSecond: perSecond.value ? Number(perSecond.value) : null, reason: reason ?? null }),
-      onDone: done('The limit is set.'),
-    }, queue.ratePerSecond ? `${count(queue.ratePerSecond)} per s` : 'none'),
+      work: ({ reason }) => limitTo(perSecond.value ? Number(perSecond.value) : null, reason ?? null),
+      onDone: done('The limit is set.', async () => { await limitTo(queue.ratePerSecond, 'Undone: limit'); await done('The limit is as it was.')(); }),
+    }),
   ];
 }

@@ -2,8 +2,8 @@
 
 import { button, el, notice, show } from './dom.js';
 import { get, patch, post, remove } from './api.js';
-import { distance, time } from './words.js';
-import { act, code, head, name, paged, toast } from './console-parts.js';
+import { distance, forOperator, time } from './words.js';
+import { act, badge, code, fact, figure, head, name, paged, toast } from './console-parts.js';
 import { calendar, local } from './calendar.js';
 import { scheduleForm } from './console-schedule-form.js';
 
@@ -11,6 +11,12 @@ const PREVIEW = 100;
 const LISTED = 10;
 
 const zoneOf = (schedule) => schedule.when.zone ?? 'UTC';
+
+/** An instant as clocks show it where the schedule lives. */
+function there(instant, zone) {
+  const at = local(instant, zone);
+  return `${at.month}-${String(at.day).padStart(2, '0')} ${at.time} in ${zone}`;
+}
 
 /** When it runs, in words. */
 function rule(when) {
@@ -24,9 +30,9 @@ export async function schedules(place) {
     place,
     label: 'Schedules',
     path: () => '/v1/schedules',
-    columns: ['Name', 'When', 'Next run', '', 'Delivers to', 'Version'],
+    columns: ['Name', 'When', 'Next run', 'Delivers to', 'Version'],
     row: (one) => [name(el('a', { href: `#/schedules/${encodeURIComponent(one.id)}` }, one.name)), name(rule(one.when)),
-      one.nextAt ? time(one.nextAt) : 'never again', one.nextAt ? distance(one.nextAt) : '', el('td', { class: 'name' }, code(one.deliver.webhook)), String(one.version)],
+      one.nextAt ? [time(one.nextAt), el('small', { class: 'below' }, distance(one.nextAt))] : badge('ended'), name(code(one.deliver.webhook)), figure(one.version)],
     empty: ['There is no schedule yet.', 'Make one with “New schedule”: it sends a body to an address of yours, once, by cron, or every year.'],
   });
   show(place.body,
@@ -50,7 +56,6 @@ export async function schedule(place, id, then = () => {}) {
   const path = `/v1/schedules/${encodeURIComponent(id)}`;
   const reload = (next) => schedule(place, id, next).catch((problem) => place.failed(problem));
   const [now, preview] = await Promise.all([get(path), get(`${path}/preview?count=${PREVIEW}`)]);
-  const fact = (label, value) => el('div', {}, el('dt', {}, label), el('dd', {}, value));
   const zone = zoneOf(now);
   show(place.body,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '#/schedules' }, 'All schedules')),
@@ -62,7 +67,7 @@ export async function schedule(place, id, then = () => {}) {
       now.when.gap ? fact('Clocks go forward', now.when.gap === 'skip' ? 'a time that does not exist is left out' : 'a time that does not exist runs at the next that does') : null,
       now.when.overlap ? fact('Clocks go back', { first: 'the first of two runs', last: 'the second of two runs', both: 'both run' }[now.when.overlap]) : null,
       now.when.leapDay ? fact('Without 29 February', now.when.leapDay === 'feb28' ? 'on 28 February' : 'on 1 March') : null,
-      fact('Next run', now.nextAt ? `${time(now.nextAt)}, ${distance(now.nextAt)}` : 'never again'),
+      fact('Next run', now.nextAt ? `${there(now.nextAt, zone)}, ${distance(now.nextAt)}` : 'never again'),
       fact('Delivers to', code(now.deliver.webhook)),
       fact('Attempts', String(now.maxAttempts)),
       fact('After downtime', { all: 'every missed run', latest: 'the latest missed run', none: 'no missed run' }[now.catchUp]),
@@ -93,7 +98,15 @@ function edit(now, path, reload) {
     extra: form.fields,
     reason: 'optional',
     work: ({ reason }) => patch(path, { ...form.value(), reason: reason ?? null }, now.version),
-    onDone: (saved) => reload(() => toast(`Saved as version ${saved.version}.`)),
+    onDone: (saved) => reload(() => toast(`Saved as version ${saved.version}.`, async () => {
+      const { name: title, when, deliver, maxAttempts, catchUp } = now;
+      try {
+        const undone = await patch(path, { name: title, when, deliver, maxAttempts, catchUp, reason: 'Undone: edit' }, saved.version);
+        await reload(() => toast(`As it was, as version ${undone.version}.`));
+      } catch (problem) {
+        toast(forOperator(problem).join(' '), undefined, 'bad');
+      }
+    })),
     onRefused: (problem, close) => (problem.slug === 'version-mismatch' ? stale(now, problem, () => {
       close();
       reload((current) => edit(current, path, reload));

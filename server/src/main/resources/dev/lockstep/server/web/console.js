@@ -1,15 +1,17 @@
 // The operator's console: signing in, and the way to its parts.
 
-import { busy, byId, el, field, notice, show } from './dom.js';
+import { busy, byId, el, field, notice, say, show } from './dom.js';
 import { get, useKey } from './api.js';
 import { forOperator } from './words.js';
 import { overview } from './console-overview.js';
 import { campaigns, campaign } from './console-campaigns.js';
-import { holds } from './console-holds.js';
-import { purchases, reconciliation } from './console-purchases.js';
+import { hold, holds } from './console-holds.js';
+import { purchase, purchases } from './console-purchases.js';
+import { reconciliation } from './console-reconciliation.js';
 import { stream, streams } from './console-streams.js';
 import { invariants } from './console-invariants.js';
 import { accounts, account } from './console-accounts.js';
+import { transferPage } from './console-transfers.js';
 import { queues } from './console-queues.js';
 import { job, jobs } from './console-jobs.js';
 import { schedule, schedules } from './console-schedules.js';
@@ -21,21 +23,22 @@ import { keys } from './console-keys.js';
 const KEY = 'lockstep.operator-key';
 const view = byId('console');
 
-// Its path, its name, what shows it, and what shows one of its things.
+// Its path, its name, what shows it, and what shows one of its things. One with the name of another is found behind it.
 const PARTS = [
   ['overview', 'Overview', overview],
   ['campaigns', 'Campaigns', campaigns, campaign],
-  ['holds', 'Holds', holds],
-  ['purchases', 'Purchases', purchases],
+  ['holds', 'Holds', holds, hold],
+  ['purchases', 'Purchases', purchases, purchase],
   ['reconciliation', 'Reconciliation', reconciliation],
   ['accounts', 'Accounts', accounts, account],
-  ['streams', 'Streams', streams, stream],
-  ['invariants', 'Invariants', invariants],
   ['queues', 'Queues', queues],
   ['jobs', 'Jobs', jobs, job],
   ['schedules', 'Schedules', schedules, schedule],
+  ['streams', 'Streams', streams, stream],
+  ['invariants', 'Invariants', invariants],
   ['database', 'Database', database],
   ['keys', 'Keys', keys],
+  ['transfers', 'Accounts', accounts, transferPage],
 ];
 
 useKey(() => sessionStorage.getItem(KEY));
@@ -86,12 +89,17 @@ function route() {
   const [path, query] = location.hash.slice(2).split('?');
   const [name, id] = path.split('/');
   const part = PARTS.find(([path]) => path === name) || PARTS[0];
-  const body = el('div', {});
+  const body = el('div', { 'aria-busy': 'true' }, el('div', { class: 'head' }, el('h1', {}, part[1])), el('p', { class: 'quiet' }, 'Loading …'));
+  const link = el('p', { class: 'link', role: 'status' });
+  const tabs = el('nav', { class: 'tabs', 'aria-label': 'Console' },
+    PARTS.filter(([, label], at) => PARTS.findIndex((one) => one[1] === label) === at)
+      .map(([path, label]) => el('a', { href: `#/${path}`, 'aria-current': label === part[1] ? 'page' : null }, label)));
   show(view,
-    el('nav', { class: 'tabs', 'aria-label': 'Console' },
-      PARTS.map(([path, label]) => el('a', { href: `#/${path}`, 'aria-current': path === part[0] ? 'page' : null }, label)),
-      el('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out')),
-    body);
+    el('div', { class: 'bar' }, tabs, el('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out')), link, body,
+    el('p', { class: 'zone quiet' }, `Times are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone} unless they say otherwise.`));
+  // On a phone the tabs are a strip: the one that is open has to be seen.
+  const open = tabs.querySelector('[aria-current]');
+  tabs.scrollLeft = open.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - open.offsetWidth) / 2;
   document.title = `${part[1]} · Lockstep console`;
   const ends = [];
   leave = () => ends.forEach((end) => end());
@@ -101,6 +109,8 @@ function route() {
     query: new URLSearchParams(query),
     /** Runs when the operator goes elsewhere. */
     onLeave: (end) => ends.push(end),
+    /** Says so while what is shown cannot be brought up to date. */
+    heard: (well) => say(link, well ? '' : 'The server does not answer; figures may be old. Trying again.'),
     /** Shows what a part could not do; a key that is refused leads back to the door. */
     failed(problem) {
       if (problem.slug === 'unauthorized') {
@@ -113,7 +123,7 @@ function route() {
     },
   };
   const work = id && part[3] ? part[3](place, decodeURIComponent(id)) : part[2](place);
-  work.catch((problem) => place.failed(problem));
+  work.catch((problem) => place.failed(problem)).finally(() => body.setAttribute('aria-busy', 'false'));
 }
 
 window.addEventListener('hashchange', () => {

@@ -33,10 +33,18 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Replaces the children, and keeps the focus where it was if what had it is still there by id. */
+/**
+ * Replaces the children. What had the focus keeps it and what was scrolled sideways stays so, if it is there again: the
+ * one by its id, the other by its label.
+ */
 export function show(parent, ...children) {
   const focused = document.activeElement?.id;
+  const scrolled = [...parent.querySelectorAll('.scroll')].filter((one) => one.scrollLeft > 0).map((one) => [one.getAttribute('aria-label'), one.scrollLeft]);
   parent.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  for (const [label, left] of scrolled) {
+    const again = [...parent.querySelectorAll('.scroll')].find((one) => one.getAttribute('aria-label') === label);
+    if (again) again.scrollLeft = left;
+  }
   if (focused && document.activeElement === document.body) byId(focused)?.focus({ preventScroll: true });
 }
 
@@ -82,7 +90,7 @@ export async function busy(control, work) {
   }
 }
 
-/** A message with what to do next. Kind: good, bad or note. */
+/** A message with what to do next. Kind: good, note, warn or bad. */
 export function notice(kind, title, next, ...actions) {
   return el('div', { class: `notice ${kind}`, role: kind === 'bad' ? 'alert' : 'status' },
     el('p', { class: 'notice-title' }, title),

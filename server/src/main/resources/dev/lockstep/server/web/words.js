@@ -23,6 +23,14 @@ export function distance(text, now = Date.now()) {
   return new Intl.RelativeTimeFormat('en', { numeric: 'always' }).format(Math.trunc(seconds / each), unit);
 }
 
+/** A span: seconds while they matter, then minutes, hours, days. */
+export function seconds(number) {
+  if (number === null) return '–';
+  if (number < 120) return `${number.toFixed(number < 10 && !Number.isInteger(number) ? 1 : 0)} s`;
+  const [unit, each] = [['days', 86_400], ['h', 3_600], ['min', 60]].find(([, one]) => number >= 2 * one);
+  return `${count(Math.round(number / each))} ${unit}`;
+}
+
 /** Minutes and seconds left, 9:05. */
 export function clock(milliseconds) {
   const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
