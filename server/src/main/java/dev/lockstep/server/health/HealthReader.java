@@ -38,13 +38,14 @@ final class HealthReader {
       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
       ORDER BY xact_start NULLS LAST, pid LIMIT ?""";
 
+  // A partitioned table has no rows of its own, and no transaction ids: its partitions are listed.
   private static final String TABLES =
       """
       SELECT s.schemaname || '.' || s.relname, s.n_live_tup, s.n_dead_tup,
         greatest(s.last_vacuum, s.last_autovacuum), age(c.relfrozenxid)::bigint
       FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
       WHERE s.schemaname IN ('lockstep', 'lockstep_server', 'gateway')
-        AND s.relname <> 'flyway_schema_history'
+        AND s.relname <> 'flyway_schema_history' AND c.relkind <> 'p'
       ORDER BY s.n_dead_tup DESC, 1""";
 
   // Without lag in time a replica is idle, or the role may not see it; bytes tell them apart.

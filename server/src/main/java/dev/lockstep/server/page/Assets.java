@@ -52,6 +52,7 @@ final class Assets {
           "lab-timeline.js",
           "lab.js",
           "live.js",
+          "lock-graph.js",
           "memory.js",
           "metrics.js",
           "plot.js",
