@@ -203,8 +203,8 @@ public final class Outbox {
 
   /** Tries a parked key again, at once. The caller commits. */
   public ChangeResult retry(
-      Connection connection, String stream, String sink, String key, String actor) {
-    Action action = new Action(actor, "retry", "retried");
+      Connection connection, String stream, String sink, String key, String actor, String reason) {
+    Action action = new Action(actor, "retry", reason);
     return transactor.on(connection, c -> control(c).retry(stream, sink, key, action));
   }
 
@@ -227,9 +227,15 @@ public final class Outbox {
 
   /** Sends a key's events again, from a sequence on. The caller commits. */
   public ChangeResult replay(
-      Connection connection, String stream, String sink, String key, long fromSeq, String actor) {
+      Connection connection,
+      String stream,
+      String sink,
+      String key,
+      long fromSeq,
+      String actor,
+      String reason) {
     requireSeq(fromSeq);
-    Action action = new Action(actor, "replay", "replayed");
+    Action action = new Action(actor, "replay", reason);
     return transactor.on(connection, c -> control(c).replayKey(stream, sink, key, fromSeq, action));
   }
 
@@ -237,9 +243,14 @@ public final class Outbox {
    * Sends the events of all keys again that are kept, each from a sequence on. The caller commits.
    */
   public ChangeResult replayAll(
-      Connection connection, String stream, String sink, long fromSeq, String actor) {
+      Connection connection,
+      String stream,
+      String sink,
+      long fromSeq,
+      String actor,
+      String reason) {
     requireSeq(fromSeq);
-    Action action = new Action(actor, "replay", "replayed");
+    Action action = new Action(actor, "replay", reason);
     return transactor.on(connection, c -> control(c).replayAll(stream, sink, fromSeq, action));
   }
 

@@ -50,7 +50,7 @@ class ParkingTest {
   }
 
   private ChangeResult retry(String key) {
-    return committed(c -> post.outbox().retry(c, post.stream, "sink", key, "ann"));
+    return committed(c -> post.outbox().retry(c, post.stream, "sink", key, "ann", "mended"));
   }
 
   private ChangeResult skip(String key, long seq) {
@@ -59,7 +59,7 @@ class ParkingTest {
   }
 
   private ChangeResult replay(String key, long seq) {
-    return committed(c -> post.outbox().replay(c, post.stream, "sink", key, seq, "ann"));
+    return committed(c -> post.outbox().replay(c, post.stream, "sink", key, seq, "ann", "lost"));
   }
 
   @Test
@@ -209,7 +209,8 @@ class ParkingTest {
     post.stop(relay);
     post.append("new");
 
-    ChangeResult replayed = committed(c -> outbox.replayAll(c, post.stream, "sink", 2, "ann"));
+    ChangeResult replayed =
+        committed(c -> outbox.replayAll(c, post.stream, "sink", 2, "ann", "lost"));
     assertThat(replayed).isEqualTo(new Changed());
     post.start();
     post.awaitDelivered(7);

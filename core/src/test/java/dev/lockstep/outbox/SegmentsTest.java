@@ -120,7 +120,7 @@ class SegmentsTest {
     assertThat(kept("bad")).isOne();
 
     post.sink.behaviour = event -> SinkResult.DELIVERED;
-    post.transactor().run(c -> outbox.retry(c, post.stream, "sink", "bad", "ann"));
+    post.transactor().run(c -> outbox.retry(c, post.stream, "sink", "bad", "ann", "mended"));
     Relay second = post.start();
     post.awaitDelivered(2);
     Await.until("free", () -> parked() == 0);

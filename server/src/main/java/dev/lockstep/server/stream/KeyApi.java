@@ -30,15 +30,20 @@ import java.util.OptionalLong;
 
 /**
  * Keys that do not flow to a sink, and what operators do about them; each deed is kept with who did
- * it. Thread-safe.
+ * it and why. Thread-safe.
  */
 final class KeyApi {
   private static final String SINK = "/v1/streams/{stream}/sinks/{sink}";
   private static final Shape SEQ = Shape.integer(1, Long.MAX_VALUE);
   private static final Shape SKIP =
       Shape.object().required("seq", SEQ).required("reason", Shape.text(1, 500));
+  private static final Shape REASON = Shape.nullable(Shape.text(1, 500));
+  private static final Shape RETRY = Shape.object().optional("reason", REASON);
   private static final Shape REPLAY =
-      Shape.object().required("fromSeq", SEQ).optional("key", Shape.nullable(StreamJson.KEY));
+      Shape.object()
+          .required("fromSeq", SEQ)
+          .optional("key", Shape.nullable(StreamJson.KEY))
+          .optional("reason", REASON);
   private static final Shape DONE =
       Shape.object()
           .required("stream", Shape.text(1, 200))
@@ -69,7 +74,7 @@ final class KeyApi {
             .handledBy(this::parked),
         Endpoint.of(POST, SINK + "/keys/{key}/retry", "Tries a parked key again, now.")
             .by(Role.OPERATOR)
-            .perhapsTaking(Shape.object())
+            .perhapsTaking(RETRY)
             .answering(200, DONE)
             .handledBy(this::retry),
         Endpoint.of(
@@ -145,10 +150,13 @@ final class KeyApi {
   private Future<Answer> retry(Request request) {
     Place place = Place.of(request).with(request.path("key"));
     String actor = request.principal().name();
+    String reason = reason(request, "retried");
     return order(
         place,
         Optional.empty(),
-        c -> outbox.retry(c, place.stream(), place.sink(), place.key().orElseThrow(), actor));
+        c ->
+            outbox.retry(
+                c, place.stream(), place.sink(), place.key().orElseThrow(), actor, reason));
   }
 
   private Future<Answer> skip(Request request) {
@@ -167,6 +175,7 @@ final class KeyApi {
   private Future<Answer> replay(Request request) {
     long from = request.body().getLong("fromSeq");
     String actor = request.principal().name();
+    String reason = reason(request, "replayed");
     String key = request.body().getString("key");
     Place place = key == null ? Place.of(request) : Place.of(request).with(key);
     return order(
@@ -174,8 +183,14 @@ final class KeyApi {
         Optional.of(from),
         c ->
             key == null
-                ? outbox.replayAll(c, place.stream(), place.sink(), from, actor)
-                : outbox.replay(c, place.stream(), place.sink(), key, from, actor));
+                ? outbox.replayAll(c, place.stream(), place.sink(), from, actor, reason)
+                : outbox.replay(c, place.stream(), place.sink(), key, from, actor, reason));
+  }
+
+  /** A program may leave it out; the console asks for it. */
+  private static String reason(Request request, String unlessTold) {
+    String told = request.body().getString("reason");
+    return told == null ? unlessTold : told;
   }
 
   private Future<Answer> order(Place place, Optional<Long> nextSeq, Order order) {

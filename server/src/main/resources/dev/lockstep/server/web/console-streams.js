@@ -2,8 +2,8 @@
 
 import { button, el, field, notice, show } from './dom.js';
 import { all, get, post } from './api.js';
-import { count, forOperator, plural, time } from './words.js';
-import { act, badge, code, head, name, paged, table, toast } from './console-parts.js';
+import { count, forOperator, plural, seconds, time } from './words.js';
+import { act, badge, code, every, figure, filters, head, identity, name, paged, prose, table, toast } from './console-parts.js';
 import { plot } from './plot.js';
 
 const EVERY_MS = 2_000;
@@ -24,18 +24,17 @@ export async function streams(place) {
   show(place.body, head('Streams'), lag.root, el('section', { class: 'block' }, el('h2', {}, 'Streams and sinks'), list),
     el('section', { class: 'block' }, el('h2', {}, 'Partitions and who relays them'), relays));
   await read();
-  every(place, read);
+  every(place, read, EVERY_MS);
 }
 
 function rows(stream) {
-  const link = name(el('a', { href: `#/streams/${encodeURIComponent(stream.name)}` }, stream.name));
-  if (!stream.sinks.length) return [[link, '–', '–', badge('no sinks'), '–', '–', '–']];
+  const link = name(el('a', { href: `#/streams/${encodeURIComponent(stream.name)}`, id: `stream-${stream.name}` }, stream.name));
+  if (!stream.sinks.length) return [[link, '–', '–', badge('no sinks'), '–', figure('–'), figure('–')]];
   return stream.sinks.map((sink, index) => [index ? '' : link, ...cells(sink)]);
 }
 
 function cells(sink) {
-  return [name(sink.name), name(target(sink)), condition(sink), events(sink),
-    count(sink.parked), count(sink.delivered)];
+  return [name(sink.name), name(target(sink)), condition(sink), events(sink), figure(sink.parked), figure(sink.delivered)];
 }
 
 function target(sink) {
@@ -49,7 +48,7 @@ function condition(sink) {
 }
 
 function events(sink) {
-  return sink.lag.events ? `${sink.lag.atLeast ? 'at least ' : ''}${plural(sink.lag.events, 'event')}, ${plural(sink.lag.seconds, 'second')}` : 'none';
+  return sink.lag.events ? `${sink.lag.atLeast ? 'at least ' : ''}${plural(sink.lag.events, 'event')}, ${seconds(sink.lag.seconds)}` : 'none';
 }
 
 /** One row a node: with several nodes each has about the same number. */
@@ -60,14 +59,14 @@ function partitions(all) {
     nodes.set(node, [...(nodes.get(node) || []), one.partition]);
   }
   return table('Partitions', ['Node', 'Partitions', 'Which'], [...nodes].sort().map(([node, some]) => [
-    name(node ? code(node) : 'nobody, for the moment'), count(some.length), name(some.sort((a, b) => a - b).join(', '))]),
+    name(node ? code(node) : 'nobody, for the moment'), figure(some.length), prose(some.sort((a, b) => a - b).join(', '))]),
   ['Nobody relays.', 'Each running server does; look at its log.']);
 }
 
 /** Lag of sinks, now and in the last minutes. */
 function figures() {
   const behind = plot('Lag', 'events');
-  const age = plot('Oldest unsent', 's');
+  const age = plot('Oldest unsent', seconds);
   const rate = plot('Delivered', 'per s');
   let before = null;
   return {
@@ -82,11 +81,6 @@ function figures() {
   };
 }
 
-function every(place, read) {
-  const timer = setInterval(() => { if (!document.hidden) read().catch(() => {}); }, EVERY_MS);
-  place.onLeave(() => clearInterval(timer));
-}
-
 export async function stream(place, id) {
   const path = `/v1/streams/${encodeURIComponent(id)}`;
   const lag = figures();
@@ -97,9 +91,9 @@ export async function stream(place, id) {
     label: 'Actions',
     path: () => `${path}/actions`,
     columns: ['When', 'What', 'Sink', 'Key', 'Event', 'Who', 'Why'],
-    row: (one) => [time(one.at), one.action, name(one.sink || '–'), name(one.key || '–'), one.seq === null ? '–' : String(one.seq),
-      el('td', { class: 'id' }, code(one.actor)), name(one.reason)],
-    empty: ['Nothing yet.', ''],
+    row: (one) => [time(one.at), one.action, name(one.sink || '–'), name(one.key || '–'), figure(one.seq === null ? '–' : one.seq),
+      identity(one.actor), prose(one.reason)],
+    empty: ['Nothing yet.', 'Retries, skips and replays are listed here, with who did it and why.'],
   });
   const parked = first.sinks.map((sink) => parkedKeys(place, path, sink, done));
 
@@ -116,6 +110,7 @@ export async function stream(place, id) {
     head(first.name), lag.root,
     el('section', { class: 'block' }, el('h2', {}, 'Sinks'), sinks),
     parked.map((one) => one.root),
+    kept(place, path),
     el('section', { class: 'block' }, el('h2', {}, 'What operators did'), done.root));
   draw(first);
   await Promise.all([done.load(), ...parked.map((one) => one.load())]);
@@ -126,7 +121,7 @@ export async function stream(place, id) {
     draw(now);
     if (held(now) !== seen) parked.forEach((one) => one.load());
     seen = held(now);
-  });
+  }, EVERY_MS);
 }
 
 function parkedKeys(place, path, sink, done) {
@@ -137,9 +132,9 @@ function parkedKeys(place, path, sink, done) {
     label: `Keys that do not flow to ${sink.name}`,
     path: () => own,
     columns: ['Key', 'State', 'Event', 'Tried', 'Error', 'Since', ''],
-    row: (one) => [name(one.key), badge(one.state, one.state === 'parked' ? 'paused' : 'held'), String(one.seq), plural(one.attempts, 'time'),
-      name(one.error || '–'), time(one.parkedAt), el('span', { class: 'row' }, actions(one))],
-    empty: [`Every key flows to ${sink.name}.`, 'One whose event is refused would be parked here, and others go on.'],
+    row: (one) => [name(one.key), badge(one.state, one.state === 'parked' ? 'paused' : 'held'), figure(one.seq), plural(one.attempts, 'time'),
+      prose(one.error || '–'), time(one.parkedAt), el('span', { class: 'row' }, actions(one))],
+    empty: [`No key is parked at ${sink.name}.`, 'One whose event is refused would be listed here, while the others go on.'],
   });
   const reload = async (text) => {
     show(event);
@@ -169,8 +164,8 @@ function parkedKeys(place, path, sink, done) {
         onclick: () => act({
           title: `Try “${one.key}” again?`,
           text: `Event ${one.seq} is sent to ${sink.name} at once, and if it is taken, what follows.`,
-          label: 'Retry',
-          work: () => post(`${key}/retry`),
+          label: 'Retry', reason: 'required',
+          work: ({ reason }) => post(`${key}/retry`, { reason }),
           onDone: () => reload('It is tried again.'),
         }),
       }, 'Retry'),
@@ -190,6 +185,22 @@ function parkedKeys(place, path, sink, done) {
   return { load: list.load, root: el('section', { class: 'block' }, el('h2', {}, `Keys that do not flow to ${sink.name}`), list.root, event) };
 }
 
+/** The events of a key that are still kept, in their order. */
+function kept(place, path) {
+  const key = el('input', { type: 'search', maxlength: 400, required: true, id: 'events-of' });
+  const list = paged({
+    place,
+    label: 'Events',
+    path: () => `${path}/events?${new URLSearchParams({ key: key.value })}`,
+    columns: ['No.', 'Type', 'When', 'Data'],
+    row: (one) => [figure(one.seq), name(one.type), time(one.appendedAt), prose(code(JSON.stringify(one.data)))],
+    empty: ['No event of this key is kept.', 'It never had any, or every sink has passed them and they were cleared away.'],
+    limit: 20,
+  });
+  show(list.root);
+  return el('section', { class: 'block' }, el('h2', {}, 'Events of a key'), filters([['Key', key]], list.load, 'Show'), list.root);
+}
+
 function replay(path, sink, done) {
   return el('button', {
     type: 'button', id: `replay-${sink.name}`,
@@ -199,9 +210,9 @@ function replay(path, sink, done) {
       act({
         title: `Send to ${sink.name} again?`,
         text: 'What is still kept is sent once more, with the same sequence. Receivers that drop repeats notice nothing; others act twice.',
-        label: 'Replay', danger: true,
+        label: 'Replay', danger: true, reason: 'required',
         extra: [field('From event', from, 'The sequence to begin with, in each key.'), field('Key', key, 'Leave it empty to replay all of them.')],
-        work: () => post(`${path}/sinks/${encodeURIComponent(sink.name)}/replay`, { fromSeq: Number(from.value), key: key.value || undefined }),
+        work: ({ reason }) => post(`${path}/sinks/${encodeURIComponent(sink.name)}/replay`, { fromSeq: Number(from.value), key: key.value || undefined, reason }),
         onDone: async () => { await done.load(); toast('It is sent again.'); },
       });
     },
