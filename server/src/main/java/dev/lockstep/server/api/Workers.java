@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -34,7 +35,13 @@ public final class Workers implements AutoCloseable {
       waiting.decrementAndGet();
       return Future.failedFuture(Problem.overloaded(Duration.ofSeconds(1)).asException());
     }
-    return executor.executeBlocking(work, false).onComplete(ended -> waiting.decrementAndGet());
+    try {
+      return executor.executeBlocking(work, false).onComplete(ended -> waiting.decrementAndGet());
+    } catch (RejectedExecutionException e) {
+      // Closed: the server is stopping.
+      waiting.decrementAndGet();
+      return Future.failedFuture(Problem.overloaded(Duration.ofSeconds(1)).asException());
+    }
   }
 
   @Override

@@ -140,9 +140,15 @@ final class LiveStock {
       workers
           .run(() -> Event.of(store.stocked(id)))
           .onSuccess(this::publish)
-          .onFailure(
-              e -> log.warn("Campaign {} could not be read for its watchers: {}", id, e.toString()))
+          .onFailure(this::unread)
           .onComplete(ended -> readLater());
+    }
+
+    /** While the server stops, a read that comes too late is nothing to tell. */
+    private void unread(Throwable e) {
+      if (!inFlight.draining()) {
+        log.warn("Campaign {} could not be read for its watchers: {}", id, e.toString());
+      }
     }
 
     private void publish(Event event) {

@@ -8,8 +8,10 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.page.Frame;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
@@ -49,9 +51,11 @@ public final class ApiDocument {
 
   /** Plain HTML, no script: the strict policy of all pages holds here, too. */
   public String page() {
-    StringBuilder html = new StringBuilder();
+    StringBuilder html = new StringBuilder(contents());
     for (Endpoint endpoint : endpoints) {
-      html.append("<section>\n<h2><code>")
+      html.append("<section id=\"")
+          .append(operationId(endpoint))
+          .append("\">\n<h2><code>")
           .append(escape(endpoint.method() + " " + endpoint.path()))
           .append("</code></h2>\n<p>")
           .append(escape(endpoint.summary()))
@@ -83,6 +87,26 @@ public final class ApiDocument {
       <p>JSON in and out. Keys travel as <code>Authorization: Bearer …</code>. An error is a problem
       document (RFC 9457) whose type names it and whose <code>requestId</code> finds it in the logs.</p>
       %s</main>""";
+
+  /** Where what one looks for begins, by the first word of its path. */
+  private String contents() {
+    Map<String, String> groups = new LinkedHashMap<>();
+    endpoints.forEach(endpoint -> groups.putIfAbsent(group(endpoint), operationId(endpoint)));
+    StringBuilder html = new StringBuilder("<nav class=\"row\" aria-label=\"Contents\">\n");
+    groups.forEach(
+        (name, first) ->
+            html.append("<a href=\"#")
+                .append(first)
+                .append("\">")
+                .append(escape(name))
+                .append("</a>\n"));
+    return html.append("</nav>\n").toString();
+  }
+
+  private static String group(Endpoint endpoint) {
+    String[] words = endpoint.path().split("/", -1);
+    return words[1].equals("v1") ? words[2] : "operation";
+  }
 
   private static JsonObject operation(Endpoint endpoint) {
     JsonObject operation =
