@@ -10,14 +10,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the last batches of a book left in its accounts, so that the next need not read them again:
- * a batch of new transfers between known accounts, all of which have enough, is written at once.
+ * a batch of new transfers between known accounts, all of which have enough, is written at once. A
+ * transfer that is alone in its batch is written at once between any accounts ({@link LoneMove}).
  *
- * <p>Nothing depends on the memory being right. The writes compare the version of each account with
- * what is there ({@link PlanWriter}), and where somebody else was faster the batch is decided again
- * on locked rows. A refusal is never given from memory, nor is a repetition recognised by it.
+ * <p>Nothing depends on the memory being right. The writes compare each account with what is there
+ * ({@link PlanWriter}), and where somebody else was faster the batch is decided again on locked
+ * rows. A refusal is never given from memory, nor is a repetition recognised by it.
  *
  * <p>Several nodes that write to one book would miss again and again, and so would a client that
  * repeats itself: after a miss the memory is left alone for a while, longer each time.
@@ -33,7 +35,8 @@ final class BookMemory {
   private static final int MAX_ACCOUNTS = 100_000;
 
   private final Map<AccountId, Account> accounts = new HashMap<>();
-  private Instant readAt = Instant.EPOCH;
+  // Null: the database's clock was never read.
+  private @Nullable Instant readAt;
   private long readNanos;
   // False from when a batch begins to when it is known to have committed.
   private boolean certain;
@@ -44,21 +47,40 @@ final class BookMemory {
   /** The state such a batch can be decided on without reading; empty: it has to be read. */
   Optional<LedgerState> recall(List<LedgerCommand<?>> commands, long nanos) {
     noteMiss(nanos);
-    boolean usable =
-        certain
-            && nanos - readNanos < CLOCK_LASTS.toNanos()
-            && (misses == 0 || nanos - pausedUntilNanos >= 0);
+    boolean known = certain;
     certain = false;
+    Instant now = clock(nanos);
     Map<AccountId, Account> wanted = new HashMap<>();
-    if (!usable || !enough(commands, wanted)) {
+    if (!known || now == null || !enough(commands, wanted)) {
       return Optional.empty();
     }
     relied = true;
-    Instant now = readAt.plusNanos((nanos - readNanos) / 1_000 * 1_000);
     for (Account account : wanted.values()) {
       now = account.changedAt().isAfter(now) ? account.changedAt() : now;
     }
     return Optional.of(new LedgerState(now, wanted, Map.of(), List.of()));
+  }
+
+  /** The time at which such a transfer can be written without reading; empty: it must be read. */
+  Optional<Instant> presume(Move move, long nanos) {
+    noteMiss(nanos);
+    certain = false;
+    Instant now = clock(nanos);
+    Account from = accounts.get(move.from());
+    boolean lacks = from != null && from.available().orElse(Long.MAX_VALUE) < move.money().amount();
+    if (now == null || lacks) {
+      return Optional.empty();
+    }
+    relied = true;
+    return Optional.of(now);
+  }
+
+  /** The database's, carried on; null while it is not to be relied on, nor anything else here. */
+  private @Nullable Instant clock(long nanos) {
+    Instant read = readAt;
+    boolean usable =
+        nanos - readNanos < CLOCK_LASTS.toNanos() && (misses == 0 || nanos - pausedUntilNanos >= 0);
+    return read != null && usable ? read.plusNanos((nanos - readNanos) / 1_000 * 1_000) : null;
   }
 
   /** A batch that read and locked what it needed has committed. */
@@ -79,6 +101,23 @@ final class BookMemory {
       misses = 0;
       follow(plan);
     }
+  }
+
+  /** A transfer that was presumed to be in order has committed. */
+  void confirm(Transfer moved) {
+    if (relied) {
+      relied = false;
+      misses = 0;
+      change(moved.from(), -moved.posted(), moved.createdAt());
+      change(moved.to(), moved.posted(), moved.createdAt());
+      certain = true;
+    }
+  }
+
+  /** If nobody else was at the account. Else its version is beyond what is remembered. */
+  private void change(AccountId account, long amount, Instant at) {
+    accounts.computeIfPresent(
+        account, (id, known) -> known.changed(known.balance() + amount, known.pending(), at));
   }
 
   private void follow(Plan plan) {

@@ -130,8 +130,8 @@ final class Books {
     Map<AccountId, AccountChange> changed = new TreeMap<>();
     accounts.forEach(
         (id, after) -> {
-          long before = Objects.requireNonNull(state.accounts().get(id)).version();
-          if (after.version() != before) {
+          Account before = Objects.requireNonNull(state.accounts().get(id));
+          if (after.version() != before.version()) {
             changed.put(id, new AccountChange(before, after));
           }
         });

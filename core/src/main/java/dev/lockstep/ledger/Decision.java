@@ -103,17 +103,7 @@ final class Decision {
 
     Transfer at(Instant now) {
       return holdFor == null
-          ? new Transfer(
-              book,
-              id,
-              from,
-              to,
-              money,
-              State.POSTED,
-              money.amount(),
-              now,
-              Optional.empty(),
-              Optional.of(now))
+          ? Transfer.moved(book, id, from, to, money, now)
           : new Transfer(
               book,
               id,

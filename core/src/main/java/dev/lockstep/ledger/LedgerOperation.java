@@ -1,17 +1,20 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Combined;
+import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOperation.Decided;
 import dev.lockstep.ledger.LedgerOperation.Seen;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -22,7 +25,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Commands on a book as one combined write: {@link StateReader}, {@link Decision}, {@link
- * PlanWriter}; without the reading where {@link BookMemory} makes up for it.
+ * PlanWriter}; without the reading where {@link BookMemory} makes up for it; and a {@link LoneMove}
+ * where there is nothing else.
  */
 final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Reply> {
   private static final String ENTERED =
@@ -40,13 +44,19 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     this.config = config;
   }
 
+  /** How a batch knows what it is decided on. */
+  enum How {
+    LOCKED,
+    REMEMBERED,
+    PRESUMED
+  }
+
   /**
    * What a batch is decided on.
    *
-   * @param locked read and locked, not just remembered
-   * @param nanos when it was asked for, by the clock of this process
+   * @param nanos when it was known, by the clock of this process
    */
-  record Seen(LedgerState state, boolean locked, long nanos) {}
+  record Seen(LedgerState state, How how, long nanos) {}
 
   /** A plan together with the asks it answers. */
   record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
@@ -55,21 +65,34 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
   public Seen lock(Exchange exchange, BookId book, List<Ask> asks) throws SQLException {
     List<LedgerCommand<?>> commands = commandsOf(asks);
     long nanos = System.nanoTime();
-    if (asks.stream().allMatch(Ask::isPlain)) {
-      Optional<LedgerState> remembered = memory(book).recall(commands, nanos);
-      if (remembered.isPresent()) {
-        return new Seen(remembered.get(), false, nanos);
-      }
+    Optional<Seen> unread =
+        asks.stream().allMatch(Ask::isPlain)
+            ? withoutReading(memory(book), commands, nanos)
+            : Optional.empty();
+    if (unread.isPresent()) {
+      return unread.get();
     }
     boolean sweeps = commands.size() < asks.size();
     LedgerState state = new StateReader(book, commands, config.sweepBatch(), sweeps).read(exchange);
-    return new Seen(state, true, nanos);
+    return new Seen(state, How.LOCKED, System.nanoTime());
+  }
+
+  private static Optional<Seen> withoutReading(
+      BookMemory memory, List<LedgerCommand<?>> commands, long nanos) {
+    if (commands.size() == 1 && commands.get(0) instanceof Move move) {
+      Optional<Instant> now = memory.presume(move, nanos);
+      return now.map(at -> new Seen(LedgerState.unseen(at), How.PRESUMED, nanos));
+    }
+    return memory.recall(commands, nanos).map(state -> new Seen(state, How.REMEMBERED, nanos));
   }
 
   @Override
   public Decided decide(BookId book, Seen seen, List<Ask> asks) {
     LedgerState state = seen.state();
-    Plan plan = Decision.decide(state, commandsOf(asks));
+    Plan plan =
+        seen.how() == How.PRESUMED
+            ? LoneMove.presume((Move) commandsOf(asks).get(0), state.now())
+            : Decision.decide(state, commandsOf(asks));
     int unclaimed = state.expired().size();
     Iterator<LedgerOutcome> answers = plan.answers().iterator();
     List<Reply> replies = new ArrayList<>(asks.size());
@@ -86,25 +109,41 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
 
   @Override
   public void write(Exchange exchange, BookId book, Decided decided) throws SQLException {
-    PlanWriter writer = new PlanWriter(book, decided.plan());
-    if (decided.seen().locked()) {
-      Companions companions = new Companions(decided);
-      writer.write(exchange, companions.isEmpty());
-      companions.write(exchange);
-    } else if (decided.plan().answers().stream().allMatch(LedgerOperation::isDone)) {
-      writer.writeUnread(exchange);
-    } else {
-      throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));
+    Plan plan = decided.plan();
+    PlanWriter writer = new PlanWriter(book, plan);
+    boolean done = plan.answers().stream().allMatch(LedgerOperation::isDone);
+    switch (decided.seen().how()) {
+      case PRESUMED ->
+          LoneMove.write(
+              exchange, plan.newTransfers().get(0), config.combiner().transaction().lockTimeout());
+      case REMEMBERED -> {
+        if (!done) {
+          throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));
+        }
+        writer.writeUnread(exchange);
+      }
+      case LOCKED -> {
+        // What is lost of a larger batch fails once it finds the accounts changed. A lone transfer
+        // may find that they have enough again.
+        if (!done && exchange.followsLost() && decided.asks().size() == 1) {
+          throw new OutcomeUnknown(
+              "Lost with its connection, and refused now: it may still come about", null);
+        }
+        Companions companions = new Companions(decided);
+        writer.write(exchange, companions.isEmpty());
+        companions.write(exchange);
+      }
     }
   }
 
   @Override
   public void committed(BookId book, Decided decided) {
     Seen seen = decided.seen();
-    if (seen.locked()) {
-      memory(book).learn(seen.state(), seen.nanos(), decided.plan());
-    } else {
-      memory(book).confirm(decided.plan());
+    BookMemory memory = memory(book);
+    switch (seen.how()) {
+      case PRESUMED -> memory.confirm(decided.plan().newTransfers().get(0));
+      case REMEMBERED -> memory.confirm(decided.plan());
+      case LOCKED -> memory.learn(seen.state(), seen.nanos(), decided.plan());
     }
   }
 
@@ -131,6 +170,9 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
    */
   @Override
   public boolean happened(Connection connection, BookId book, Decided decided) throws SQLException {
+    if (decided.seen().how() == How.PRESUMED) {
+      return LoneMove.happened(connection, decided.plan().newTransfers().get(0));
+    }
     List<Entry> entries = decided.plan().entries();
     if (entries.isEmpty()) {
       return decided.asks().stream().allMatch(ask -> ask.attachment() == null);

@@ -17,4 +17,10 @@ record LedgerState(
     Instant now,
     Map<AccountId, Account> accounts,
     Map<TransferId, Transfer> transfers,
-    List<TransferId> expired) {}
+    List<TransferId> expired) {
+
+  /** Nothing but a time. */
+  static LedgerState unseen(Instant now) {
+    return new LedgerState(now, Map.of(), Map.of(), List.of());
+  }
+}

@@ -21,5 +21,5 @@ record Plan(
     List<AccountChange> accounts,
     List<LedgerOutcome> answers) {
 
-  record AccountChange(long versionBefore, Account after) {}
+  record AccountChange(Account before, Account after) {}
 }

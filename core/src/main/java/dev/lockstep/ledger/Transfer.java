@@ -48,6 +48,22 @@ public record Transfer(
     }
   }
 
+  /** One that is new, and over at once. */
+  static Transfer moved(
+      BookId book, TransferId id, AccountId from, AccountId to, Money money, Instant at) {
+    return new Transfer(
+        book,
+        id,
+        from,
+        to,
+        money,
+        State.POSTED,
+        money.amount(),
+        at,
+        Optional.empty(),
+        Optional.of(at));
+  }
+
   Transfer ended(State end, long moved, Instant at) {
     return new Transfer(
         book, id, from, to, money, end, moved, createdAt, expiresAt, Optional.of(at));

@@ -30,6 +30,8 @@ final class Attempts<T> {
   private final ExchangeWork<T> work;
   private final @Nullable EffectLookup<T> lookup;
   private final Deadline deadline;
+  // An attempt that may still come about was lost with its connection.
+  private boolean lostOne;
 
   Attempts(
       DataSource dataSource,
@@ -148,7 +150,7 @@ final class Attempts<T> {
         connection.setAutoCommit(false);
         RoundTrip opening = new RoundTrip(connection);
         Rows<Optional<Suspect>> identity = begin(opening);
-        Exchange exchange = Exchange.opening(connection, opening);
+        Exchange exchange = Exchange.opening(connection, opening, lostOne);
         T result = work.run(exchange);
         return commit(connection, guard, exchange, identity, result);
       } catch (SQLException | RuntimeException | Error e) {
@@ -168,9 +170,9 @@ final class Attempts<T> {
       long statementMs = Math.max(1, deadline.orSooner(options.statementTimeout()).toMillis());
       String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
       trip.update(
-          "SET TRANSACTION ISOLATION LEVEL %s %s"
-              .formatted(
-                  options.isolation().sql(), options.readOnly() ? "READ ONLY" : "READ WRITE"));
+          "SET TRANSACTION ISOLATION LEVEL "
+              + options.isolation().sql()
+              + (options.readOnly() ? " READ ONLY" : " READ WRITE"));
       if (lookup == null && options.isolation() != Isolation.READ_COMMITTED) {
         return setLocal(trip, lockTimeout, String.valueOf(statementMs));
       }
@@ -217,7 +219,11 @@ final class Attempts<T> {
         trip = new RoundTrip(connection);
         trip.update(MUST_BE_SOUND);
       }
-      trip.update(COMMIT);
+      if (exchange.isAlone()) {
+        connection.setAutoCommit(true);
+      } else {
+        trip.update(COMMIT);
+      }
       // A connection that is already gone fails here, before there can be any doubt.
       PreparedStatement prepared = trip.prepare();
       try {
@@ -258,6 +264,7 @@ final class Attempts<T> {
         lookedUp = true;
         return found.get();
       }
+      lostOne |= identity == null;
       throw lost;
     }
 
@@ -267,7 +274,9 @@ final class Attempts<T> {
         return;
       }
       try {
-        connection.rollback();
+        if (!connection.getAutoCommit()) {
+          connection.rollback();
+        }
       } catch (SQLException | RuntimeException e) {
         leftOpen = true;
         because.addSuppressed(e);

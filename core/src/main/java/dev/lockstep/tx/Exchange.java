@@ -16,26 +16,33 @@ import org.jspecify.annotations.Nullable;
 public final class Exchange {
   private final Connection connection;
   private final boolean commitFollows;
+  private final boolean followsLost;
   // At most one of them is there: the settings of BEGIN come first, the last trip last.
   private @Nullable RoundTrip opening;
   private @Nullable RoundTrip closing;
   private boolean repeatable;
+  private boolean alone;
 
-  private Exchange(Connection connection, boolean commitFollows) {
+  private Exchange(Connection connection, boolean commitFollows, boolean followsLost) {
     this.connection = connection;
     this.commitFollows = commitFollows;
+    this.followsLost = followsLost;
   }
 
   /**
    * In a transaction of the caller's, where nothing can be put off to a COMMIT that is not ours.
    */
   public static Exchange within(Connection connection) {
-    return new Exchange(connection, false);
+    return new Exchange(connection, false, false);
   }
 
-  /** Of a transaction that begins with what is in the opening trip. */
-  static Exchange opening(Connection connection, RoundTrip opening) {
-    Exchange exchange = new Exchange(connection, true);
+  /**
+   * Of a transaction that begins with what is in the opening trip.
+   *
+   * @param followsLost as {@link #followsLost()} will say
+   */
+  static Exchange opening(Connection connection, RoundTrip opening, boolean followsLost) {
+    Exchange exchange = new Exchange(connection, true, followsLost);
     exchange.opening = opening;
     return exchange;
   }
@@ -44,6 +51,7 @@ public final class Exchange {
   public Connection connection() throws SQLException {
     RoundTrip pending = takePending();
     if (pending != null) {
+      alone = false;
       pending.send();
     }
     return connection;
@@ -83,6 +91,39 @@ public final class Exchange {
   public void only(RoundTrip trip) throws SQLException {
     last(trip);
     repeatable = true;
+  }
+
+  /**
+   * A trip for one statement that goes in place of everything: the server runs a statement that
+   * stands alone in a transaction of its own, so that neither BEGIN nor settings nor COMMIT need be
+   * sent. Isolation and timeouts are then those of the session, and the statement must bear with
+   * any. To be filled, and not to be sent. As with {@link #only}, it may come about after it was
+   * lost and run again.
+   *
+   * @throws IllegalStateException after anything was sent, or in a transaction of the caller's
+   */
+  public RoundTrip alone() {
+    if (opening == null) {
+      throw new IllegalStateException("It would not be alone");
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    opening = null;
+    closing = trip;
+    repeatable = true;
+    alone = true;
+    return trip;
+  }
+
+  /**
+   * Whether the work was tried before and lost with its connection, so that it may still come about
+   * then. Who can not tell that it will fail must not answer that nothing happened.
+   */
+  public boolean followsLost() {
+    return followsLost;
+  }
+
+  boolean isAlone() {
+    return alone;
   }
 
   /** Whether work that was lost with its connection may be run again without a look. */

@@ -41,7 +41,7 @@ public enum SqlFault {
    * Whether this, thrown by COMMIT, is the server's own word that it rolled back. Silence is not,
    * nor is a session that was ended: the server may have been waiting for a replica by then.
    */
-  static boolean serverRolledBack(SQLException thrown) {
+  public static boolean serverRolledBack(SQLException thrown) {
     return hasState(thrown) && of(thrown) != UNAVAILABLE;
   }
 

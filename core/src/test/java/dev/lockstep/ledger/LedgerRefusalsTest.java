@@ -157,7 +157,9 @@ class LedgerRefusalsTest {
         "TRUNCATE lockstep.entry",
         "UPDATE lockstep.account SET balance = -1 WHERE floor = 0",
         "UPDATE lockstep.account SET pending = 101 WHERE floor = 0",
-        "UPDATE lockstep.transfer SET state = -1",
+        "UPDATE lockstep.transfer SET state = NULL",
+        "UPDATE lockstep.transfer SET posted = amount + 1",
+        "UPDATE lockstep.transfer SET amount = -amount, posted = -posted",
         "UPDATE lockstep.transfer SET target = source"
       })
   void theDatabaseItselfRefuses(String statement) throws SQLException {

@@ -61,7 +61,7 @@ final class MemoryLedger {
     entries.addAll(plan.entries());
     for (AccountChange change : plan.accounts()) {
       Account before = Objects.requireNonNull(accounts.put(change.after().id(), change.after()));
-      assertThat(change.versionBefore()).isEqualTo(before.version());
+      assertThat(change.before()).isEqualTo(before);
     }
   }
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.Done;
-import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
@@ -13,13 +12,12 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
-import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A transfer has one effect: repeated, at two nodes, from memory, with the connection lost. */
+/** A transfer has one effect: repeated, at two nodes, with the connection lost. */
 class TransferOnceTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Bank bank = new Bank(database);
@@ -76,45 +74,5 @@ class TransferOnceTest {
     }
     assertThat(bank.balance(from)).isEqualTo(40);
     assertThat(bank.account(from).version()).as("received, reserved, posted").isEqualTo(3);
-  }
-
-  @ParameterizedTest
-  @EnumSource(Moment.class)
-  void aMoveThatWasWrittenWithoutReadingHasOneEffectToo(Moment moment) {
-    AccountId world = bank.world();
-    AccountId to = bank.with(world, 0);
-    try (CommitFault fault = CommitFault.on(database);
-        Ledger node = new Ledger(new Transactor(fault.dataSource()))) {
-      Door.await(node.submit(bank.move(world, to, 1)));
-      fault.arm(moment);
-      TransferResult moved = Door.await(node.submit(bank.move(world, to, 10)));
-      TransferResult after = Door.await(node.submit(bank.move(world, to, 100)));
-
-      assertThat(((Done) moved).replayed()).isFalse();
-      assertThat(((Done) after).replayed()).isFalse();
-    }
-    assertThat(bank.balance(to)).isEqualTo(111);
-    assertThat(bank.account(to).version()).isEqualTo(3);
-  }
-
-  @Test
-  void whatANodeRemembersIsComparedWithWhatIsThere() {
-    AccountId world = bank.world();
-    AccountId from = bank.with(world, 100);
-    Ledger other = bank.anotherNode();
-    bank.ask(bank.move(from, world, 1));
-    Door.await(other.submit(bank.move(from, world, 90)));
-
-    // The first node believes in 99.
-    assertThat(bank.ask(bank.move(from, world, 50))).isEqualTo(new InsufficientFunds(from, 9, 50));
-    assertThat(bank.ask(bank.move(from, world, 9))).isInstanceOf(Done.class);
-    assertThat(bank.node().setFloor(bank.book(), from, OptionalLong.of(-5))).isTrue();
-    assertThat(bank.ask(bank.move(from, world, 5))).isInstanceOf(Done.class);
-    assertThat(bank.node().setFloor(bank.book(), from, OptionalLong.empty())).isTrue();
-    Move repeated = bank.move(from, world, 5);
-    assertThat(bank.ask(repeated)).isInstanceOf(Done.class);
-    assertThat(bank.ask(repeated))
-        .isEqualTo(new Done(((Done) bank.ask(repeated)).transfer(), true));
-    assertThat(bank.balance(from)).isEqualTo(-10);
   }
 }

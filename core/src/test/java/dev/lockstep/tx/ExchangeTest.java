@@ -134,6 +134,62 @@ class ExchangeTest {
   }
 
   @Test
+  void aStatementThatStandsAloneIsTheWholeTransaction() {
+    exchange(
+        exchange -> {
+          exchange.alone().update(INSERT, 1);
+          return "decided";
+        });
+
+    assertThat(noted()).containsExactly(1);
+    assertThat(crossings).as("neither settings nor COMMIT").containsExactly("prepareStatement");
+  }
+
+  @Test
+  void aStatementThatStandsAloneAndFailsLeavesTheConnectionAsItWas() throws SQLException {
+    try (Connection connection = database.connection()) {
+      Transactor onOne = new Transactor(Tampered.single(database.dataSource(), connection));
+      assertThatThrownBy(
+              () ->
+                  onOne.exchange(
+                      TxOptions.DEFAULT,
+                      exchange -> {
+                        exchange.alone().update(INSERT, -1);
+                        return "decided";
+                      },
+                      c -> Optional.empty()))
+          .isInstanceOf(ConstraintViolated.class);
+
+      assertThat(connection.isClosed()).isFalse();
+      assertThat(connection.getAutoCommit()).isTrue();
+      onOne.run(c -> Sql.execute(c, INSERT, 2));
+    }
+    assertThat(noted()).containsExactly(2);
+  }
+
+  @Test
+  void whatFollowsAStatementThatWasToStandAloneIsInOneTransactionWithIt() {
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      exchange.alone().update(INSERT, 1);
+                      Sql.execute(exchange.connection(), INSERT, -1);
+                      return "decided";
+                    }))
+        .isInstanceOf(ConstraintViolated.class);
+    assertThat(noted()).isEmpty();
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      exchange.trip().send();
+                      return exchange.alone();
+                    }))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
   void workThatSaysNothingStillEnds() {
     String answer = exchange(exchange -> "nothing");
 

@@ -1,0 +1,94 @@
+package dev.lockstep.ledger;
+
+import dev.lockstep.ledger.LedgerCommand.Move;
+import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlFault;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+
+/**
+ * A new transfer that is alone in its batch, as it mostly is while nobody else is there: one
+ * statement, which is a transaction by itself. It presumes that nothing is to be said against the
+ * transfer. Where something is, the statement fails, and the batch is decided on locked rows, which
+ * tell what it was.
+ *
+ * <p>Nothing has to be known of the accounts, and nodes that write to one book do not get into each
+ * other's way.
+ */
+final class LoneMove {
+  // In V031__ledger_move.sql: locks both accounts ascending, and gives up at whatever it does not
+  // expect.
+  private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?)";
+
+  // A twin of another node has another time; of the same time, there is nothing to tell them apart.
+  private static final String MOVED =
+      "SELECT 1 FROM lockstep.transfer WHERE book = ? AND transfer = ? AND created_at = ?";
+
+  private LoneMove() {}
+
+  /** What will have happened, unless it fails. */
+  static Plan presume(Move move, Instant now) {
+    Transfer transfer =
+        Transfer.moved(move.book(), move.id(), move.from(), move.to(), move.money(), now);
+    return new Plan(
+        now,
+        List.of(transfer),
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(new Done(transfer, false)));
+  }
+
+  static void write(Exchange exchange, Transfer transfer, Duration lockTimeout) {
+    exchange
+        .alone()
+        .failingAs(thrown -> orConflict(transfer, thrown))
+        .query(
+            MOVE,
+            row -> true,
+            transfer.book().value(),
+            transfer.id().value(),
+            transfer.from().value(),
+            transfer.to().value(),
+            transfer.money().amount(),
+            transfer.money().currency(),
+            transfer.createdAt().atOffset(ZoneOffset.UTC),
+            String.valueOf(lockTimeout.toMillis()));
+  }
+
+  /**
+   * Whatever the server does not like about it, a look at the rows will tell, also in a session
+   * where this statement could never succeed. What it did not say itself stays a doubt.
+   */
+  private static SQLException orConflict(Transfer transfer, SQLException thrown) {
+    SqlFault fault = SqlFault.of(thrown);
+    boolean refused = fault == SqlFault.CONSTRAINT || fault == SqlFault.OTHER;
+    if (!refused || !SqlFault.serverRolledBack(thrown)) {
+      return thrown;
+    }
+    SQLException conflict =
+        SqlFault.conflict("Transfer %s must be looked at".formatted(transfer.id()));
+    conflict.initCause(thrown);
+    return conflict;
+  }
+
+  static boolean happened(Connection connection, Transfer transfer) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Boolean> found =
+        trip.query(
+            MOVED,
+            row -> true,
+            transfer.book().value(),
+            transfer.id().value(),
+            transfer.createdAt().atOffset(ZoneOffset.UTC));
+    trip.send();
+    return !found.list().isEmpty();
+  }
+}

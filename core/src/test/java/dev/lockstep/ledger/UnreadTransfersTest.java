@@ -1,0 +1,204 @@
+package dev.lockstep.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.lockstep.ledger.LedgerCommand.Linked;
+import dev.lockstep.ledger.LedgerCommand.Move;
+import dev.lockstep.ledger.LedgerOutcome.AllDone;
+import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.LedgerOutcome.Refused;
+import dev.lockstep.testkit.CommitFault;
+import dev.lockstep.testkit.CommitFault.Moment;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.Tampered;
+import dev.lockstep.tx.Transactor;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A batch may be written without reading: several transfers on what the last batch left behind, a
+ * lone one on nothing at all. Each test first lets a node learn, then changes behind its back what
+ * it has learnt: its next answer must be as if it had looked.
+ */
+class UnreadTransfersTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Bank bank = new Bank(database);
+
+  @Test
+  void whatAnotherNodeMovedIsNotForgottenBySeveral() {
+    AccountId world = bank.world();
+    AccountId here = bank.with(world, 100);
+    AccountId there = bank.with(world, 100);
+    bank.ask(both(here, there, 1));
+    Door.await(bank.anotherNode().submit(bank.move(here, world, 90)));
+
+    assertThat(bank.ask(both(here, there, 9))).isInstanceOf(AllDone.class);
+    assertThat(bank.balance(here)).isEqualTo(10);
+    assertThat(bank.faults()).as("the memory was relied upon").contains(SqlFault.SERIALIZATION);
+  }
+
+  @Test
+  void whatAnotherNodeMovedIsNotForgottenByOne() {
+    AccountId world = bank.world();
+    AccountId from = bank.with(world, 100);
+    Ledger other = bank.anotherNode();
+    bank.ask(bank.move(from, world, 1));
+    Door.await(other.submit(bank.move(from, world, 90)));
+
+    // The first node believes in 99.
+    assertThat(bank.ask(bank.move(from, world, 50))).isEqualTo(new InsufficientFunds(from, 9, 50));
+    assertThat(bank.faults()).as("it was tried unread").contains(SqlFault.SERIALIZATION);
+    assertThat(bank.ask(bank.move(from, world, 9))).isInstanceOf(Done.class);
+    assertThat(bank.balance(from)).isZero();
+  }
+
+  @Test
+  void aFloorThatWasRaisedElsewhereIsInForceAtOnce() {
+    AccountId world = bank.world();
+    AccountId one = bank.open(OptionalLong.of(-10));
+    AccountId several = bank.open(OptionalLong.of(-10));
+    bank.ask(both(one, several, 1));
+
+    assertThat(bank.anotherNode().setFloor(bank.book(), one, OptionalLong.of(0))).isTrue();
+    assertThat(bank.anotherNode().setFloor(bank.book(), several, OptionalLong.of(0))).isTrue();
+
+    assertThat(bank.ask(bank.linked(bank.move(several, world, 1), bank.move(world, several, 2))))
+        .isEqualTo(new Refused(0, new InsufficientFunds(several, 0, 1)));
+    assertThat(bank.ask(bank.move(one, world, 1))).isEqualTo(new InsufficientFunds(one, 0, 1));
+  }
+
+  @Test
+  void aFloorThatWasLoweredElsewhereIsInForceAtOnce() {
+    AccountId world = bank.world();
+    AccountId from = bank.with(world, 1);
+    bank.ask(bank.move(from, world, 1));
+
+    bank.anotherNode().setFloor(bank.book(), from, OptionalLong.of(-5));
+
+    assertThat(bank.ask(bank.move(from, world, 5))).isInstanceOf(Done.class);
+    bank.anotherNode().setFloor(bank.book(), from, OptionalLong.empty());
+    assertThat(bank.ask(bank.linked(bank.move(from, world, 2), bank.move(from, world, 3))))
+        .isInstanceOf(AllDone.class);
+    assertThat(bank.balance(from)).isEqualTo(-10);
+  }
+
+  /** A database that lost what it had committed can come to the same version another way. */
+  @Test
+  void theSameVersionWithOtherMoneyIsNotWhatWasRemembered() {
+    AccountId world = bank.world();
+    AccountId here = bank.with(world, 100);
+    AccountId there = bank.with(world, 100);
+    bank.ask(both(here, there, 1));
+    String set =
+        "UPDATE lockstep.account SET balance = balance %s WHERE book = %d AND account = %d";
+    database.execute(set.formatted("- 70", bank.book().value(), here.value()));
+    try {
+      bank.ask(both(here, there, 9));
+
+      assertThat(bank.balance(here)).isEqualTo(30);
+    } finally {
+      database.execute(set.formatted("+ 70", bank.book().value(), here.value()));
+      database.execute(
+          """
+          SET session_replication_role = replica;
+          UPDATE lockstep.entry SET balance = balance + 70
+          WHERE version > 3 AND book = %d AND account = %d;
+          RESET session_replication_role"""
+              .formatted(bank.book().value(), here.value()));
+    }
+  }
+
+  @Test
+  void aRepeatedTransferIsTheFirstOne() {
+    AccountId world = bank.world();
+    AccountId to = bank.with(world, 5);
+    Move move = bank.move(world, to, 7);
+    Done first = (Done) bank.ask(move);
+
+    assertThat(bank.ask(move)).isEqualTo(new Done(first.transfer(), true));
+    assertThat(bank.node().transfer(bank.book(), move.id())).contains(first.transfer());
+    assertThat(bank.balance(to)).isEqualTo(12);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Moment.class)
+  void severalLostWithTheirConnectionHaveOneEffect(Moment moment) {
+    AccountId world = bank.world();
+    AccountId to = bank.with(world, 0);
+    try (CommitFault fault = CommitFault.on(database);
+        Ledger node = new Ledger(new Transactor(fault.dataSource()))) {
+      Door.await(node.submit(both(world, to, 1)));
+      fault.arm(moment);
+      LinkedResult moved = Door.await(node.submit(both(world, to, 10)));
+
+      assertThat(fault.fired()).isTrue();
+      assertThat(((AllDone) moved).replayed()).isFalse();
+      assertThat(Door.await(node.submit(both(world, to, 100)))).isInstanceOf(AllDone.class);
+    }
+    assertThat(bank.account(to).version()).isEqualTo(6);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Moment.class)
+  void aLoneTransferLostWithItsConnectionHasOneEffect(Moment moment) {
+    AccountId world = bank.world();
+    AccountId to = bank.with(world, 0);
+    try (LoneMoveFault fault = new LoneMoveFault(database);
+        Ledger node = new Ledger(new Transactor(fault.dataSource()))) {
+      Door.await(node.submit(bank.move(world, to, 1)));
+      fault.arm(moment);
+      Move lost = bank.move(world, to, 10);
+      Done moved = (Done) Door.await(node.submit(lost));
+
+      assertThat(fault.fired()).isTrue();
+      assertThat(moved).isEqualTo(new Done(stored(lost), false));
+      assertThat(Door.await(node.submit(bank.move(world, to, 100)))).isInstanceOf(Done.class);
+    }
+    assertThat(bank.balance(to)).isEqualTo(111);
+    assertThat(bank.account(to).version()).isEqualTo(3);
+  }
+
+  /** The lost one may be on its way still, and find the account filled again. */
+  @Test
+  void whenALoneTransferWasLostItIsNotSaidThatItWasRefused() {
+    AccountId world = bank.world();
+    AccountId from = bank.with(world, 10);
+    AtomicBoolean lost = new AtomicBoolean();
+    try (LoneMoveFault fault = new LoneMoveFault(database)) {
+      // Before the node can ask again somebody else takes what is there.
+      DataSource source =
+          Tampered.gated(
+              fault.dataSource(),
+              () -> {
+                if (fault.fired() && lost.compareAndSet(false, true)) {
+                  bank.ask(bank.move(from, world, 9));
+                }
+              });
+      try (Ledger node = new Ledger(new Transactor(source))) {
+        Door.await(node.submit(bank.move(from, world, 1)));
+        fault.arm(Moment.BEFORE_COMMIT);
+        assertThatThrownBy(() -> Door.await(node.submit(bank.move(from, world, 5))))
+            .isInstanceOf(OutcomeUnknown.class);
+        assertThat(Door.await(node.submit(bank.move(from, world, 5))))
+            .isEqualTo(new InsufficientFunds(from, 0, 5));
+      }
+    }
+  }
+
+  private Linked both(AccountId from, AccountId to, long amount) {
+    return bank.linked(bank.move(from, to, amount), bank.move(to, from, amount));
+  }
+
+  private Transfer stored(Move move) {
+    return bank.node().transfer(bank.book(), move.id()).orElseThrow();
+  }
+}
