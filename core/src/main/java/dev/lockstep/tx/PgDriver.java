@@ -1,19 +1,62 @@
 package dev.lockstep.tx;
 
 import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The two things JDBC has no words for: COPY and notifications. Through reflection, so that core
- * compiles and runs with any driver; with one that is not PostgreSQL's own these two are refused.
+ * What JDBC has no words for: COPY, notifications, and arrays in binary. Through reflection, so
+ * that core compiles and runs with any driver; with one that is not PostgreSQL's own the first two
+ * are refused, and arrays are sent as the driver does.
  */
 public final class PgDriver {
   private static final String PG_CONNECTION = "org.postgresql.PGConnection";
 
+  private static final @Nullable ArrayMaker ARRAYS = ArrayMaker.find();
+
   private PgDriver() {}
+
+  /** The driver's own way to an array that is in binary already; found once. */
+  private record ArrayMaker(Class<?> type, MethodHandle mode, MethodHandle make) {
+    static @Nullable ArrayMaker find() {
+      try {
+        Class<?> pg = Class.forName(PG_CONNECTION);
+        Class<?> base = Class.forName("org.postgresql.core.BaseConnection");
+        Class<?> mode = Class.forName("org.postgresql.jdbc.PreferQueryMode");
+        Class<?> array = Class.forName("org.postgresql.jdbc.PgArray");
+        var lookup = MethodHandles.publicLookup();
+        return new ArrayMaker(
+            pg,
+            lookup.findVirtual(pg, "getPreferQueryMode", MethodType.methodType(mode)),
+            lookup.findConstructor(
+                array, MethodType.methodType(void.class, base, int.class, byte[].class)));
+      } catch (ReflectiveOperationException | LinkageError e) {
+        return null;
+      }
+    }
+  }
+
+  /** Null where the driver is another, or is told to speak in text only. */
+  static @Nullable Array binaryArray(Connection connection, BinaryArray array) throws SQLException {
+    if (ARRAYS == null || !connection.isWrapperFor(ARRAYS.type())) {
+      return null;
+    }
+    Object driver = connection.unwrap(ARRAYS.type());
+    try {
+      return ARRAYS.mode().invoke(driver).toString().equals("SIMPLE")
+          ? null
+          : (Array) ARRAYS.make().invoke(driver, array.oid(), array.bytes());
+    } catch (Throwable e) {
+      throw new SQLException("The driver failed to make an array", "0A000", e);
+    }
+  }
 
   /** Sends rows in a format of COPY's, in the caller's transaction. */
   public static long copyIn(Connection connection, String sql, InputStream rows)

@@ -115,7 +115,7 @@ public final class RoundTrip {
 
   private void bind(PreparedStatement statement, int index, Object value) throws SQLException {
     if (value instanceof SqlArray array) {
-      statement.setArray(index, connection.createArrayOf(array.type(), array.values()));
+      statement.setArray(index, array.on(connection));
     } else {
       statement.setObject(index, value);
     }

@@ -1,5 +1,8 @@
 package dev.lockstep.tx;
 
+import java.sql.Array;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -35,5 +38,13 @@ public record SqlArray(String type, @Nullable Object[] values) {
 
   public static SqlArray uuids(Collection<? extends @Nullable UUID> values) {
     return new SqlArray("uuid", values.toArray(UUID[]::new));
+  }
+
+  /** For a statement of the connection. */
+  Array on(Connection connection) throws SQLException {
+    // The driver itself would write these two as text, which costs both sides more than the rest.
+    BinaryArray binary = BinaryArray.of(this);
+    Array array = binary == null ? null : PgDriver.binaryArray(connection, binary);
+    return array == null ? connection.createArrayOf(type, values) : array;
   }
 }
