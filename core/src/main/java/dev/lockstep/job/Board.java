@@ -157,6 +157,7 @@ final class Board {
     }
     if (row.keeper() != null) {
       // A node that handed the shard over is still running it.
+      stream.passOver();
       if (lane != null) {
         lane.sawForeign();
       }

@@ -23,18 +23,22 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes results: whatever is waiting, in one transaction, by one thread. Results of jobs that
+ * Writes results: whatever is waiting, in one transaction. Two threads do, each for half of the
+ * shards, so that one has something to say to the server while the other waits for its COMMIT to be
+ * on disk; all of a shard's results are written by one of them, in order. Results of jobs that
  * bring effects of their own are written by the handler's thread instead, each in its own
  * transaction.
  */
 final class Completer {
   private static final Logger log = LoggerFactory.getLogger(Completer.class);
   private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
+  private static final int WRITERS = 2;
 
   private final Transactor transactor;
   private final TxOptions options;
@@ -42,11 +46,20 @@ final class Completer {
   private final JobIds ids;
   private final Board board;
   private final int batch;
-  private final BlockingQueue<Step> steps = new LinkedBlockingQueue<>();
-  private final Thread thread = new Thread(this::run, "job-completer");
+  private final List<Writer> writers = new ArrayList<>();
   private volatile boolean stopping;
 
-  /** What the thread is given. */
+  /** A thread, and what it is given. */
+  private final class Writer {
+    final BlockingQueue<Step> steps = new LinkedBlockingQueue<>();
+    final Thread thread;
+
+    Writer(int number) {
+      thread = new Thread(() -> Completer.this.run(steps), "job-completer-" + number);
+      thread.setDaemon(true);
+    }
+  }
+
   private sealed interface Step {}
 
   private record Write(Ended ended) implements Step {}
@@ -63,21 +76,27 @@ final class Completer {
     this.ids = ids;
     this.board = board;
     this.batch = batch;
-    thread.setDaemon(true);
+    for (int i = 0; i < WRITERS; i++) {
+      writers.add(new Writer(i));
+    }
   }
 
   void start() {
-    thread.start();
+    writers.forEach(writer -> writer.thread.start());
+  }
+
+  private BlockingQueue<Step> stepsOf(Lease lease) {
+    return writers.get(lease.shard() % WRITERS).steps;
   }
 
   void add(Ended ended) {
-    steps.add(new Write(ended));
+    stepsOf(ended.task().lease).add(new Write(ended));
   }
 
   /** Ends when all results so far are written and the jobs are marked as this node's. */
   CompletionStage<Void> keep(Lease lease, List<Task> tasks) {
     CompletableFuture<Void> kept = new CompletableFuture<>();
-    steps.add(new Keep(lease, tasks, kept));
+    stepsOf(lease).add(new Keep(lease, tasks, kept));
     return kept;
   }
 
@@ -149,7 +168,7 @@ final class Completer {
         options, connection -> new Results(connection, config, ids).keep(lease, tasks));
   }
 
-  private void run() {
+  private void run(BlockingQueue<Step> steps) {
     while (true) {
       List<Step> taken = new ArrayList<>();
       try {
@@ -265,12 +284,15 @@ final class Completer {
   /** Writes what is there and ends. */
   void close(Duration timeout) {
     stopping = true;
-    steps.add(new Stop());
+    writers.forEach(writer -> writer.steps.add(new Stop()));
+    long end = System.nanoTime() + timeout.toNanos();
     try {
-      thread.join(Math.max(1, timeout.toMillis()));
+      for (Writer writer : writers) {
+        TimeUnit.NANOSECONDS.timedJoin(writer.thread, Math.max(1_000_000, end - System.nanoTime()));
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    thread.interrupt();
+    writers.forEach(writer -> writer.thread.interrupt());
   }
 }

@@ -72,7 +72,8 @@ final class Enqueuer {
 
   List<Enqueued> enqueue(Connection connection, List<NewJob> jobs) throws SQLException {
     List<Row> rows = new ArrayList<>();
-    jobs.forEach(job -> rows.add(row(job)));
+    JobIds.Spread spread = ids.spread();
+    jobs.forEach(job -> rows.add(row(job, spread)));
     Map<JobId, JobId> refused = claimKeys(connection, rows);
     List<Row> accepted = rows.stream().filter(row -> !refused.containsKey(row.id())).toList();
     if (!accepted.isEmpty()) {
@@ -97,6 +98,7 @@ final class Enqueuer {
     clock.send();
     Instant at = now.list().get(0).toInstant();
     Set<String> queues = new TreeSet<>();
+    JobIds.Spread spread = ids.spread();
     long copied =
         PgDriver.copyIn(
             connection,
@@ -105,7 +107,7 @@ final class Enqueuer {
                 jobs,
                 (job, out) -> {
                   queues.add(job.queue());
-                  copyRow(job, at, out);
+                  copyRow(row(job, spread), at, out);
                 }));
     RoundTrip trip = new RoundTrip(connection);
     hint(trip, queues);
@@ -124,21 +126,21 @@ final class Enqueuer {
     }
   }
 
-  private Row row(NewJob job) {
+  private Row row(NewJob job, JobIds.Spread spread) {
     requirePayload(job.payload());
     JobId id =
         job.lane()
             .map(lane -> ids.nextFor(job.queue(), lane.key()))
             .or(() -> job.unique().map(unique -> ids.nextFor(job.queue(), unique.key())))
-            .orElseGet(ids::next);
+            .orElseGet(spread::next);
     return new Row(id, job);
   }
 
-  private void copyRow(NewJob job, Instant now, CopyRows<NewJob> out) {
+  private static void copyRow(Row row, Instant now, CopyRows<NewJob> out) {
+    NewJob job = row.job();
     if (job.unique().isPresent()) {
       throw new IllegalArgumentException("COPY has no answer for a key that is taken");
     }
-    Row row = row(job);
     out.row(10)
         .smallint(row.shard())
         .uuid(row.id().value())

@@ -11,6 +11,9 @@ import java.util.zip.CRC32C;
  * for nothing else, so a wrong one does no harm. Thread-safe.
  */
 final class JobIds {
+  // About a page of the table: more would not bring jobs of one shard closer together.
+  private static final int LONGEST_RUN = 64;
+
   // Of the counter's 64 bits twelve go above the variant and these below it, before the shard.
   private static final int RANDOM_LOW_BITS = 62 - JobId.SHARD_BITS;
 
@@ -27,14 +30,40 @@ final class JobIds {
     this.nextShard = random.nextInt(shards);
   }
 
-  /** For a job of its own: the shards in turn. */
-  synchronized JobId next() {
+  /** For the jobs of one call that are each of its own. Not thread-safe. */
+  Spread spread() {
+    return new Spread();
+  }
+
+  /**
+   * The shards in turn: one job each and, the more there are, several. Spread evenly at any number,
+   * many also lie together in the table by their shards, as they will be read and deleted, and
+   * their entries go to the same page of an index one after the other.
+   */
+  final class Spread {
+    private long made;
+    private int shard;
+    private int left;
+
+    JobId next() {
+      if (left == 0) {
+        shard = nextShard();
+        // At most an eighth more than the others have.
+        left = (int) Math.max(1, Math.min(LONGEST_RUN, made / (8L * shards)));
+      }
+      left--;
+      made++;
+      return JobIds.this.next(shard);
+    }
+  }
+
+  private synchronized int nextShard() {
     nextShard = (nextShard + 1) % shards;
-    return next(nextShard);
+    return nextShard;
   }
 
   /** For a job of a lane, or one with a unique key: all of them in one shard. */
-  synchronized JobId nextFor(String queue, String key) {
+  JobId nextFor(String queue, String key) {
     return next(shardOf(queue, key));
   }
 
@@ -44,7 +73,7 @@ final class JobIds {
     return (int) (hash.getValue() % shards);
   }
 
-  private JobId next(int shard) {
+  private synchronized JobId next(int shard) {
     long millis = clock.millis();
     if (millis > lastMillis) {
       lastMillis = millis;

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,11 @@ final class JobStream {
   /** Jobs of a stream in memory, at most: whoever follows after a crash looks at more than that. */
   static final int MAX_KNOWN = 2_000;
 
-  private static final long PASS_NANOS = 1_000_000_000L;
+  // A pass that begins anew walks over the index entries of all that was done since the last
+  // vacuum,
+  // and is the first to find them dead. Where nothing waits for it, it does so less often.
+  private static final long PASS_NANOS = 10_000_000_000L;
+  private static final long SHORT_PASS_NANOS = 1_000_000_000L;
   private static final OffsetDateTime BEGINNING = OffsetDateTime.parse("1900-01-01T00:00:00Z");
   private static final UUID FIRST = new UUID(0, 0);
 
@@ -38,6 +43,9 @@ final class JobStream {
   private final Map<String, LaneState> lanes = new HashMap<>();
   private @Nullable JobRow last;
   private long passNanos;
+  private double passShare = 1;
+  // Something was seen that a later pass has to look at again.
+  private boolean passedOver;
   boolean more;
   // The shard is not this node's any more.
   boolean closed;
@@ -52,12 +60,21 @@ final class JobStream {
   void prepare() {
     ended.forEach(task -> known.remove(task.row.id()));
     ended.clear();
-    if (last == null || System.nanoTime() - passNanos > PASS_NANOS) {
+    boolean isShort = passedOver || !lanes.isEmpty();
+    long age = System.nanoTime() - passNanos;
+    if (last == null || age > passShare * (isShort ? SHORT_PASS_NANOS : PASS_NANOS)) {
       last = null;
+      passedOver = false;
+      // Not all streams at once: what is due in others would wait for it.
       passNanos = System.nanoTime();
+      passShare = ThreadLocalRandom.current().nextDouble(0.5, 1);
       lanes.values().removeIf(LaneState::isIdle);
       lanes.values().forEach(LaneState::startPass);
     }
+  }
+
+  void passOver() {
+    passedOver = true;
   }
 
   boolean knows(JobId id) {

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -32,13 +33,15 @@ final class Results {
       WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
       RETURNING j.id""";
 
-  // As nearly all jobs end. Found by where its row was, without a way down the index; should it
-  // have
-  // moved (marked as running, say), or be another row by now, the count tells.
+  // As nearly all jobs end. Found by where their rows were, page by page and without a way down an
+  // index. The answer says which they are: anything but what was asked for (one has moved, or is
+  // another row by now) is rolled back. The bounds only keep a plan that would use the index, made
+  // while the table was small, from reading all of the shard.
   private static final String DELETE_BY_PLACE =
       """
-      DELETE FROM lockstep.job j USING unnest(?, ?, ?) AS x (place, id, version)
-      WHERE j.ctid = x.place AND j.shard = ? AND j.id = x.id AND j.version = x.version AND %s""";
+      DELETE FROM lockstep.job j
+      WHERE j.ctid = ANY (?) AND j.shard = ? AND j.id BETWEEN ? AND ? AND j.version = ? AND %s
+      RETURNING j.id""";
 
   private static final String DELETE_TO_HISTORY =
       """
@@ -134,9 +137,9 @@ final class Results {
    * Writes results of any number of shards, in one crossing of the network. The share locks of the
    * fences are taken in the order of the map: let it be that of the shards.
    *
-   * @param each false: jobs that are done are only counted, which is cheaper
+   * @param each false: jobs that are done are deleted all or none, which is cheaper
    * @return those that were refused
-   * @throws DoesNotAddUp if some were refused and only counted: roll back, and write each
+   * @throws DoesNotAddUp if some of these are not where they were: roll back, and write each
    */
   Set<JobId> write(Map<Place, List<Ended>> places, boolean each) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -152,34 +155,40 @@ final class Results {
     return refused;
   }
 
-  /** Rolls back what was counted only. */
+  /** Rolls back what is not exactly what was asked for. */
   static final class DoesNotAddUp extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     DoesNotAddUp() {
-      super("some were refused", null, false, false);
+      super("some are not where they were", null, false, false);
     }
   }
 
   /** What was asked for, and what came of it. */
   private static final class Answers {
     private final List<Answer> named = new ArrayList<>();
-    private final List<Count> counted = new ArrayList<>();
+    private final List<Answer> exact = new ArrayList<>();
 
-    private record Answer(Rows<JobId> accepted, List<JobRow> asked) {}
-
-    private record Count(Rows<Object> rows, int asked) {}
+    private record Answer(Rows<JobId> accepted, List<JobRow> asked) {
+      boolean addsUp() {
+        if (accepted.list().size() != asked.size()) {
+          return false;
+        }
+        Set<JobId> left = new HashSet<>(accepted.list());
+        return asked.stream().allMatch(row -> left.remove(row.id()));
+      }
+    }
 
     void named(Rows<JobId> accepted, List<JobRow> asked) {
       named.add(new Answer(accepted, asked));
     }
 
-    void counted(Rows<Object> rows, int asked) {
-      counted.add(new Count(rows, asked));
+    void exact(Rows<JobId> accepted, List<JobRow> asked) {
+      exact.add(new Answer(accepted, asked));
     }
 
     boolean addUp() {
-      return counted.stream().allMatch(count -> count.rows().changed() == count.asked());
+      return exact.stream().allMatch(Answer::addsUp);
     }
 
     Set<JobId> refused() {
@@ -247,21 +256,23 @@ final class Results {
   private void addDeletes(
       RoundTrip trip, Fence fence, List<Ended> ended, boolean each, Answers answers) {
     boolean history = config.historyDays() > 0;
-    List<JobRow> inPlace = new ArrayList<>();
+    Map<Integer, List<JobRow>> inPlace = new HashMap<>();
     List<JobRow> done = new ArrayList<>();
     List<JobRow> cancelled = new ArrayList<>();
     for (Ended one : ended) {
       if (one.outcome() instanceof Outcome.Done) {
         // A mark has moved its row.
         boolean moved = fence.kept() || one.task().marked;
-        (history || each || moved ? done : inPlace).add(one.row());
+        (history || each || moved
+                ? done
+                : inPlace.computeIfAbsent(one.row().version(), version -> new ArrayList<>()))
+            .add(one.row());
       } else if (one.outcome() instanceof Outcome.Cancel) {
         cancelled.add(one.row());
       }
     }
-    if (!inPlace.isEmpty()) {
-      answers.counted(deleteByPlace(trip, fence, inPlace), inPlace.size());
-    }
+    inPlace.forEach(
+        (version, rows) -> answers.exact(deleteByPlace(trip, fence, version, rows), rows));
     if (!done.isEmpty()) {
       answers.named(delete(trip, fence, history ? DELETE_TO_HISTORY : DELETE, done), done);
     }
@@ -270,11 +281,20 @@ final class Results {
     }
   }
 
-  private static Rows<Object> deleteByPlace(RoundTrip trip, Fence fence, List<JobRow> rows) {
+  private static Rows<JobId> deleteByPlace(
+      RoundTrip trip, Fence fence, int version, List<JobRow> rows) {
+    JobId first = rows.get(0).id();
+    JobId last = first;
+    for (JobRow row : rows) {
+      first = row.id().compareTo(first) < 0 ? row.id() : first;
+      last = row.id().compareTo(last) > 0 ? row.id() : last;
+    }
     String[] places = rows.stream().map(JobRow::place).toArray(String[]::new);
-    return trip.update(
+    return trip.query(
         fence.in(DELETE_BY_PLACE),
-        fence.bind(new SqlArray("tid", places), uuids(rows), versions(rows), fence.shard()));
+        Results::id,
+        fence.bind(
+            new SqlArray("tid", places), fence.shard(), first.value(), last.value(), version));
   }
 
   private static Rows<JobId> delete(
