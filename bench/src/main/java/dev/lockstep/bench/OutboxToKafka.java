@@ -17,9 +17,9 @@ final class OutboxToKafka {
 
   private static final int TOPIC_PARTITIONS = 8;
   // A broker that runs has seen many small transactions; one that has just started is slow at them
-  // until it is compiled, which takes about ten thousand.
-  private static final int WARM_UP_EVENTS = 40_000;
-  private static final int WARM_UP_ROWS = 4;
+  // until it is compiled, which takes about thirty thousand.
+  private static final int WARM_UP_EVENTS = 60_000;
+  private static final int WARM_UP_ROWS = 2;
 
   private final Relaying relaying;
   private final Report report;
@@ -40,16 +40,14 @@ final class OutboxToKafka {
         broker.createTopic(topic, TOPIC_PARTITIONS, Map.of());
       }
       OutboxToKafka bench = new OutboxToKafka(relaying, report, broker.bootstrapServers());
+      bench.warmUp(count / 2);
       bench.throughput(count);
       bench.hotKey(count / 2);
-      bench.latency(seconds);
+      report.add(relaying.latency(LATENCY, seconds, bench.sink("latency")));
     }
   }
 
   private void throughput(int count) throws Exception {
-    Progress.say("Kafka: warming up");
-    KafkaFlow.produce(PRODUCER, servers, "warm-up", count);
-    relaying.drain("Kafka: warming up", count / 2, relaying.config(), sink("warm-up"));
     Progress.say("%s", PRODUCER);
     double produced = KafkaFlow.produce(PRODUCER, servers, "producer", count);
     report.add(Measured.rate(PRODUCER, produced, count));
@@ -66,13 +64,12 @@ final class OutboxToKafka {
     report.add(Measured.rate(HOT, relayed, count));
   }
 
-  private void latency(int seconds) throws Exception {
+  private void warmUp(int count) throws Exception {
+    String name = "Kafka: warming up";
     relaying.drain(
-        "Kafka: warming up",
-        WARM_UP_EVENTS,
-        relaying.config().withBatchRows(WARM_UP_ROWS),
-        sink("warm-up"));
-    report.add(relaying.latency(LATENCY, seconds, sink("latency")));
+        name, WARM_UP_EVENTS, relaying.config().withBatchRows(WARM_UP_ROWS), sink("warm-up"));
+    relaying.drain(name, count, relaying.config(), sink("warm-up"));
+    KafkaFlow.produce(name, servers, "warm-up", count);
   }
 
   private Sink sink(String topic) {

@@ -1,6 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.tx.LockstepException;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -33,7 +34,14 @@ interface EventSource {
    * @param version of the layout
    * @param batches in the order of the asks
    */
-  record Look(long version, List<Batch> batches) {}
+  record Look(long version, List<Batch> batches) {
+    /** With another look's, which follow. */
+    Look and(Look other) {
+      List<Batch> all = new ArrayList<>(batches);
+      all.addAll(other.batches);
+      return new Look(Math.max(version, other.version), all);
+    }
+  }
 
   /**
    * One question about all of them, whatever their number. Those with nothing left have the same

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -127,7 +128,7 @@ final class RelayLoop implements Runnable, ShardListener {
         try {
           turn();
           waitNanos = waitNanos(System.nanoTime());
-        } catch (LockstepException e) {
+        } catch (LockstepException | CompletionException e) {
           log.warn("The outbox is not relayed for a moment: {}", e.toString());
           waitNanos = PAUSE_NANOS;
         } catch (RuntimeException e) {
@@ -220,7 +221,7 @@ final class RelayLoop implements Runnable, ShardListener {
     if (asks.isEmpty() && !due) {
       return;
     }
-    Look look = source.look(List.copyOf(asks.keySet()), config.batchRows(), config.batchBytes());
+    Look look = read(List.copyOf(asks.keySet()));
     boolean found = false;
     Iterator<EventSource.Batch> batches = look.batches().iterator();
     for (List<Place> sharing : asks.values()) {
@@ -234,6 +235,20 @@ final class RelayLoop implements Runnable, ShardListener {
           found ? FIRST_DELAY_NANOS : Math.min(2 * delayNanos, config.pollInterval().toNanos());
       nextLookNanos = System.nanoTime() + delayNanos;
     }
+  }
+
+  /** When there is much, half of it is read on another connection at the same time. */
+  private Look read(List<Ask> asks) {
+    if (asks.size() < 2 || asks.stream().noneMatch(ask -> ask.from().isInStep())) {
+      return source.look(asks, config.batchRows(), config.batchBytes());
+    }
+    List<Ask> half = asks.subList(0, asks.size() / 2);
+    List<Ask> others = asks.subList(half.size(), asks.size());
+    CompletableFuture<Look> otherLook =
+        CompletableFuture.supplyAsync(
+            () -> source.look(others, config.batchRows(), config.batchBytes()), executor);
+    Look look = source.look(half, config.batchRows(), config.batchBytes());
+    return look.and(otherLook.join());
   }
 
   private void send() {
