@@ -68,7 +68,7 @@ class ConsoleApiTest {
     operator.send("DELETE", path, because("over").encode(), Map.of()).expect(200);
 
     List<String> kept = new ArrayList<>();
-    for (Object item : operator.get("/v1/job-actions?limit=4").expect(200).getJsonArray("items")) {
+    for (Object item : operator.get("/v1/job-actions?limit=5").expect(200).getJsonArray("items")) {
       JsonObject act = (JsonObject) item;
       assertThat(act.getString("actor")).isEqualTo("operator:configured");
       kept.add(act.getString("action") + ": " + act.getString("reason"));
@@ -78,7 +78,8 @@ class ConsoleApiTest {
             "delete schedule: over",
             "change schedule: a new name",
             "resume queue: counted",
-            "pause queue: stocktaking");
+            "pause queue: stocktaking",
+            "make schedule: null");
   }
 
   @Test

@@ -32,6 +32,7 @@ import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxWork;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -145,14 +146,25 @@ public final class Scheduling {
           ScheduleId id = schedules.nextId();
           JsonObject body = withTimeToCome(request.body());
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
+          JobAct act = JobAct.of(request, "make schedule", id.toString());
+          // A program makes them by the thousand, and its own records say why.
+          boolean kept = request.principal().role() == Role.OPERATOR;
+          TxWork<Answer> work =
+              connection -> {
+                Answer made = create(connection, id, content);
+                if (kept) {
+                  act.record(connection, 0);
+                }
+                return made;
+              };
           if (key.isEmpty()) {
-            return transactor.call(connection -> create(connection, id, content));
+            return transactor.call(work);
           }
           return answer(
               once.run(
                   new OnceKey(ONCE_SCOPE, owner, key.get()),
                   request.fingerprint(),
-                  connection -> StoredAnswer.text(create(connection, id, content))));
+                  connection -> StoredAnswer.text(work.run(connection))));
         });
   }
 
