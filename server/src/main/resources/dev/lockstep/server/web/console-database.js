@@ -1,6 +1,6 @@
 // The health of the database: what is wrong and what to do, who waits for whom, what is old and what is dirty.
 
-import { button, el, notice, show } from './dom.js';
+import { announce, button, el, notice, redraw, show } from './dom.js';
 import { get } from './api.js';
 import { count, plural, seconds, time } from './words.js';
 import { badge, code, every, fact, figure, head, name, prose, table } from './console-parts.js';
@@ -41,23 +41,28 @@ export async function database(place) {
   const parts = Array.from({ length: 6 }, () => el('div', {}));
   const [findings, waits, watched, open, dirty, figures] = parts;
   let everyTable = false;
+  let before = null;
 
   function draw(now) {
     const bad = now.findings.filter((one) => one.level !== 'ok').sort((a, b) => a.level.localeCompare(b.level));
     show(level, badge(now.level, BADGE[now.level]));
     show(checked, `As PostgreSQL said ${time(now.checkedAt)}; asked again every ${EVERY_MS / 1000} seconds.`);
-    show(findings, bad.length
+    redraw(findings, bad.length
       ? bad.map((one) => notice(one.level === 'critical' ? 'bad' : 'warn', `${WORDS[one.name][0]}: ${WORDS[one.name][1](one.value)}`, one.advice))
       : notice('good', 'The database is well.', 'Nothing that is watched has reached its warning.'));
-    show(waits, lockGraph(now.sessions));
+    redraw(waits, lockGraph(now.sessions));
     show(watched, table('What is watched', ['What', 'Now', 'Warning from', 'Critical from', 'Level'], now.findings.map((one) => {
       const [words, format] = WORDS[one.name];
       return [name(words), figure(format(one.value)), figure(one.warningAt < 0.0001 ? 'any' : format(one.warningAt)), figure(format(one.criticalAt)),
         badge(one.level, BADGE[one.level])];
     }), ['', '']));
-    show(open, sessions(now.sessions));
-    show(dirty, tables(now.tables, everyTable, () => { everyTable = !everyTable; draw(now); }));
+    redraw(open, sessions(now.sessions));
+    redraw(dirty, tables(now.tables, everyTable, () => { everyTable = !everyTable; draw(now); }));
     show(figures, facts(now));
+    // Told when it changes, not each time it is read.
+    const told = bad.map((one) => `${WORDS[one.name][0]}: ${one.level}`).join('; ') || 'The database is well.';
+    if (told !== before) announce(told);
+    before = told;
   }
 
   const read = async () => draw(await get('/v1/database'));

@@ -1,6 +1,6 @@
 // How everything goes, now: what needs somebody, rates and latency of sales, and the campaigns.
 
-import { el, notice, show } from './dom.js';
+import { announce, el, notice, redraw, say, show } from './dom.js';
 import { all, get } from './api.js';
 import { plural, state, time } from './words.js';
 import { badge, every, figure, head, name, table } from './console-parts.js';
@@ -15,7 +15,8 @@ export async function overview(place) {
   const sales = plot('Sales', 'per s');
   const latency = plot('Time of a purchase', 'ms', true);
   const requests = plot('Requests', 'per s');
-  const needs = el('div', { 'aria-live': 'polite' });
+  const needs = el('div', {});
+  const checked = el('p', { class: 'quiet' });
   const list = el('div', {});
   let before = null;
 
@@ -38,7 +39,7 @@ export async function overview(place) {
       requests.add(Math.max(0, now.requests - before.requests) / seconds);
     }
     before = now;
-    show(list, table('Campaigns now', ['Campaign', 'State', 'Free', 'Held', 'Sold', 'Total'],
+    redraw(list, table('Campaigns now', ['Campaign', 'State', 'Free', 'Held', 'Sold', 'Total'],
       campaigns.filter((one) => one.status !== 'draft').reverse().map((one) => [
         name(el('a', { href: `#/campaigns/${one.id}`, id: `campaign-${one.id}` }, one.name)),
         badge(state(one), one.paused ? 'paused' : one.status), figure(one.free), figure(one.held), figure(one.sold), figure(one.total)]),
@@ -46,37 +47,49 @@ export async function overview(place) {
   }
 
   show(place.body, head('Overview'),
-    needs,
+    needs, checked,
     el('section', { class: 'block' }, el('h2', {}, 'Sales'), el('div', { class: 'plots' }, sales.root, latency.root, requests.root)),
     el('section', { class: 'block' }, el('h2', {}, 'Campaigns'), list));
-  const look = async () => { show(needs, await attention()); };
+  let told = null;
+  const look = async () => {
+    const found = await attention((text) => say(checked, text));
+    redraw(needs, found);
+    // Told when it changes, not each time it is read.
+    const titles = found.map((one) => one.firstChild.textContent).join(' ');
+    if (titles !== told) announce(titles);
+    told = titles;
+  };
   await Promise.all([look(), read()]);
   every(place, read, EVERY_MS);
   every(place, look, LOOK_EVERY_MS);
 }
 
 /** Everything that waits for a person, each with the way to it; or that there is nothing. */
-async function attention() {
+async function attention(onChecked) {
   const [report, money, queues, streams, database] = await Promise.all([
     get('/v1/invariants'), get('/v1/reconciliation'), get('/v1/queues'), all('/v1/streams'), get('/v1/database')]);
   const found = [];
-  const add = (kind, part, title, next) => found.push(notice(kind, title, next, el('a', { href: `#/${part}`, id: `to-${part.replace(/\W/g, '-')}` }, 'Look at it')));
-  if (!report.ok) add('bad', 'invariants', `${plural(report.violations.length, 'record')} disagree.`, 'The pools concerned are paused.');
+  onChecked(`Records compared ${time(report.checkedAt)}.`);
+  const add = (kind, title, next, part, label) => found.push(notice(kind, title, next, el('a', { href: `#/${part}`, id: `to-${found.length}-${part.replace(/\W/g, '-')}` }, label)));
+  if (!report.ok) add('bad', `Records disagree: ${plural(report.violations.length, 'violation')}.`, 'The pools concerned are paused.', 'invariants', 'To the invariants');
   const open = money.moneyWithoutGoods.length + money.goodsWithoutMoney.length + money.unsettled.length;
-  if (open) add('bad', 'reconciliation', `Money and goods disagree ${plural(open, 'time')}.`, 'Somebody paid for nothing, got something for nothing, or waits for too long.');
-  for (const queue of queues.items.filter((one) => one.dead)) {
-    add('warn', `jobs?queue=${encodeURIComponent(queue.name)}&state=dead`, `${plural(queue.dead, 'job')} of ${queue.name} failed for good.`, 'Retry them when what they stumbled over is mended, or cancel them.');
+  if (open) {
+    add('bad', `Money and goods disagree: ${plural(open, 'purchase')}.`, 'Somebody paid for nothing, got something for nothing, or waits for too long.', 'reconciliation', 'To the reconciliation');
   }
-  for (const queue of queues.items.filter((one) => one.paused)) add('warn', 'queues', `The queue ${queue.name} is paused.`, queue.pauseReason || '');
+  for (const queue of queues.items.filter((one) => one.dead)) {
+    add('warn', `${plural(queue.dead, 'job')} of ${queue.name} failed for good.`, 'Retry them when what they stumbled over is mended, or cancel them.',
+      `jobs?queue=${encodeURIComponent(queue.name)}&state=dead`, 'To the dead jobs');
+  }
+  for (const queue of queues.items.filter((one) => one.paused)) add('warn', `The queue ${queue.name} is paused.`, queue.pauseReason || '', 'queues', 'To the queues');
   for (const stream of streams) {
     for (const sink of stream.sinks) {
       const part = `streams/${encodeURIComponent(stream.name)}`;
-      if (sink.down !== null) add('bad', part, `The sink ${sink.name} of ${stream.name} is down.`, `${sink.down}. It is tried again by itself.`);
-      else if (sink.parked) add('warn', part, `${plural(sink.parked, 'key')} of ${stream.name} parked at ${sink.name}.`, 'Retry them, or skip what is refused.');
+      if (sink.down !== null) add('bad', `The sink ${sink.name} of ${stream.name} is down.`, `${sink.down}. It is tried again by itself.`, part, `To the stream ${stream.name}`);
+      else if (sink.parked) add('warn', `${plural(sink.parked, 'key')} of ${stream.name} parked at ${sink.name}.`, 'Retry them, or skip what is refused.', part, `To the stream ${stream.name}`);
     }
   }
-  if (database.level !== 'ok') add(database.level === 'critical' ? 'bad' : 'warn', 'database', `The database’s health: ${database.level}.`, 'Its page says what to do.');
-  if (!found.length) return notice('good', 'Nothing needs you.', `All records agree (checked ${time(report.checkedAt)}), no job is dead, every sink keeps up, and the database is well.`);
+  if (database.level !== 'ok') add(database.level === 'critical' ? 'bad' : 'warn', `The database’s health: ${database.level}.`, 'Its page says what to do.', 'database', 'To the database');
+  if (!found.length) return [notice('good', 'Nothing needs you.', 'All records agree, no job is dead, no queue is paused, every sink takes what it is sent, and the database is well.')];
   const bad = (one) => (one.classList.contains('bad') ? 0 : 1);
-  return [...found.sort((a, b) => bad(a) - bad(b)), report.ok ? el('p', { class: 'quiet' }, `All records agree, checked ${time(report.checkedAt)}.`) : null];
+  return found.sort((a, b) => bad(a) - bad(b));
 }

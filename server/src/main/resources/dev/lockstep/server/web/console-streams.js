@@ -1,6 +1,6 @@
 // Streams: how far each sink is behind, who relays, and keys that do not flow, with what to do about them.
 
-import { button, el, field, notice, show } from './dom.js';
+import { button, el, field, notice, redraw, show } from './dom.js';
 import { all, get, post } from './api.js';
 import { count, forOperator, plural, seconds, time } from './words.js';
 import { act, badge, code, every, figure, filters, head, identity, name, paged, prose, table, toast } from './console-parts.js';
@@ -16,9 +16,9 @@ export async function streams(place) {
   async function read() {
     const [found, owners] = await Promise.all([all('/v1/streams'), get('/v1/relays')]);
     lag.add(found.flatMap((one) => one.sinks));
-    show(list, table('Streams', ['Stream', 'Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered'], found.flatMap(rows),
+    redraw(list, table('Streams', ['Stream', 'Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered'], found.flatMap(rows),
       ['There is no stream yet.', 'Make one with PUT /v1/streams/{stream}; the API page shows how.']));
-    show(relays, partitions(owners.partitions));
+    redraw(relays, partitions(owners.partitions));
   }
 
   show(place.body, head('Streams'), lag.root, el('section', { class: 'block' }, el('h2', {}, 'Streams and sinks'), list),
@@ -99,7 +99,7 @@ export async function stream(place, id) {
 
   function draw(now) {
     lag.add(now.sinks);
-    show(sinks, now.sinks.filter((sink) => sink.down !== null).map((sink) => notice('bad', `${sink.name} is down: ${sink.down}`, 'It is tried again by itself, and nothing is lost.')),
+    redraw(sinks, now.sinks.filter((sink) => sink.down !== null).map((sink) => notice('bad', `${sink.name} is down: ${sink.down}`, 'It is tried again by itself, and nothing is lost.')),
       table('Sinks', ['Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered', ''],
         now.sinks.map((sink) => [...cells(sink), replay(path, sink, done)]),
         ['This stream has no sinks.', 'Its events are kept for a while, and go nowhere.']));

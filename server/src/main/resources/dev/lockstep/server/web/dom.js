@@ -48,6 +48,12 @@ export function show(parent, ...children) {
   if (focused && document.activeElement === document.body) byId(focused)?.focus({ preventScroll: true });
 }
 
+/** The same for what is drawn again and again by itself: a screen reader is not told of it each time. */
+export function redraw(parent, ...children) {
+  show(parent, ...children);
+  for (const loud of parent.querySelectorAll('[role=alert], [role=status]')) loud.removeAttribute('role');
+}
+
 let announcer;
 
 /** Tells a screen reader, without moving anything on the page. */

@@ -49,6 +49,15 @@ function order(sales) {
   if (list.contains(focused)) focused.focus({ preventScroll: true });
 }
 
+let told = '';
+
+/** Once, however often it is found: a screen reader would read it again each time. */
+function tell(kind, title, next) {
+  if (told === `${kind} ${title}`) return;
+  told = `${kind} ${title}`;
+  message.replaceChildren(...(kind ? [notice(kind, title, next)] : []));
+}
+
 async function refresh() {
   if (document.hidden) return;
   try {
@@ -58,10 +67,9 @@ async function refresh() {
       cards.get(campaign.id).update(campaign);
     }
     order(sales);
-    message.replaceChildren(...(sales.length ? [] : [notice('note', 'Nothing is on sale yet.',
-      'An operator opens a sale in the console; it then appears here by itself.')]));
+    tell(...(sales.length ? [] : ['note', 'Nothing is on sale yet.', 'An operator opens a sale in the console; it then appears here by itself.']));
   } catch (problem) {
-    message.replaceChildren(notice('bad', ...explain(problem)));
+    tell('bad', ...explain(problem));
   }
   list.setAttribute('aria-busy', 'false');
 }
