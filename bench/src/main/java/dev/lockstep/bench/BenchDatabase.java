@@ -100,7 +100,7 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   /** What the server was asked in a while. */
-  record Statements(long onTables, long commits, long all) {}
+  record Statements(long onTables, long transactions, long all) {}
 
   /** Something to wait for. */
   @FunctionalInterface
@@ -113,20 +113,26 @@ final class BenchDatabase implements AutoCloseable {
         && text("SELECT usesuper FROM pg_user WHERE usename = current_user").equals("t");
   }
 
-  /** Counts what is asked meanwhile, by anybody. */
-  Statements countStatements(Stretch stretch) throws SQLException, InterruptedException {
+  /**
+   * Counts what is asked meanwhile, by anybody. The counter says nothing of COMMIT, but does of
+   * BEGIN.
+   *
+   * @param heard passes in the time that every session needs to hear that counting is on
+   */
+  Statements countStatements(Stretch heard, Stretch stretch)
+      throws SQLException, InterruptedException {
     execute("CREATE EXTENSION IF NOT EXISTS " + COUNTER);
     execute("ALTER SYSTEM SET %s.track = 'top'".formatted(COUNTER));
     execute("SELECT pg_reload_conf()");
-    // Every session has to have heard of it.
-    stretch.pass();
+    heard.pass();
     execute("SELECT %s_reset()".formatted(COUNTER));
     stretch.pass();
+    long transactions = number(counting("query = 'BEGIN'"));
     Statements counted =
         new Statements(
             number(counting("query LIKE '%lockstep.%'")),
-            number(counting("query = 'COMMIT'")),
-            number(counting("query NOT LIKE '%%%s%%'".formatted(COUNTER))));
+            transactions,
+            number(counting("query NOT LIKE '%%%s%%'".formatted(COUNTER))) + transactions);
     execute("ALTER SYSTEM RESET %s.track".formatted(COUNTER));
     execute("SELECT pg_reload_conf()");
     return counted;

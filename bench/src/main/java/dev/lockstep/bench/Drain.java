@@ -12,48 +12,65 @@ import org.HdrHistogram.Histogram;
  */
 final class Drain {
   private static final int STRETCH = 100;
-  private static final double WARM_UP_SECONDS = 3;
-  private static final long LOOK_MS = 10;
   private static final long START_SECONDS = 60;
 
   private final Histogram stretches = Window.latencies();
   private final AtomicLong ran = new AtomicLong();
   private final CountDownLatch started = new CountDownLatch(1);
+  private final CountDownLatch empty = new CountDownLatch(1);
+  private final long jobs;
   private volatile boolean measuring;
   private volatile long lastNanos;
 
-  private Drain() {}
+  private Drain(long jobs) {
+    this.jobs = jobs;
+  }
+
+  /**
+   * How long to drain.
+   *
+   * @param warmUpSeconds before anything counts
+   */
+  record Time(double warmUpSeconds, int seconds) {
+    /** How many jobs it takes at this rate. */
+    int jobsAt(int perSecond) {
+      return (int) (perSecond * (warmUpSeconds + seconds));
+    }
+  }
 
   /**
    * Fills and empties a queue.
    *
    * @param workers threads that run jobs, for the report
-   * @param jobs how many there are; should be more than can be done in the time
+   * @param perSecond how many jobs there are a second; should be more than can be done
    */
   static Measured run(
-      String name, int workers, int seconds, BenchDatabase database, JobQueue queue, int jobs)
+      String name, int workers, Time time, BenchDatabase database, JobQueue queue, int perSecond)
       throws Exception {
+    int jobs = time.jobsAt(perSecond);
     Progress.say("%s: writing %,d jobs", name, jobs);
     long before = queue.left();
     queue.fill(jobs);
     database.settle();
     Progress.say("%s", name);
-    return new Drain().measure(name, workers, seconds, queue, before + jobs);
+    return new Drain(before + jobs).measure(name, workers, time, queue);
   }
 
-  private Measured measure(String name, int workers, int seconds, JobQueue queue, long jobs)
-      throws Exception {
+  private Measured measure(String name, int workers, Time time, JobQueue queue) throws Exception {
     double perSecond;
     AutoCloseable working = queue.work(this::ran);
     try {
       if (!started.await(START_SECONDS, TimeUnit.SECONDS)) {
         throw new IllegalStateException(name + " began nothing");
       }
-      awaitOrEmpty(Math.max(WARM_UP_SECONDS, seconds / 3.0), jobs);
+      boolean early = isEmptyWithin(time.warmUpSeconds());
+      if (early) {
+        throw new IllegalStateException(name + " had too few jobs to be measured");
+      }
       long first = ran.get();
       long fromNanos = System.nanoTime();
       measuring = true;
-      awaitOrEmpty(seconds, jobs);
+      boolean unused = isEmptyWithin(time.seconds());
       measuring = false;
       perSecond = (ran.get() - first) / ((System.nanoTime() - fromNanos) / 1e9);
     } finally {
@@ -76,6 +93,9 @@ final class Drain {
     if (number == 1) {
       started.countDown();
     }
+    if (number == jobs) {
+      empty.countDown();
+    }
     if (number % STRETCH == 0) {
       long now = System.nanoTime();
       long last = lastNanos;
@@ -86,10 +106,7 @@ final class Drain {
     }
   }
 
-  private void awaitOrEmpty(double seconds, long jobs) throws InterruptedException {
-    long untilNanos = System.nanoTime() + (long) (seconds * 1e9);
-    while (System.nanoTime() < untilNanos && ran.get() < jobs) {
-      Thread.sleep(LOOK_MS);
-    }
+  private boolean isEmptyWithin(double seconds) throws InterruptedException {
+    return empty.await((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
   }
 }

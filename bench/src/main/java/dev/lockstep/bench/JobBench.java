@@ -31,26 +31,22 @@ final class JobBench {
     JobBench bench = new JobBench(database, seconds, report);
     LockstepQueue lockstep = new LockstepQueue(database);
     bench.peers();
-    bench.drain(CLAIM, ClaimQueue.WORKERS, ClaimQueue.create(database), 90_000);
-    bench.drain(CEILING, ShardQueue.WORKERS, ShardQueue.create(database), 240_000);
+    bench.drain(CLAIM, ClaimQueue.WORKERS, ClaimQueue.create(database), 110_000);
+    bench.drain(CEILING, ShardQueue.WORKERS, ShardQueue.create(database), 380_000);
     database.execute("DROP SCHEMA claim, ceiling CASCADE");
-    bench.drain(LOCKSTEP, LockstepQueue.CONCURRENCY, lockstep, 160_000);
+    bench.drain(LOCKSTEP, LockstepQueue.CONCURRENCY, lockstep, LockstepQueue.PER_SECOND);
     lockstep.clear();
     bench.enqueue(COPY, lockstep, n -> lockstep.copy(ENQUEUE_BATCH));
     lockstep.clear();
     JobCosts costs = new JobCosts(database, seconds, report, lockstep);
-    Measured pickup = costs.pickup();
-    Measured idle = costs.idle();
-    List<Double> sizes = costs.bloat();
-    List<Measured> scheduled = costs.scheduled();
-    bench.aims(pickup, idle, sizes, scheduled);
+    bench.aims(costs.pickup(), costs.idle(), costs.bloat(), costs.scheduled());
   }
 
   private void peers() throws Exception {
     try (DbSchedulerQueue dbScheduler = DbSchedulerQueue.create(database)) {
-      drain(DB_SCHEDULER_FEW, 20, dbScheduler.with(20), 8_000);
+      drain(DB_SCHEDULER_FEW, 20, dbScheduler.with(20), 12_000);
       dbScheduler.clear();
-      drain(DB_SCHEDULER_MANY, 50, dbScheduler.with(50), 8_000);
+      drain(DB_SCHEDULER_MANY, 50, dbScheduler.with(50), 12_000);
       dbScheduler.clear();
       enqueue(BATCH, dbScheduler, n -> dbScheduler.scheduleBatch(ENQUEUE_BATCH));
       dbScheduler.clear();
@@ -59,13 +55,24 @@ final class JobBench {
       }
       dbScheduler.clear();
     }
-    drain(JOB_RUNR, JobRunrQueue.WORKERS, JobRunrQueue.create(database), 3_000);
-    drain(QUARTZ, QuartzQueue.THREADS, QuartzQueue.create(database), 1_000);
+    drain(
+        JOB_RUNR,
+        JobRunrQueue.WORKERS,
+        new Drain.Time(Load.warmUp(true, seconds), Math.max(seconds, JobRunrQueue.TWO_POLLS)),
+        JobRunrQueue.create(database),
+        3_500);
+    drain(QUARTZ, QuartzQueue.THREADS, QuartzQueue.create(database), 500);
   }
 
   /** With more jobs than can be done in the time; should they be done, time ends there. */
   private void drain(String name, int workers, JobQueue queue, int perSecond) throws Exception {
-    report.add(Drain.run(name, workers, seconds, database, queue, perSecond * (seconds + 4)));
+    Drain.Time time = new Drain.Time(Load.warmUp(true, seconds), seconds);
+    drain(name, workers, time, queue, perSecond);
+  }
+
+  private void drain(String name, int workers, Drain.Time time, JobQueue queue, int perSecond)
+      throws Exception {
+    report.add(Drain.run(name, workers, time, database, queue, perSecond));
   }
 
   private void enqueue(String name, JobQueue queue, Load.Call batch) throws Exception {

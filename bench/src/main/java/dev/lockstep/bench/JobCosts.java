@@ -5,10 +5,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /** What Lockstep's jobs cost besides running: waiting, idling, space, and a full calendar. */
@@ -16,12 +16,13 @@ final class JobCosts {
   private static final String PICKUP = "Lockstep, from COMMIT to start, idle queue";
   private static final String IDLE = "Lockstep, queries of an idle node";
   private static final int[] SCHEDULED = {10_000, 1_000_000, 10_000_000};
-  private static final int SCHEDULED_PER_SECOND = 120_000;
+  private static final int SCHEDULED_MAX_SECONDS = 3;
   private static final int BLOAT_STEP = 250_000;
   private static final int BLOAT_STEPS = 4;
   private static final int BLOAT_BATCH = 10_000;
+  // Longer than its poll interval, and than that of its heartbeats.
+  private static final int HEARD_SECONDS = 3;
   private static final int IDLE_SECONDS = 10;
-  private static final int ALL_SHARDS = 32;
   private static final long START_SECONDS = 30;
 
   private final BenchDatabase database;
@@ -57,7 +58,7 @@ final class JobCosts {
         if (committedNanos > measuredNanos) {
           Window.record(latencies, startedNanos - committedNanos);
         }
-        // Until its result is written and the worker sleeps again.
+        // An idle queue: time enough for the result to be written, and not in step with anything.
         TimeUnit.MICROSECONDS.sleep(ThreadLocalRandom.current().nextLong(10_000, 20_000));
       }
       connection.setAutoCommit(true);
@@ -73,25 +74,33 @@ final class JobCosts {
     }
   }
 
+  private static void await(CountDownLatch latch) throws InterruptedException {
+    if (!latch.await(START_SECONDS, TimeUnit.SECONDS)) {
+      throw new IllegalStateException("Jobs were not begun within half a minute");
+    }
+  }
+
   /** What the server counts while a node has nothing to do: statements that touch a table. */
+  @SuppressWarnings("try") // The worker only has to be there.
   Measured idle() throws Exception {
     Progress.say(IDLE);
     if (!database.canCountStatements()) {
       return report.add(
           Measured.skipped(IDLE, 1, "needs pg_stat_statements in shared_preload_libraries"));
     }
-    try (Worker worker = queue.work(() -> {})) {
-      long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
-      while (worker.ownedShards() < ALL_SHARDS && System.nanoTime() < giveUpNanos) {
-        TimeUnit.MILLISECONDS.sleep(50);
-      }
-      TimeUnit.SECONDS.sleep(2);
+    CountDownLatch ran = new CountDownLatch(LockstepQueue.SHARDS);
+    try (Worker worker = queue.work(ran::countDown)) {
+      // Once it has run a job of every shard it owns them all.
+      queue.enqueueOneEach();
+      await(ran);
       BenchDatabase.Statements counted =
-          database.countStatements(() -> TimeUnit.SECONDS.sleep(IDLE_SECONDS));
+          database.countStatements(
+              () -> TimeUnit.SECONDS.sleep(HEARD_SECONDS),
+              () -> TimeUnit.SECONDS.sleep(IDLE_SECONDS));
       report.note(
           "idle node: %.1f statements on tables, %.1f transactions, %.1f statements of any kind a second",
           (double) counted.onTables() / IDLE_SECONDS,
-          (double) counted.commits() / IDLE_SECONDS,
+          (double) counted.transactions() / IDLE_SECONDS,
           (double) counted.all() / IDLE_SECONDS);
       return report.add(
           new Measured(IDLE, 1, (double) counted.onTables() / IDLE_SECONDS, 0, 0, 0, 0, ""));
@@ -106,33 +115,35 @@ final class JobCosts {
    */
   @SuppressWarnings("try") // The worker only has to be there.
   List<Double> bloat() throws Exception {
-    AtomicLong ran = new AtomicLong();
     List<Double> sizes = new ArrayList<>();
     queue.clear();
-    try (Worker worker = queue.work(ran::incrementAndGet)) {
-      for (int step = 1; step <= BLOAT_STEPS; step++) {
-        long target = (long) step * BLOAT_STEP;
-        Progress.say("Lockstep, bloat: %,d jobs done", target - BLOAT_STEP);
+    for (int step = 1; step <= BLOAT_STEPS; step++) {
+      long target = (long) step * BLOAT_STEP;
+      Progress.say("Lockstep, bloat: %,d jobs done", target - BLOAT_STEP);
+      CountDownLatch ran = new CountDownLatch(BLOAT_STEP);
+      // Closed when its results are written.
+      try (Worker worker = queue.work(ran::countDown)) {
         for (int i = 0; i < BLOAT_STEP; i += BLOAT_BATCH) {
           queue.copy(BLOAT_BATCH);
         }
-        while (ran.get() < target || queue.left() > 0) {
-          TimeUnit.MILLISECONDS.sleep(10);
-        }
-        double before = queue.sizeMb();
-        database.execute("VACUUM lockstep.job");
-        sizes.add(queue.sizeMb());
-        report.note(
-            "after %,9d jobs done: table and indexes %.1f MB, %.1f MB once vacuumed",
-            target, before, sizes.get(sizes.size() - 1));
+        await(ran);
       }
+      double before = queue.sizeMb();
+      database.execute("VACUUM lockstep.job");
+      sizes.add(queue.sizeMb());
+      report.note(
+          "after %,9d jobs done: table and indexes %.1f MB, %.1f MB once vacuumed",
+          target, before, sizes.get(sizes.size() - 1));
     }
+    Report.requireBalance("Lockstep, bloat", 0, queue.left());
     return sizes;
   }
 
   /** The same jobs again while ever more are scheduled for later, in the same queue. */
   List<Measured> scheduled() throws Exception {
     List<Measured> all = new ArrayList<>();
+    Drain.Time time =
+        new Drain.Time(Load.WARM_UP_SECONDS, Math.min(SCHEDULED_MAX_SECONDS, seconds));
     int there = 0;
     queue.clear();
     for (int size : SCHEDULED) {
@@ -145,10 +156,10 @@ final class JobCosts {
               Drain.run(
                   name,
                   LockstepQueue.CONCURRENCY,
-                  seconds,
+                  time,
                   database,
                   queue,
-                  SCHEDULED_PER_SECOND * (seconds + 4))));
+                  LockstepQueue.PER_SECOND)));
       removeDue();
     }
     return all;

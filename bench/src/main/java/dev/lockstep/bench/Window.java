@@ -1,5 +1,6 @@
 package dev.lockstep.bench;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.ConcurrentHistogram;
@@ -12,7 +13,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Window {
   private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
-  private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private enum Phase {
     WARM_UP,
@@ -22,6 +22,7 @@ final class Window {
 
   private final Histogram latencies = latencies();
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private final CountDownLatch failed = new CountDownLatch(1);
   private volatile Phase phase = Phase.WARM_UP;
   private double measuredSeconds;
 
@@ -58,6 +59,7 @@ final class Window {
   /** The first failure is the one that is told. */
   void fail(Throwable thrown) {
     failure.compareAndSet(null, thrown);
+    failed.countDown();
   }
 
   /**
@@ -66,17 +68,14 @@ final class Window {
    * @throws IllegalStateException if a call failed
    */
   Measured measured(String name, int callers, long acknowledged) {
-    Throwable failed = failure.get();
-    if (failed != null) {
-      throw new IllegalStateException(name + " failed", failed);
+    Throwable first = failure.get();
+    if (first != null) {
+      throw new IllegalStateException(name + " failed", first);
     }
     return Measured.of(name, callers, latencies, measuredSeconds, acknowledged);
   }
 
   private void pause(double seconds) throws InterruptedException {
-    long untilNanos = System.nanoTime() + (long) (seconds * 1e9);
-    while (failure.get() == null && System.nanoTime() < untilNanos) {
-      TimeUnit.NANOSECONDS.sleep(Math.min(LOOK_NANOS, Math.max(1, untilNanos - System.nanoTime())));
-    }
+    boolean unused = failed.await((long) (seconds * 1e9), TimeUnit.NANOSECONDS);
   }
 }
