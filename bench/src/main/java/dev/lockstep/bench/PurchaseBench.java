@@ -26,7 +26,7 @@ final class PurchaseBench {
   private static final double DOCUMENT_P95_MS = 420;
 
   /** More than any server sells here; stock must not end before the time does. */
-  private static final int MAX_PER_SECOND = 10_000;
+  private static final int MAX_PER_SECOND = 4_000;
 
   private PurchaseBench() {}
 
@@ -55,7 +55,7 @@ final class PurchaseBench {
         BenchedServer.start(
             database,
             Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":%d}".formatted(latencyMs)))) {
-      int campaigns = 1 + (HttpLoad.WARM_UP_SECONDS + seconds + 1) * MAX_PER_SECOND / POSITIONS;
+      int campaigns = 1 + (HttpLoad.MAX_WARM_UP_SECONDS + seconds + 1) * MAX_PER_SECOND / POSITIONS;
       List<String> ids = new ArrayList<>(campaigns);
       for (int i = 1; i <= campaigns; i++) {
         Progress.say("%s: publishing campaign %d of %d", name, i, campaigns);

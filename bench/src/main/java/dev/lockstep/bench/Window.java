@@ -3,6 +3,7 @@ package dev.lockstep.bench;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Window {
   private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
+
+  private static final int STRETCH_SECONDS = 10;
+
+  /** By so much a stretch has to beat another to count as faster. */
+  private static final double FASTER = 1.03;
 
   private enum Phase {
     WARM_UP,
@@ -37,6 +43,31 @@ final class Window {
   /** Lets the time pass, on the thread that measures. */
   void pass(double warmUpSeconds, int seconds) throws InterruptedException {
     pause(warmUpSeconds);
+    measure(seconds);
+  }
+
+  /**
+   * The same, with a warm-up that lasts until the load gets no faster: until none of three
+   * stretches in a row beat the best one before them.
+   *
+   * @param done what was done so far
+   * @param maxWarmUpSeconds when the warm-up ends all the same
+   */
+  void passWhenWarm(LongSupplier done, int maxWarmUpSeconds, int seconds)
+      throws InterruptedException {
+    long best = 0;
+    int noFaster = 0;
+    for (int passed = 0; passed < maxWarmUpSeconds && noFaster < 3; passed += STRETCH_SECONDS) {
+      long before = done.getAsLong();
+      pause(STRETCH_SECONDS);
+      long stretch = done.getAsLong() - before;
+      noFaster = stretch > best * FASTER ? 0 : noFaster + 1;
+      best = Math.max(best, stretch);
+    }
+    measure(seconds);
+  }
+
+  private void measure(int seconds) throws InterruptedException {
     phase = Phase.MEASURED;
     long startedNanos = System.nanoTime();
     pause(seconds);
