@@ -8,7 +8,7 @@ ALTER TABLE lockstep.account
   DROP CONSTRAINT account_pending_check,
   DROP CONSTRAINT account_version_check,
   DROP CONSTRAINT never_below_its_floor,
-  ADD CONSTRAINT never_below_its_floor CHECK (balance - pending >= floor);
+  ADD CONSTRAINT never_below_its_floor CHECK (pending >= 0 AND balance - pending >= floor);
 
 ALTER TABLE lockstep.transfer
   DROP CONSTRAINT transfer_amount_check,
@@ -18,7 +18,7 @@ ALTER TABLE lockstep.transfer
   DROP CONSTRAINT ended_with_time,
   DROP CONSTRAINT pending_with_expiry,
   DROP CONSTRAINT posted_moves_something,
-  ADD CONSTRAINT moves_something_elsewhere CHECK (source <> target AND amount > 0 AND posted <= amount);
+  ADD CONSTRAINT moves_something_elsewhere CHECK (source <> target AND amount > 0 AND posted BETWEEN 0 AND amount);
 
 -- Moves money if there is nothing to be said against it; else fails, whatever the reason, and has done nothing.
 -- The accounts are locked in the order of their ids, by being changed. Enough is in them: never_below_its_floor.
