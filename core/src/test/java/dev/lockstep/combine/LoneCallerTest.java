@@ -1,5 +1,8 @@
 package dev.lockstep.combine;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -128,8 +131,9 @@ class LoneCallerTest {
   void theCombinerHasNoTimerAndNeverSleeps() {
     noClasses()
         .should()
-        .dependOnClassesThat()
-        .areAssignableTo(ScheduledExecutorService.class)
+        // Since Java 25 a ForkJoinPool is one, too.
+        .dependOnClassesThat(
+            assignableTo(ScheduledExecutorService.class).and(not(type(ForkJoinPool.class))))
         .orShould()
         .dependOnClassesThat()
         .areAssignableTo(Timer.class)

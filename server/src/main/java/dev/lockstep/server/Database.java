@@ -33,6 +33,24 @@ final class Database implements AutoCloseable {
   private static final long POOL_WAIT_MS = 3_000;
   private static final int STATUS_TIMEOUT_SECONDS = 3;
 
+  /** Another node may do the same: then one of the two finds that it is done. */
+  private static final String CREATE_SCHEMAS =
+      """
+      DO $$
+      DECLARE
+        wanted text;
+      BEGIN
+        FOREACH wanted IN ARRAY ARRAY['lockstep', 'lockstep_server'] LOOP
+          IF to_regnamespace(wanted) IS NULL THEN
+            BEGIN
+              EXECUTE format('CREATE SCHEMA %I', wanted);
+            EXCEPTION WHEN duplicate_schema OR unique_violation THEN
+              NULL;
+            END;
+          END IF;
+        END LOOP;
+      END $$""";
+
   /**
    * Reads only; a history has a row per migration, and one without a version for the schema's own
    * creation.
@@ -68,7 +86,7 @@ final class Database implements AutoCloseable {
     HikariDataSource pool = pool(address);
     try {
       return new Database(address, pool, migrateAll(pool, address));
-    } catch (FlywayException e) {
+    } catch (FlywayException | SQLException e) {
       pool.close();
       throw DatabaseRefusal.ofMigrating(e, address);
     }
@@ -167,9 +185,18 @@ final class Database implements AutoCloseable {
    *
    * @return how many migrations this build knows
    */
-  private static int migrateAll(DataSource pool, DatabaseAddress address) {
+  private static int migrateAll(DataSource pool, DatabaseAddress address) throws SQLException {
+    createSchemas(pool);
     return migrate(pool, address, CORE_SCHEMA, CORE_MIGRATIONS)
         + migrate(pool, address, SERVER_SCHEMA, SERVER_MIGRATIONS);
+  }
+
+  /** Flyway would, too; but it tries ten times, a second apart, where it is not allowed to. */
+  private static void createSchemas(DataSource pool) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(CREATE_SCHEMAS);
+    }
   }
 
   /**

@@ -35,7 +35,7 @@ final class DatabaseRefusal {
         "the database at " + place + " refused the connection: " + firstLine(e), e);
   }
 
-  static CannotStart ofMigrating(RuntimeException e, DatabaseAddress address) {
+  static CannotStart ofMigrating(Exception e, DatabaseAddress address) {
     String place = address.place();
     SQLException cause = sqlCause(e);
     String state = cause == null ? "" : stateOf(cause);
