@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** The outbox: Lockstep to nobody and to Kafka, transaction-outbox, the documents, the ceilings. */
 final class OutboxBench {
   private static final String SMALL = "a small transaction";
-  private static final String SMALL_WITH = "a small transaction that appends an event";
+  private static final String SMALL_WITH = "a small transaction that appends at commit";
+  private static final String SMALL_AT_ONCE = "a small transaction that appends at once";
   private static final String APPEND = "Lockstep append, batches of 2,000";
   private static final String RELAY = "Lockstep relay to a counting sink";
   private static final String BEHIND = "Lockstep relay, 10 million events behind it";
@@ -73,7 +74,7 @@ final class OutboxBench {
         report.find(OutboxToKafka.PRODUCER, 1),
         0.5);
     report.atMost(
-        "p50 of a small transaction that appends / that does not",
+        "p50 of a small transaction that appends at commit / that does not",
         report.find(SMALL_WITH, 1).p50Ms(),
         report.find(SMALL, 1).p50Ms(),
         1.25);
@@ -112,13 +113,33 @@ final class OutboxBench {
                     transactor.run(
                         c -> {
                           trade(c, n);
-                          outbox.append(c, Trades.event(stream, n, Relaying.PORTFOLIOS));
+                          outbox.appendAtCommit(event(stream, n));
+                        })),
+            new InTurns(
+                SMALL_AT_ONCE,
+                n ->
+                    transactor.run(
+                        c -> {
+                          trade(c, n);
+                          outbox.append(c, event(stream, n));
                         })));
     Report.requireBalance(
-        SMALL_WITH,
-        results.get(0).acknowledged() + results.get(1).acknowledged(),
+        SMALL,
+        results.stream().mapToLong(Measured::acknowledged).sum(),
         database.number("SELECT sum(trades) FROM bench_portfolio"));
+    Report.requireBalance(
+        SMALL_WITH,
+        results.get(1).acknowledged() + results.get(2).acknowledged(),
+        database.number(
+            """
+            SELECT count(*) FROM lockstep.outbox_event e
+              JOIN lockstep.outbox_stream s ON s.id = e.stream WHERE s.name = '%s'"""
+                .formatted(stream)));
     results.forEach(report::add);
+  }
+
+  private static NewEvent event(String stream, long number) {
+    return Trades.event(stream, number, Relaying.PORTFOLIOS);
   }
 
   private static void trade(Connection connection, long number) throws SQLException {

@@ -1,5 +1,7 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.LastWork;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -14,9 +16,10 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
-/** Appends, on the caller's connection. Thread-safe. */
-final class Appender {
+/** Appends, on the caller's connection or together with a COMMIT. Thread-safe. */
+final class Appender implements LastWork<NewEvent> {
   // Of all data in one statement, far below what the protocol can carry.
   private static final long MAX_STATEMENT_BYTES = 16L * 1024 * 1024;
 
@@ -82,27 +85,52 @@ final class Appender {
     this.hintedNanos = new AtomicLong(System.nanoTime() - config.hintInterval().toNanos());
   }
 
+  /**
+   * What is still to be sent of an append.
+   *
+   * @param places known when it was sent
+   */
+  private record Rest(RoundTrip trip, Supplier<List<Appended>> places) {}
+
   List<Appended> append(Connection connection, List<NewEvent> events) throws SQLException {
     for (NewEvent event : events) {
-      if (event.content().size() > config.maxContentBytes()) {
-        throw new IllegalArgumentException(
-            "An event's content has up to %d bytes, this one %d"
-                .formatted(config.maxContentBytes(), event.content().size()));
-      }
+      require(connection, event);
     }
-    Map<String, Integer> ids = new HashMap<>();
-    for (NewEvent event : events) {
-      if (!ids.containsKey(event.stream())) {
-        ids.put(event.stream(), streams.idOf(connection, event.stream()));
-      }
-    }
-    return events.size() == 1
-        ? List.of(one(connection, events.get(0), ids))
-        : many(connection, events, ids);
+    Rest rest = begin(connection, events);
+    rest.trip().send();
+    return rest.places().get();
   }
 
-  private Appended one(Connection connection, NewEvent event, Map<String, Integer> ids)
-      throws SQLException {
+  /** At the end of a transaction: an event goes with its COMMIT; of many, all but the locks do. */
+  @Override
+  public void run(Exchange exchange, List<NewEvent> left) throws SQLException {
+    Outbox.requireAtMost(Outbox.MAX_BATCH, left.size());
+    exchange.last(begin(exchange.connection(), left).trip());
+  }
+
+  /**
+   * That an event can be appended.
+   *
+   * @throws IllegalArgumentException if not
+   */
+  void require(Connection connection, NewEvent event) throws SQLException {
+    if (event.content().size() > config.maxContentBytes()) {
+      throw new IllegalArgumentException(
+          "An event's content has up to %d bytes, this one %d"
+              .formatted(config.maxContentBytes(), event.content().size()));
+    }
+    streams.idOf(connection, event.stream());
+  }
+
+  private Rest begin(Connection connection, List<NewEvent> events) throws SQLException {
+    Map<String, Integer> ids = new HashMap<>();
+    for (NewEvent event : events) {
+      ids.put(event.stream(), streams.idOf(connection, event.stream()));
+    }
+    return events.size() == 1 ? one(connection, events.get(0), ids) : many(connection, events, ids);
+  }
+
+  private Rest one(Connection connection, NewEvent event, Map<String, Integer> ids) {
     Key key = keyOf(event, ids);
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> seq =
@@ -121,12 +149,12 @@ final class Appender {
             event.content().bytes(),
             event.content().size());
     hint(trip);
-    trip.send();
-    return new Appended(event.stream(), event.key(), seq.list().get(0));
+    return new Rest(
+        trip, () -> List.of(new Appended(event.stream(), event.key(), seq.list().get(0))));
   }
 
-  private List<Appended> many(
-      Connection connection, List<NewEvent> events, Map<String, Integer> ids) throws SQLException {
+  private Rest many(Connection connection, List<NewEvent> events, Map<String, Integer> ids)
+      throws SQLException {
     SortedMap<Key, Long> counts = new TreeMap<>(Key.LOCK_ORDER);
     events.forEach(event -> counts.merge(keyOf(event, ids), 1L, Long::sum));
     Map<Key, Counted> next = countUp(connection, counts);
@@ -139,8 +167,7 @@ final class Appender {
       appended.add(new Appended(event.stream(), event.key(), counted.seq()));
       next.put(key, new Counted(key, counted.seq() + 1, counted.ord()));
     }
-    insert(connection, rows);
-    return appended;
+    return new Rest(insert(connection, rows), () -> appended);
   }
 
   /** The first sequence number of each key. */
@@ -168,7 +195,8 @@ final class Appender {
     return next;
   }
 
-  private void insert(Connection connection, List<Row> rows) throws SQLException {
+  /** All but the last statement is sent. */
+  private RoundTrip insert(Connection connection, List<Row> rows) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     int from = 0;
     while (from < rows.size()) {
@@ -185,7 +213,7 @@ final class Appender {
       }
     }
     hint(trip);
-    trip.send();
+    return trip;
   }
 
   private static void insert(RoundTrip trip, List<Row> rows) {

@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * Events: append them in your own transaction, and have them delivered in commit order, key by key.
  *
  * <p>A method that takes a connection works in the caller's transaction, and the caller commits:
- * the event is there if and only if the rest is. The others commit themselves. Thread-safe.
+ * the event is there if and only if the rest is. {@link #appendAtCommit} works in the Transactor's.
+ * The others commit themselves. Thread-safe.
  */
 public final class Outbox {
   private static final Logger log = LoggerFactory.getLogger(Outbox.class);
@@ -36,6 +37,9 @@ public final class Outbox {
 
   /** Sinks of a stream. */
   public static final int MAX_SINKS = 20;
+
+  // Joins any transaction that may write, whatever the Transactor's defaults.
+  private static final TxOptions APPEND = TxOptions.DEFAULT.withLabel("append at commit");
 
   private final Transactor transactor;
   private final OutboxConfig config;
@@ -104,6 +108,32 @@ public final class Outbox {
     return events.isEmpty()
         ? List.of()
         : transactor.on(connection, c -> appender.append(c, events));
+  }
+
+  /**
+   * Appends an event together with the COMMIT of the transaction of this outbox's Transactor that
+   * this thread is in: after all its other statements, whatever order they come in. That takes no
+   * crossing of the network, and the event's key is locked for the commit alone. Several in one
+   * transaction are appended at once, those of one key in their order, their keys locked in one
+   * order; that takes one crossing. In a transaction of the caller's ({@code Transactor.on}) they
+   * are appended when {@code on} returns.
+   *
+   * <p>The event is there if and only if the transaction commits. What fails at the end, a lock
+   * timeout for example, rolls it back, and is retried or thrown as by any statement of it. A
+   * connection that is lost while the key is waited for is lost during COMMIT, which is an {@code
+   * OutcomeUnknown} unless the transaction has a lookup.
+   *
+   * @throws IllegalArgumentException if the stream is not defined, or the content too large; the
+   *     transaction will not commit then. At its end, if there are more than {@link #MAX_BATCH}
+   * @throws IllegalStateException outside a transaction of the Transactor, or in one that only
+   *     reads
+   */
+  public void appendAtCommit(NewEvent event) {
+    if (!transactor.inTransaction()) {
+      throw new IllegalStateException("No transaction of this outbox's Transactor to append in");
+    }
+    transactor.run(APPEND, connection -> appender.require(connection, event));
+    transactor.leave(appender, event);
   }
 
   /** Makes a stream without sinks, if it is not there. One that is there stays as it is. */
@@ -312,7 +342,7 @@ public final class Outbox {
     }
   }
 
-  private static void requireAtMost(int max, int actual) {
+  static void requireAtMost(int max, int actual) {
     if (actual > max || actual < 0) {
       throw new IllegalArgumentException("At most %d at a time".formatted(max));
     }

@@ -119,6 +119,7 @@ public final class Transactor {
       throw new IllegalStateException("nested() needs a transaction around it");
     }
     Throwable doomBefore = frame.doom;
+    int leftBefore = frame.left();
     try {
       Connection connection = frame.exchange.connection();
       Savepoint savepoint = connection.setSavepoint();
@@ -128,11 +129,35 @@ public final class Transactor {
         return result;
       } catch (SQLException | RuntimeException | Error e) {
         frame.doom = undo(frame, savepoint, e) ? doomBefore : e;
+        frame.forgetLeft(leftBefore);
         throw e;
       }
     } catch (SQLException e) {
       throw translate(e, "nested");
     }
+  }
+
+  /**
+   * Leaves something for the end of the transaction this thread is in. When the outermost function
+   * has returned, the work is run once with all that was left for it, after every other statement
+   * of the transaction; its last statements go to the server together with COMMIT. So what they
+   * lock is locked for the commit alone, and they cost no crossing of the network.
+   *
+   * <p>A statement that fails there commits nothing, and is retried or thrown as any other. A
+   * connection lost while they run is lost during COMMIT, even if they had only begun.
+   *
+   * <p>What was left in a {@link #nested} that throws is forgotten. Inside {@link #on} the work is
+   * run when that returns, since the COMMIT is the caller's.
+   *
+   * @param work the same object every time
+   * @throws IllegalStateException outside a transaction
+   */
+  public <T> void leave(LastWork<T> work, T item) {
+    Frame frame = current.get();
+    if (frame == null) {
+      throw new IllegalStateException("Something can be left for the end of a transaction only");
+    }
+    frame.leave(work, item);
   }
 
   /** Whether the transaction is as it was before the savepoint. */
@@ -189,6 +214,7 @@ public final class Transactor {
         throw new TransactionDoomed(
             "A joined call failed, so the whole transaction must be rolled back", frame.doom);
       }
+      frame.runLast();
       return result;
     } finally {
       current.remove();
