@@ -56,14 +56,19 @@ final class HoldQueries {
         SELECT h.expires_at FROM lockstep.hold h WHERE h.scope = s.scope AND h.state = 0
         ORDER BY h.expires_at LIMIT 1) due""";
 
-  // By the units' primary key, then each hold by its own: the unit says who has it, the hold
-  // whether
-  // it was sold.
+  // The unit says who has it, the hold whether it was sold. Units and holds are laid side by side
+  // and sorted, not joined: where a transaction plans for look-ups by key, or a planner knows
+  // nothing of the scope yet, a join would compare every hold with every unit.
   private static final String TAKEN_UNITS =
       """
-      SELECT u.pool, u.unit, u.hold, h.state FROM lockstep.unit u
-      JOIN lockstep.hold h ON h.scope = u.scope AND h.hold = u.hold
-      WHERE u.scope = ? ORDER BY u.pool, u.unit""";
+      SELECT pool, unit, hold, state FROM (
+        SELECT pool, unit, hold, max(state) OVER (PARTITION BY hold) AS state FROM (
+          SELECT pool, unit, hold, NULL AS state FROM lockstep.unit
+          WHERE scope = ? AND hold IS NOT NULL
+          UNION ALL
+          SELECT NULL, NULL, hold, state FROM lockstep.hold
+          WHERE scope = ? AND state IN (0, 1)) AS both_of_them) AS told
+      WHERE unit IS NOT NULL AND state IS NOT NULL ORDER BY pool, unit""";
 
   private HoldQueries() {}
 
@@ -143,6 +148,7 @@ final class HoldQueries {
   static List<TakenUnit> takenUnits(Connection connection, ScopeId scope) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(TAKEN_UNITS)) {
       statement.setLong(1, scope.value());
+      statement.setLong(2, scope.value());
       List<TakenUnit> units = new ArrayList<>();
       try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {

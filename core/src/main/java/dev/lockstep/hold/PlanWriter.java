@@ -5,6 +5,7 @@ import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.Plan.UnitChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
@@ -188,24 +189,19 @@ final class PlanWriter {
             || plan.units().size() > 1
             || plan.pools().size() > 1;
     if (join) {
-      pairByHash(trip, true);
+      PointLookups.pairByHash(trip, true);
     }
     updatePools(trip);
     updateHolds(trip);
     updateUnits(trip);
     lowerQuotas(trip, lowered);
     if (join) {
-      pairByHash(trip, false);
+      PointLookups.pairByHash(trip, false);
     }
     raiseQuotas(trip, quotas(delta -> delta > 0));
     insertHolds(trip);
     insertAudit(trip);
     return trip;
-  }
-
-  private static void pairByHash(RoundTrip trip, boolean on) {
-    trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
-    trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
   }
 
   /** A constraint that fails here is a guard that did. */

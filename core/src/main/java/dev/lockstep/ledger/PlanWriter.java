@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.ledger.Plan.AccountChange;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
@@ -142,20 +143,15 @@ final class PlanWriter {
   private void addTo(RoundTrip trip) {
     boolean join = plan.endedTransfers().size() > FEW || plan.accounts().size() > FEW;
     if (join) {
-      pairByHash(trip, true);
+      PointLookups.pairByHash(trip, true);
     }
     updateAccounts(trip);
     updateTransfers(trip);
     if (join) {
-      pairByHash(trip, false);
+      PointLookups.pairByHash(trip, false);
     }
     insertTransfers(trip);
     insertEntries(trip);
-  }
-
-  private static void pairByHash(RoundTrip trip, boolean on) {
-    trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
-    trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
   }
 
   /** A constraint that fails here is a guard that did. */

@@ -31,6 +31,17 @@ public final class PointLookups {
 
   private PointLookups() {}
 
+  /**
+   * Within look-ups by key, for a statement that pairs many rows, named by {@code = ANY}, with
+   * their new values: by hash. A nested loop would look each of them up once for each of them.
+   *
+   * @param on begins it; else ends it
+   */
+  public static void pairByHash(RoundTrip trip, boolean on) {
+    trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
+    trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
+  }
+
   private record Settings(String seqscan, String hashjoin, String mergejoin) {}
 
   /**

@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.PointLookups;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -12,7 +13,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Paging through a scope's holds: every hold once, the newest first, at the price of a page. */
+/** Listing a scope's holds and units: each once, at the price of what is listed. */
 class HoldListTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
@@ -80,24 +81,63 @@ class HoldListTest {
 
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
+      long before = rowsRead(connection, "hold");
       HoldFilter behind =
           new HoldFilter(
               Optional.empty(), Optional.of(HoldState.EXPIRED), Optional.of(newest.id()));
       assertThat(HoldQueries.page(connection, sale.scope(), HoldFilter.ALL, 50)).hasSize(50);
       assertThat(HoldQueries.page(connection, sale.scope(), behind, 50)).hasSize(50);
-      assertThat(rowsRead(connection)).isBetween(100L, 200L);
+      assertThat(rowsRead(connection, "hold") - before).isBetween(100L, 200L);
       connection.rollback();
     }
   }
 
-  /** In this transaction, of the table of holds. */
-  private static long rowsRead(Connection connection) throws SQLException {
+  @Test
+  void takenUnitsAreReadOnceEachAlsoBetweenLookUpsByKey() throws SQLException {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.units(60);
+    List<HoldId> sold = new ArrayList<>();
+    for (int i = 0; i < 50; i++) {
+      Hold hold = sale.hold("buyer-" + i, Line.of(pool, 1));
+      sale.ask(sale.confirm(hold.id()));
+      sold.add(hold.id());
+    }
+    Hold held = sale.hold("buyer-x", Line.of(pool, 1));
+    database.execute("ANALYZE lockstep.hold");
+    database.execute("ANALYZE lockstep.unit");
+
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      long unitsBefore = rowsRead(connection, "unit");
+      long holdsBefore = rowsRead(connection, "hold");
+      List<TakenUnit> taken =
+          PointLookups.during(connection, own -> HoldQueries.takenUnits(own, sale.scope()));
+      assertThat(taken).extracting(TakenUnit::unit).hasSize(51).doesNotHaveDuplicates();
+      assertThat(taken)
+          .filteredOn(unit -> unit.state() == HoldState.SOLD)
+          .extracting(TakenUnit::hold)
+          .containsExactlyInAnyOrderElementsOf(sold);
+      assertThat(taken)
+          .filteredOn(unit -> unit.state() == HoldState.HELD)
+          .extracting(TakenUnit::hold)
+          .containsExactly(held.id());
+      // Versions that are not gone yet are counted, too; every hold with every unit would be 3,000.
+      assertThat(rowsRead(connection, "unit") - unitsBefore).isBetween(51L, 300L);
+      assertThat(rowsRead(connection, "hold") - holdsBefore).isBetween(51L, 300L);
+      connection.rollback();
+    }
+  }
+
+  /** Of a table; what this session has not reported to the statistics yet is counted, too. */
+  private static long rowsRead(Connection connection, String table) throws SQLException {
     try (var statement = connection.createStatement();
         var row =
             statement.executeQuery(
                 "SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)"
                     + " FROM pg_stat_xact_user_tables"
-                    + " WHERE schemaname = 'lockstep' AND relname = 'hold'")) {
+                    + " WHERE schemaname = 'lockstep' AND relname = '"
+                    + table
+                    + "'")) {
       row.next();
       return row.getLong(1);
     }

@@ -11,11 +11,13 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A request that has passed every check its endpoint asks for. Used on its event loop. */
 public final class Request {
   private static final int MAX_KEY_LENGTH = 255;
+  private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]+");
 
   private final RoutingContext context;
   private final Endpoint endpoint;
@@ -157,7 +159,7 @@ public final class Request {
   private static String unquoted(String given) {
     boolean quoted = given.length() >= 2 && given.startsWith("\"") && given.endsWith("\"");
     String key = quoted ? given.substring(1, given.length() - 1) : given;
-    if (key.isBlank() || key.length() > MAX_KEY_LENGTH || !key.matches("[\\x20-\\x7e]+")) {
+    if (key.isBlank() || key.length() > MAX_KEY_LENGTH || !PRINTABLE.matcher(key).matches()) {
       throw Problem.of(
               "idempotency-key-invalid",
               400,

@@ -24,10 +24,12 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Campaigns over HTTP, and for the packages that sell from them. Thread-safe. */
 public final class Campaigns {
+  private static final Pattern ID = Pattern.compile("[1-9]\\d{0,17}");
   private static final String DEFAULT_PAUSE_REASON = "Paused by the operator.";
   private static final Shape REASON =
       Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
@@ -105,7 +107,7 @@ public final class Campaigns {
   /** A campaign's id in a path. */
   public static long id(Request request) {
     String text = request.path("id");
-    if (!text.matches("[1-9]\\d{0,17}")) {
+    if (!ID.matcher(text).matches()) {
       throw CampaignStore.unknown();
     }
     return Long.parseLong(text);

@@ -1,6 +1,7 @@
 package dev.lockstep.server.cart;
 
 import dev.lockstep.hold.Line;
+import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
@@ -35,12 +36,12 @@ public final class CartItems {
   /** From items of {@link #SHAPE}. */
   public static List<Line> lines(Campaign campaign, JsonArray items) {
     List<Line> lines = new ArrayList<>(items.size());
-    Map<Item, Integer> sums = new HashMap<>();
+    Map<PoolId, Integer> sums = new HashMap<>();
     for (int i = 0; i < items.size(); i++) {
       JsonObject wanted = items.getJsonObject(i);
       Item item = item(campaign, wanted, "items[" + i + "].");
       int quantity = wanted.getInteger("quantity", 1);
-      if (sums.merge(item, quantity, Integer::sum) > Line.MAX_QUANTITY) {
+      if (sums.merge(item.pool(), quantity, Integer::sum) > Line.MAX_QUANTITY) {
         throw Problem.invalid("items", "ask for more than " + Line.MAX_QUANTITY + " of one")
             .asException();
       }

@@ -4,6 +4,7 @@ import dev.lockstep.hold.HoldId;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.purchase.Purchase.Payment;
+import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -48,8 +49,7 @@ final class PurchaseTable {
           + " FROM lockstep_server.purchase p WHERE p.campaign = ? AND p.id = ANY (?)";
 
   // Under the lock of the hold, so that the guards (the status it was seen in, the hold it had)
-  // only
-  // fail when somebody took the same step before, or another one; then nothing is to be done.
+  // only fail when somebody took the same step before, or another one; then nothing is to be done.
   private static final String CHANGE =
       """
       UPDATE lockstep_server.purchase p
@@ -80,6 +80,9 @@ final class PurchaseTable {
       INSERT INTO lockstep_server.payment_event (campaign, event, received_at)
       SELECT ?, x.event, now() FROM unnest(?) AS x (event)
       ON CONFLICT (campaign, event) DO NOTHING""";
+
+  /** So few are paired with their new values in any way. */
+  private static final int FEW = 4;
 
   private PurchaseTable() {}
 
@@ -153,6 +156,10 @@ final class PurchaseTable {
     if (!events.isEmpty()) {
       recordEvents(trip, campaign, events);
     }
+    boolean many = changes.size() > FEW;
+    if (many) {
+      PointLookups.pairByHash(trip, true);
+    }
     Rows<UUID> rows =
         trip.query(
             CHANGE,
@@ -172,6 +179,9 @@ final class PurchaseTable {
             SqlArray.texts(map(changes, c -> c.after().deadline().toString())),
             campaign,
             SqlArray.uuids(map(changes, c -> c.before().id().value())));
+    if (many) {
+      PointLookups.pairByHash(trip, false);
+    }
     trip.send();
     return new HashSet<>(rows.list());
   }
