@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -57,7 +58,7 @@ final class Board {
 
   void addShard(Lease lease) {
     List<JobStream> streams = new ArrayList<>();
-    for (String queue : queues.keySet()) {
+    for (QueueState queue : queues.values()) {
       for (Priority priority : Priority.values()) {
         streams.add(new JobStream(lease, queue, priority));
       }
@@ -111,7 +112,7 @@ final class Board {
             }
             for (JobStream stream : owned.streams()) {
               stream.prepare();
-              int wanted = queue(stream.queue).wanted();
+              int wanted = stream.state.wanted();
               int each = Math.min(wanted, Math.max(20, 2 * wanted / shards.size()));
               int limit = Math.min(each, stream.room());
               if (limit > 0) {
@@ -129,20 +130,22 @@ final class Board {
   /**
    * What a read returned: for each ask its rows, in order. All at once, so that nothing of low
    * priority begins because it was looked at first.
+   *
+   * @param at when that was, by the database's clock
    */
-  void offer(List<JobStream.Ask> asks, List<List<JobRow>> rows) {
+  void offer(List<JobStream.Ask> asks, List<List<JobRow>> rows, Instant at) {
     locked(
         () -> {
           for (int i = 0; i < asks.size(); i++) {
-            offer(asks.get(i), rows.get(i));
+            offer(asks.get(i), rows.get(i), at);
           }
         });
   }
 
-  private void offer(JobStream.Ask ask, List<JobRow> rows) {
+  private void offer(JobStream.Ask ask, List<JobRow> rows, Instant at) {
     rows.forEach(row -> offer(ask.stream(), row));
     if (!rows.isEmpty()) {
-      ask.stream().advanceTo(rows.get(rows.size() - 1));
+      ask.stream().advanceTo(rows.get(rows.size() - 1), at);
     }
     ask.stream().readEnded(rows.size() < ask.limit());
   }
@@ -173,7 +176,7 @@ final class Board {
     Task task = new Task(row, stream);
     if (lane == null || lane.enter(row.laneLimit())) {
       stream.add(task);
-      queue(row.queue()).add(task);
+      stream.state.add(task);
     } else if (lane.queue(task)) {
       stream.add(task);
     }
@@ -216,7 +219,7 @@ final class Board {
   private boolean isHungry() {
     return shards.values().stream()
         .flatMap(owned -> owned.streams().stream())
-        .anyMatch(stream -> stream.more && stream.room() > 0 && queue(stream.queue).isLow());
+        .anyMatch(stream -> stream.more && stream.room() > 0 && stream.state.isLow());
   }
 
   /** Something may have become due. */
@@ -268,8 +271,7 @@ final class Board {
   }
 
   /** The next job of a queue to run; empty when the worker stops. Waits for one. */
-  Optional<Task> next(String name) throws InterruptedException {
-    QueueState queue = queue(name);
+  Optional<Task> next(QueueState queue) throws InterruptedException {
     while (!stopping) {
       Task task = queue.isUnlimited() ? queue.poll() : null;
       if (task == null) {
@@ -333,7 +335,7 @@ final class Board {
 
   private void settle(Task.Settled settled) {
     Task task = settled.task();
-    queue(task.row.queue()).settled();
+    task.stream.state.settled();
     task.stream.end(task);
     if (settled.again() >= 0) {
       wakeIn(settled.again());
@@ -342,8 +344,7 @@ final class Board {
       return;
     }
     boolean more =
-        task.stream.leave(
-            task.row.lane(), task, settled.again() >= 0, queue(task.row.queue())::add);
+        task.stream.leave(task.row.lane(), task, settled.again() >= 0, task.stream.state::add);
     if (more) {
       hint();
     }
@@ -355,7 +356,7 @@ final class Board {
     boolean ready = task.is(Task.State.READY);
     boolean given = task.stream.giveBack(task);
     if (given && ready) {
-      queue(task.row.queue()).gaveBack();
+      task.stream.state.gaveBack();
     }
     return given;
   }
@@ -386,7 +387,7 @@ final class Board {
     return locked(shards::size);
   }
 
-  private QueueState queue(String name) {
+  QueueState queue(String name) {
     QueueState queue = queues.get(name);
     if (queue == null) {
       throw new IllegalStateException("Not served here: " + name);

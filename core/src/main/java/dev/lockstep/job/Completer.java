@@ -19,10 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
@@ -39,6 +37,8 @@ final class Completer {
   private static final Logger log = LoggerFactory.getLogger(Completer.class);
   private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
   private static final int WRITERS = 2;
+  // Jobs that lie on one page are often of neighbouring shards: let one writer have them.
+  private static final int NEIGHBOURS = 4;
 
   private final Transactor transactor;
   private final TxOptions options;
@@ -51,7 +51,7 @@ final class Completer {
 
   /** A thread, and what it is given. */
   private final class Writer {
-    final BlockingQueue<Step> steps = new LinkedBlockingQueue<>();
+    final Inbox<Step> steps = new Inbox<>();
     final Thread thread;
 
     Writer(int number) {
@@ -60,14 +60,12 @@ final class Completer {
     }
   }
 
-  private sealed interface Step {}
+  /** What a writer is told: how a job ended, or one of the two below. */
+  sealed interface Step permits Ended, Keep, Stop {}
 
-  private record Write(Ended ended) implements Step {}
+  record Keep(Lease lease, List<Task> tasks, CompletableFuture<Void> kept) implements Step {}
 
-  private record Keep(Lease lease, List<Task> tasks, CompletableFuture<Void> kept)
-      implements Step {}
-
-  private record Stop() implements Step {}
+  record Stop() implements Step {}
 
   Completer(Transactor transactor, JobsConfig config, JobIds ids, Board board, int batch) {
     this.transactor = transactor;
@@ -85,12 +83,12 @@ final class Completer {
     writers.forEach(writer -> writer.thread.start());
   }
 
-  private BlockingQueue<Step> stepsOf(Lease lease) {
-    return writers.get(lease.shard() % WRITERS).steps;
+  private Inbox<Step> stepsOf(Lease lease) {
+    return writers.get(lease.shard() / NEIGHBOURS % WRITERS).steps;
   }
 
   void add(Ended ended) {
-    stepsOf(ended.task().lease).add(new Write(ended));
+    stepsOf(ended.task().lease).add(ended);
   }
 
   /** Ends when all results so far are written and the jobs are marked as this node's. */
@@ -168,19 +166,18 @@ final class Completer {
         options, connection -> new Results(connection, config, ids).keep(lease, tasks));
   }
 
-  private void run(BlockingQueue<Step> steps) {
+  private void run(Inbox<Step> steps) {
     while (true) {
-      List<Step> taken = new ArrayList<>();
+      List<Step> taken;
       try {
-        taken.add(steps.take());
+        taken = steps.take(batch);
       } catch (InterruptedException e) {
         return;
       }
-      steps.drainTo(taken, batch - 1);
-      List<Ended> writes = new ArrayList<>();
+      List<Ended> writes = new ArrayList<>(taken.size());
       for (Step step : taken) {
-        if (step instanceof Write write) {
-          writes.add(write.ended());
+        if (step instanceof Ended ended) {
+          writes.add(ended);
           continue;
         }
         writeUntilDone(writes);
@@ -251,13 +248,16 @@ final class Completer {
   /** Shards in order, each with its own fence. */
   private Set<JobId> write(Connection connection, List<Ended> all, boolean each)
       throws SQLException {
-    Map<Place, List<Ended>> places = new HashMap<>();
+    Map<Lease, List<Ended>> owned = new HashMap<>();
+    Map<Lease, List<Ended>> kept = new HashMap<>();
     for (Ended ended : all) {
-      places
-          .computeIfAbsent(
-              new Place(ended.task().lease, ended.task().kept), place -> new ArrayList<>())
+      (ended.task().kept ? kept : owned)
+          .computeIfAbsent(ended.task().lease, lease -> new ArrayList<>())
           .add(ended);
     }
+    Map<Place, List<Ended>> places = new HashMap<>();
+    owned.forEach((lease, some) -> places.put(new Place(lease, false), some));
+    kept.forEach((lease, some) -> places.put(new Place(lease, true), some));
     Map<Place, List<Ended>> inOrder = new LinkedHashMap<>();
     places.entrySet().stream()
         .sorted(

@@ -8,6 +8,7 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -35,7 +36,7 @@ final class JobReads {
   // and without a queue's name when none has settings.
   private static final String NEXT_DUE_AND_QUEUES =
       """
-      SELECT (SELECT ceil(extract(epoch FROM min(j.due) - now()) * 1000)::bigint
+      SELECT now(), (SELECT ceil(extract(epoch FROM min(j.due) - now()) * 1000)::bigint
               FROM unnest(?, ?, ?) AS x (shard, queue, priority)
               CROSS JOIN LATERAL (
                 SELECT due FROM lockstep.job
@@ -61,23 +62,24 @@ final class JobReads {
   /**
    * What a look at the table showed.
    *
+   * @param at the database's time
    * @param due for each ask its rows, in order
    * @param nextMs until the first job that is not due yet, if there is one
    */
-  record Look(List<List<JobRow>> due, OptionalLong nextMs, List<QueueRow> queues) {}
+  record Look(Instant at, List<List<JobRow>> due, OptionalLong nextMs, List<QueueRow> queues) {}
 
-  private record Found(int ask, JobRow row) {}
-
-  private record Setting(OptionalLong nextMs, Optional<QueueRow> queue) {
+  private record Setting(Instant at, OptionalLong nextMs, Optional<QueueRow> queue) {
     static Setting read(ResultSet row) throws SQLException {
-      long ms = row.getLong(1);
+      Instant at = row.getTimestamp(1).toInstant();
+      long ms = row.getLong(2);
       OptionalLong nextMs = row.wasNull() ? OptionalLong.empty() : OptionalLong.of(Math.max(0, ms));
-      String queue = row.getString(2);
+      String queue = row.getString(3);
       return new Setting(
+          at,
           nextMs,
           queue == null
               ? Optional.empty()
-              : Optional.of(new QueueRow(queue, row.getBoolean(3), row.getDouble(4))));
+              : Optional.of(new QueueRow(queue, row.getBoolean(4), row.getDouble(5))));
     }
   }
 
@@ -85,32 +87,33 @@ final class JobReads {
     return transactor.call(
         options,
         connection -> {
-          RoundTrip trip = new RoundTrip(connection);
-          Rows<Found> due = due(trip, asks);
-          Rows<Setting> settings = settings(trip, asks);
-          trip.send();
           List<List<JobRow>> rows = new ArrayList<>();
           asks.forEach(ask -> rows.add(new ArrayList<>()));
-          due.list().forEach(found -> rows.get(found.ask()).add(found.row()));
+          RoundTrip trip = new RoundTrip(connection);
+          due(trip, asks, rows);
+          Rows<Setting> settings = settings(trip, asks);
+          trip.send();
           rows.forEach(each -> each.sort(IN_ORDER));
+          Setting first = settings.list().get(0);
           return new Look(
+              first.at(),
               rows,
-              settings.list().get(0).nextMs(),
+              first.nextMs(),
               settings.list().stream().flatMap(setting -> setting.queue().stream()).toList());
         });
   }
 
-  private static Rows<Found> due(RoundTrip trip, List<Ask> asks) {
+  private static void due(RoundTrip trip, List<Ask> asks, List<List<JobRow>> rows) {
     List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < asks.size(); i++) {
       numbers.add(i);
     }
-    return trip.query(
+    trip.query(
         DUE,
         row -> {
           int ask = row.getInt(1);
           JobStream stream = asks.get(ask).stream();
-          return new Found(ask, JobRow.read(row, 1, stream.queue, stream.priority));
+          return rows.get(ask).add(JobRow.read(row, 1, stream.queue, stream.priority));
         },
         SqlArray.integers(numbers),
         shards(asks),

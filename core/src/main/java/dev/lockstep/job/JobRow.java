@@ -1,8 +1,9 @@
 package dev.lockstep.job;
 
+import dev.lockstep.tx.RowPlace;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
+import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +17,7 @@ record JobRow(
     JobId id,
     String queue,
     Priority priority,
-    OffsetDateTime due,
+    Instant due,
     String kind,
     String payload,
     @Nullable String lane,
@@ -28,15 +29,21 @@ record JobRow(
     @Nullable UUID keeper,
     int version,
     long waitMs,
-    String place) {
+    RowPlace place) {
 
-  /** Of {@code job j}, in the order {@link #read} expects: all but the queue and the priority. */
+  /**
+   * Of {@code job j}, in the order {@link #read} expects: all but the queue and the priority. What
+   * is as it is with nearly all jobs comes as NULL, since each value costs both sides more than
+   * comparing it.
+   */
   static final String COLUMNS =
       """
-      j.id, j.due, j.kind, j.payload, j.lane, j.lane_limit,
-      j.unique_key, j.max_attempts, j.attempts, j.crashes, j.keeper, j.version,
+      j.id, j.due, j.kind, j.payload, j.lane, j.lane_limit, j.unique_key,
+      nullif(j.max_attempts, %d), nullif(j.attempts, 0), nullif(j.crashes, 0), j.keeper,
+      nullif(j.version, 1),
       CASE WHEN j.wait_until > now()
-           THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint ELSE 0 END, j.ctid""";
+           THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint END, %s"""
+          .formatted(NewJob.USUAL_MAX_ATTEMPTS, RowPlace.column("j"));
 
   /**
    * @param before how many columns come before these
@@ -47,19 +54,26 @@ record JobRow(
         new JobId(row.getObject(before + 1, UUID.class)),
         queue,
         priority,
-        row.getObject(before + 2, OffsetDateTime.class),
+        // Of all ways to read a time that of a Timestamp is the shortest.
+        row.getTimestamp(before + 2).toInstant(),
         row.getString(before + 3),
         row.getString(before + 4),
         row.getString(before + 5),
         row.getInt(before + 6),
         row.getString(before + 7),
-        row.getInt(before + 8),
+        intOr(NewJob.USUAL_MAX_ATTEMPTS, row, before + 8),
         row.getInt(before + 9),
         row.getInt(before + 10),
         row.getObject(before + 11, UUID.class),
-        row.getInt(before + 12),
+        intOr(1, row, before + 12),
         row.getLong(before + 13),
-        row.getString(before + 14));
+        RowPlace.of(row.getBytes(before + 14)));
+  }
+
+  /** Where NULL is read as 0, which these never are. */
+  private static int intOr(int usual, ResultSet row, int column) throws SQLException {
+    int value = row.getInt(column);
+    return value == 0 ? usual : value;
   }
 
   /** One of a lane that runs one at a time keeps its place while it waits. */

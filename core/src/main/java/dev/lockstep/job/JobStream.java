@@ -1,7 +1,8 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
-import java.time.OffsetDateTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -22,18 +23,17 @@ final class JobStream {
   /** Jobs of a stream in memory, at most: whoever follows after a crash looks at more than that. */
   static final int MAX_KNOWN = 2_000;
 
-  // A pass that begins anew walks over the index entries of all that was done since the last
-  // vacuum,
-  // and is the first to find them dead. Where nothing waits for it, it does so less often.
-  private static final long PASS_NANOS = 10_000_000_000L;
-  private static final long SHORT_PASS_NANOS = 1_000_000_000L;
-  private static final OffsetDateTime BEGINNING = OffsetDateTime.parse("1900-01-01T00:00:00Z");
+  private static final Duration SHORT_PASS = Duration.ofSeconds(1);
+  private static final Duration PASS = Duration.ofSeconds(10);
+  private static final Duration LONG_PASS = Duration.ofMinutes(1);
+  private static final Instant BEGINNING = Instant.parse("1900-01-01T00:00:00Z");
   private static final UUID FIRST = new UUID(0, 0);
 
   /** What to read of it. */
   record Ask(JobStream stream, int limit) {}
 
   final Lease lease;
+  final QueueState state;
   final String queue;
   final Priority priority;
   // What ended is remembered until a read has begun after that.
@@ -42,6 +42,7 @@ final class JobStream {
   private int live;
   private final Map<String, LaneState> lanes = new HashMap<>();
   private @Nullable JobRow last;
+  private Duration lastAge = Duration.ZERO;
   private long passNanos;
   private double passShare = 1;
   // Something was seen that a later pass has to look at again.
@@ -50,9 +51,10 @@ final class JobStream {
   // The shard is not this node's any more.
   boolean closed;
 
-  JobStream(Lease lease, String queue, Priority priority) {
+  JobStream(Lease lease, QueueState state, Priority priority) {
     this.lease = lease;
-    this.queue = queue;
+    this.state = state;
+    this.queue = state.config.name();
     this.priority = priority;
   }
 
@@ -60,9 +62,8 @@ final class JobStream {
   void prepare() {
     ended.forEach(task -> known.remove(task.row.id()));
     ended.clear();
-    boolean isShort = passedOver || !lanes.isEmpty();
-    long age = System.nanoTime() - passNanos;
-    if (last == null || age > passShare * (isShort ? SHORT_PASS_NANOS : PASS_NANOS)) {
+    Duration longest = longestPass(passedOver || !lanes.isEmpty(), lastAge);
+    if (last == null || System.nanoTime() - passNanos > passShare * longest.toNanos()) {
       last = null;
       passedOver = false;
       // Not all streams at once: what is due in others would wait for it.
@@ -71,6 +72,23 @@ final class JobStream {
       lanes.values().removeIf(LaneState::isIdle);
       lanes.values().forEach(LaneState::startPass);
     }
+  }
+
+  /**
+   * After how long a pass begins anew, at the latest. It then walks over the index entries of all
+   * that was done since the last vacuum, and is the first to find them dead, which is as much work
+   * as reading them was; so it should not come often where little depends on it.
+   *
+   * @param awaited something was passed over that may be ready by now
+   * @param age for how long what the pass has come to has been due. To appear behind it, a job has
+   *     to be older than that: its transaction took as long, or somebody gave it a time in the past
+   */
+  static Duration longestPass(boolean awaited, Duration age) {
+    if (awaited) {
+      return SHORT_PASS;
+    }
+    Duration least = age.compareTo(PASS) < 0 ? PASS : age;
+    return least.compareTo(LONG_PASS) < 0 ? least : LONG_PASS;
   }
 
   void passOver() {
@@ -115,7 +133,7 @@ final class JobStream {
     return MAX_KNOWN - live;
   }
 
-  OffsetDateTime afterDue() {
+  Instant afterDue() {
     return last == null ? BEGINNING : last.due();
   }
 
@@ -123,8 +141,14 @@ final class JobStream {
     return last == null ? FIRST : last.id().value();
   }
 
-  void advanceTo(JobRow row) {
+  /**
+   * To be called after each read that found something.
+   *
+   * @param at when that was, by the database's clock
+   */
+  void advanceTo(JobRow row, Instant at) {
     last = row;
+    lastAge = Duration.between(row.due(), at);
   }
 
   /** To be called after each read. */

@@ -26,6 +26,7 @@ public record NewJob(
     Optional<UniqueKey> unique,
     int maxAttempts) {
   public static final int MAX_ATTEMPTS = 1_000;
+  static final int USUAL_MAX_ATTEMPTS = 10;
   private static final Instant END_OF_TIME = Instant.parse("9999-12-31T00:00:00Z");
 
   /**
@@ -105,7 +106,7 @@ public record NewJob(
         Priority.NORMAL,
         Optional.empty(),
         Optional.empty(),
-        10);
+        USUAL_MAX_ATTEMPTS);
   }
 
   public NewJob at(Instant runAt) {

@@ -9,6 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,9 +22,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes how jobs ended, in the caller's transaction. Every statement is fenced, by the epoch of
- * the shard or, for a job whose shard was handed over while it ran, by the membership of the node
- * that its row names; and by the version the job had when it was read. A row that is missing from
- * the answer says that the result is refused: somebody else runs the job, or has changed it.
+ * the shard or, for a job whose shard was handed over while it ran, by the node that its row names,
+ * and by the version the job had when it was read. Whoever takes that node for dead changes both
+ * before the job runs again. A row that is missing from the answer says that the result is refused:
+ * somebody else runs the job, or has changed it.
  */
 final class Results {
   // The owner's rows only: nobody waits for these locks but an edit of the very job.
@@ -109,7 +111,7 @@ final class Results {
   }
 
   /** A job and how it ended: never {@link Outcome.Done} with effects, which run before. */
-  record Ended(Task task, Outcome outcome, Duration backoff) {
+  record Ended(Task task, Outcome outcome, Duration backoff) implements Completer.Step {
     JobRow row() {
       return task.row;
     }
@@ -235,17 +237,16 @@ final class Results {
   /** The condition, its parameters, and which of the two it is. */
   private record Fence(Lease lease, boolean kept) {
     String in(String sql) {
-      return sql.formatted(kept ? "j.keeper = ? AND " + Lease.MEMBER_FENCE : Lease.FENCE);
+      return sql.formatted(kept ? "j.keeper = ?" : Lease.FENCE);
     }
 
     Object[] bind(Object... own) {
       if (!kept) {
         return lease.fenced(own);
       }
-      Object[] all = new Object[own.length + 1];
-      System.arraycopy(own, 0, all, 0, own.length);
+      Object[] all = Arrays.copyOf(own, own.length + 1);
       all[own.length] = lease.member();
-      return lease.memberFenced(all);
+      return all;
     }
 
     short shard() {
@@ -289,12 +290,15 @@ final class Results {
       first = row.id().compareTo(first) < 0 ? row.id() : first;
       last = row.id().compareTo(last) > 0 ? row.id() : last;
     }
-    String[] places = rows.stream().map(JobRow::place).toArray(String[]::new);
     return trip.query(
         fence.in(DELETE_BY_PLACE),
         Results::id,
         fence.bind(
-            new SqlArray("tid", places), fence.shard(), first.value(), last.value(), version));
+            SqlArray.places(rows.stream().map(JobRow::place).toList()),
+            fence.shard(),
+            first.value(),
+            last.value(),
+            version));
   }
 
   private static Rows<JobId> delete(

@@ -168,7 +168,7 @@ public final class Worker implements AutoCloseable {
     for (int i = 0; i < asks.size(); i++) {
       due.add(withoutTheLost(asks.get(i), look.due().get(i)));
     }
-    board.offer(asks, due);
+    board.offer(asks, due, look.at());
     markLongRunning();
     look.nextMs().ifPresent(board::wakeIn);
   }
@@ -221,9 +221,10 @@ public final class Worker implements AutoCloseable {
   }
 
   private void runJobs(QueueConfig queue) {
+    QueueState state = board.queue(queue.name());
     try {
       while (true) {
-        var next = board.next(queue.name());
+        var next = board.next(state);
         if (next.isEmpty()) {
           return;
         }
@@ -252,7 +253,7 @@ public final class Worker implements AutoCloseable {
               row.queue(),
               row.kind(),
               row.payload(),
-              row.due().toInstant(),
+              row.due(),
               row.attempts() + 1,
               task::holdsLease);
       settle(queue, task, outcomeOf(job));
@@ -286,7 +287,6 @@ public final class Worker implements AutoCloseable {
   }
 
   private void settle(QueueConfig queue, Task task, Outcome outcome) {
-    Duration backoff = queue.backoffAfter(task.row.attempts() + 1);
     if (outcome instanceof Outcome.Done done && done.effects().isPresent()) {
       try {
         if (!completer.completeWith(task, done.effects().get())) {
@@ -295,11 +295,20 @@ public final class Worker implements AutoCloseable {
         return;
       } catch (RuntimeException e) {
         log.debug("The effects of job {} failed", task.row.id(), e);
-        completer.add(new Ended(task, new Outcome.Retry(e.toString()), backoff));
+        completer.add(ended(queue, task, new Outcome.Retry(e.toString())));
         return;
       }
     }
-    completer.add(new Ended(task, outcome, backoff));
+    completer.add(ended(queue, task, outcome));
+  }
+
+  private static Ended ended(QueueConfig queue, Task task, Outcome outcome) {
+    return new Ended(
+        task,
+        outcome,
+        outcome instanceof Outcome.Retry
+            ? queue.backoffAfter(task.row.attempts() + 1)
+            : Duration.ZERO);
   }
 
   @Override

@@ -29,17 +29,6 @@ public final class Lease {
       EXISTS (SELECT 1 FROM lockstep.shard f
               WHERE f.shard = ? AND f.shard_group = ? AND f.epoch = ? FOR SHARE)""";
 
-  /**
-   * A condition that holds while the node is a member that nobody has taken for dead, whatever has
-   * become of the shard: for work that goes on after its shard was handed over and is marked, in
-   * its own row, with {@link #member()}. Put it last, and bind {@link #memberFenced}. The key share
-   * lock lets heartbeats pass and makes the removal of the member wait.
-   */
-  public static final String MEMBER_FENCE =
-      """
-      EXISTS (SELECT 1 FROM lockstep.shard_member f
-              WHERE f.shard_group = ? AND f.member = ? FOR KEY SHARE)""";
-
   private static final String HOLD =
       """
       SELECT 1 FROM lockstep.shard
@@ -107,14 +96,6 @@ public final class Lease {
   /** As {@link #isLive}, of the node's membership instead of the shard. */
   public boolean isMemberLive() {
     return term.isLive();
-  }
-
-  /** The parameters of a statement that ends with {@link #MEMBER_FENCE}. */
-  public Object[] memberFenced(Object... own) {
-    Object[] all = Arrays.copyOf(own, own.length + 2);
-    all[own.length] = group;
-    all[own.length + 1] = term.member();
-    return all;
   }
 
   /**

@@ -26,7 +26,7 @@ record BinaryArray(int oid, byte[] bytes) {
     if (array.type().equals("uuid") && array.values() instanceof UUID[] ids) {
       return new BinaryArray(UUID_ARRAY_OID, encode(UUID_OID, UUID_BYTES, ids, BinaryArray::put));
     }
-    if (array.type().equals("tid") && array.values() instanceof String[] places) {
+    if (array.type().equals("tid") && array.values() instanceof RowPlace[] places) {
       return new BinaryArray(TID_ARRAY_OID, encode(TID_OID, TID_BYTES, places, BinaryArray::put));
     }
     return null;
@@ -61,10 +61,7 @@ record BinaryArray(int oid, byte[] bytes) {
     out.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
   }
 
-  /** A place in a table, as the server writes it: (block,offset). */
-  private static void put(ByteBuffer out, String place) {
-    int comma = place.indexOf(',');
-    out.putInt(Integer.parseUnsignedInt(place, 1, comma, 10));
-    out.putShort((short) Integer.parseInt(place, comma + 1, place.length() - 1, 10));
+  private static void put(ByteBuffer out, RowPlace place) {
+    out.putInt(place.block()).putShort(place.offset());
   }
 }

@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -40,11 +41,22 @@ public record SqlArray(String type, @Nullable Object[] values) {
     return new SqlArray("uuid", values.toArray(UUID[]::new));
   }
 
+  public static SqlArray places(Collection<? extends @Nullable RowPlace> values) {
+    return new SqlArray("tid", values.toArray(RowPlace[]::new));
+  }
+
   /** For a statement of the connection. */
   Array on(Connection connection) throws SQLException {
     // The driver itself would write these two as text, which costs both sides more than the rest.
     BinaryArray binary = BinaryArray.of(this);
     Array array = binary == null ? null : PgDriver.binaryArray(connection, binary);
-    return array == null ? connection.createArrayOf(type, values) : array;
+    return array == null ? connection.createArrayOf(type, known()) : array;
+  }
+
+  /** As classes that the driver knows. */
+  private @Nullable Object[] known() {
+    return values instanceof RowPlace[]
+        ? Arrays.stream(values).map(place -> place == null ? null : place.toString()).toArray()
+        : values;
   }
 }

@@ -2,13 +2,25 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.shard.Lease;
+import dev.lockstep.shard.ShardListener;
+import dev.lockstep.shard.Shards;
+import dev.lockstep.shard.ShardsConfig;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import java.sql.SQLException;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -16,6 +28,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class HandOverTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Desk desk = new Desk(database);
+
+  private static final Duration TICK = Duration.ofMillis(20);
 
   @Test
   void longJobsGoOnWhenTheirShardsAreHandedOverAndHoldNobodyUp() throws Exception {
@@ -54,6 +68,74 @@ class HandOverTest {
         .filteredOn(effect -> !effect.equals("\"short\""))
         .containsExactlyInAnyOrder("0", "1", "2", "3", "4", "5", "6", "7");
     assertThat(desk.ran).containsOnly("\"short\"");
+  }
+
+  @Test
+  void aResultAfterTheHandOverIsTakenOnlyFromTheNodeThatTheRowNames() {
+    JobId id = desk.enqueue(Desk.job(1));
+    ShardsConfig config =
+        ShardsConfig.of(JobsConfig.GROUP, "test")
+            .withShards(Desk.SHARDS)
+            .withLease(Desk.LONG, TICK);
+    try (Shards shards = new Shards(desk.transactor(), config, new Quiet())) {
+      shards.start();
+      Await.until("all are ours", () -> shards.owned().size() == Desk.SHARDS);
+      Lease lease =
+          shards.owned().stream().filter(one -> one.shard() == id.shard()).findAny().orElseThrow();
+      Task task = read(lease);
+      Map<Results.Place, List<Results.Ended>> done =
+          Map.of(
+              new Results.Place(lease, true),
+              List.of(new Results.Ended(task, Outcome.done(), Duration.ZERO)));
+
+      // The mark came too late: the lease was over.
+      assertThat(results(results -> results.write(done, true))).containsExactly(id);
+      assertThat(desk.live()).isEqualTo(1);
+
+      assertThat(results(results -> results.keep(lease, List.of(task)))).containsExactly(id);
+      assertThat(results(results -> results.write(done, true))).isEmpty();
+      assertThat(desk.live()).isZero();
+    }
+  }
+
+  private Task read(Lease lease) {
+    QueueState queue = new QueueState(Desk.queue(1), new ReentrantLock().newCondition());
+    JobStream stream = new JobStream(lease, queue, Priority.NORMAL);
+    JobReads.Look look =
+        new JobReads(desk.transactor()).look(List.of(new JobStream.Ask(stream, 1)));
+    return new Task(look.due().get(0).get(0), stream);
+  }
+
+  private Set<JobId> results(ResultsWork work) {
+    JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
+    return desk.transactor().call(c -> work.on(new Results(c, Desk.config(), ids)));
+  }
+
+  /** Something that is done to results. */
+  private interface ResultsWork {
+    Set<JobId> on(Results results) throws SQLException;
+  }
+
+  /** Owns shards and does nothing about it. */
+  private static final class Quiet implements ShardListener {
+    @Override
+    public void taken(Lease lease) {}
+
+    @Override
+    public CompletionStage<?> handOver(Lease lease) {
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public void lost(Lease lease) {}
+  }
+
+  @Test
+  void aPassIsTheLongerTheOlderWhatItReads() {
+    assertThat(JobStream.longestPass(true, Duration.ofDays(1))).hasSeconds(1);
+    assertThat(JobStream.longestPass(false, Duration.ofSeconds(-1))).hasSeconds(10);
+    assertThat(JobStream.longestPass(false, Duration.ofSeconds(30))).hasSeconds(30);
+    assertThat(JobStream.longestPass(false, Duration.ofDays(1))).hasSeconds(60);
   }
 
   @Test

@@ -34,15 +34,20 @@ class SqlArrayTest {
   @ParameterizedTest
   @ValueSource(strings = {"extended", "simple"})
   void placesArriveUpToTheLastPageThereCanBe(String mode) throws SQLException {
-    List<@Nullable String> places =
-        Arrays.asList("(0,1)", null, "(70000,291)", "(4294967294,65535)");
-    assertThat(sent(mode, new SqlArray("tid", places.toArray(String[]::new)))).isEqualTo(places);
+    List<@Nullable RowPlace> places =
+        Arrays.asList(
+            new RowPlace(0, (short) 1),
+            null,
+            new RowPlace(70_000, (short) 291),
+            new RowPlace(-2, (short) -1));
+    assertThat(sent(mode, SqlArray.places(places)))
+        .containsExactly("(0,1)", null, "(70000,291)", "(4294967294,65535)");
   }
 
   @Test
   void anEmptyArrayIsOne() throws SQLException {
     assertThat(sent("extended", SqlArray.uuids(List.of()))).isEmpty();
-    assertThat(sent("extended", new SqlArray("tid", new String[0]))).isEmpty();
+    assertThat(sent("extended", SqlArray.places(List.of()))).isEmpty();
   }
 
   private static List<@Nullable String> sent(String mode, SqlArray array) throws SQLException {
