@@ -14,7 +14,7 @@ import javax.sql.DataSource;
  * @param heartbeatInterval (2.5 s)
  * @param pollInterval longest time between two looks at the table, whatever the hints say (1 s).
  *     After an event the next look comes in milliseconds, and then ever later up to this
- * @param batchRows most events read at a time, of a stream in a partition (2,500)
+ * @param batchRows most events read at a time, of a stream in a partition (5,000)
  * @param batchBytes most content read at a time, of a stream in a partition; one event may be more
  *     (1 MiB)
  * @param deliverTimeout after which a delivery that was not answered counts as a sink that is down
@@ -76,7 +76,7 @@ public record RelayConfig(
         Duration.ofSeconds(10),
         Duration.ofMillis(2_500),
         Duration.ofSeconds(1),
-        2_500,
+        5_000,
         1024 * 1024,
         Duration.ofSeconds(30),
         Duration.ofMillis(100),

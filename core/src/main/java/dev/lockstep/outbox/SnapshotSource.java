@@ -26,9 +26,10 @@ final class SnapshotSource implements EventSource {
   // transaction has ended, and one that is still open costs nothing. No event has ord >= the xmax
   // of a snapshot that shows it.
   //
-  // A portion is bounded in rows, and in bytes by the running sum. The index (part, stream, ord,
-  // id) gives it in order from any place, however much is behind it; comparing ord by itself, too,
-  // lets segments be left out.
+  // A portion is bounded in rows, and in bytes by the running sum; row by row, since by range it
+  // would look for equals, of which there are none. The index (part, stream, ord, id) gives it in
+  // order from any place, however much is behind it; comparing ord by itself, too, lets segments be
+  // left out.
   private static final String LOOK =
       """
       WITH now AS MATERIALIZED (SELECT pg_current_snapshot() AS s)
@@ -47,7 +48,7 @@ final class SnapshotSource implements EventSource {
                       WHERE pg_visible_in_snapshot(x, COALESCE(c.target, now.s))
                       ORDER BY x LIMIT 1), pg_snapshot_xmax(c.done)) AS start) w
         CROSS JOIN LATERAL (
-          SELECT r.*, sum(r.bytes) OVER (ORDER BY r.ord, r.id) AS so_far
+          SELECT r.*, sum(r.bytes) OVER (ORDER BY r.ord, r.id ROWS UNBOUNDED PRECEDING) AS so_far
           FROM (SELECT e.* FROM lockstep.outbox_event e
                 WHERE e.part = c.part AND e.stream = c.stream
                   AND e.ord < pg_snapshot_xmax(w.target)
@@ -66,7 +67,8 @@ final class SnapshotSource implements EventSource {
       SELECT 0, b.id, b.ord::text, b.key, b.seq, b.type, b.content_type, b.headers, b.data,
         b.appended_at
       FROM (
-        SELECT r.*, c.n, sum(r.bytes) OVER (ORDER BY c.n, r.seq) AS so_far
+        SELECT r.*, c.n, sum(r.bytes) OVER (ORDER BY c.n, r.seq ROWS UNBOUNDED PRECEDING)
+          AS so_far
         FROM unnest(?::text[], ?::bigint[], ?::xid8[]) WITH ORDINALITY c(key, seq, ord, n)
           CROSS JOIN LATERAL (
             SELECT e.* FROM lockstep.outbox_event e

@@ -41,8 +41,7 @@ class OutboxExampleTest {
     transactor.run(
         connection -> {
           run(connection, "INSERT INTO trades (id) VALUES (?)", trade);
-          outbox.append(
-              connection,
+          outbox.appendAtCommit(
               NewEvent.of(
                   "trades", portfolio, "trade.booked", Content.json("{\"id\":" + trade + "}")));
         });

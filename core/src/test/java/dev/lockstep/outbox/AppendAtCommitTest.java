@@ -12,6 +12,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.TransactionDoomed;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -62,6 +63,29 @@ class AppendAtCommitTest {
 
     assertThat(events("a")).extracting(Event::type).containsExactly("at once", "at commit");
     assertThat(booked()).isOne();
+  }
+
+  @Test
+  void anEventTakesNoCrossingOfItsOwn() {
+    List<String> sent = new ArrayList<>();
+    Transactor counting =
+        new Transactor(
+            Tampered.connections(
+                database.dataSource(),
+                (method, call) -> {
+                  if (method.equals("prepareStatement") || method.equals("commit")) {
+                    sent.add(method);
+                  }
+                  return call.proceed();
+                }));
+    Outbox over = new Outbox(counting, Post.config());
+    counting.run(connection -> over.append(connection, post.event("a")));
+    sent.clear();
+
+    counting.run(connection -> over.appendAtCommit(post.event("a")));
+
+    // Settings; and the event, with which COMMIT goes.
+    assertThat(sent).containsExactly("prepareStatement", "prepareStatement", "commit");
   }
 
   @Test

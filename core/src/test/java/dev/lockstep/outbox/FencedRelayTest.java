@@ -16,32 +16,21 @@ class FencedRelayTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Post post = new Post(database);
 
+  private final CountDownLatch holding = new CountDownLatch(1);
+  private final CountDownLatch go = new CountDownLatch(1);
+
   @Test
   void itsProgressIsRefusedAndItsSuccessorsStands() throws Exception {
     post.define("sink");
-    CountDownLatch delivering = new CountDownLatch(1);
-    CountDownLatch go = new CountDownLatch(1);
     MemorySink stale = new MemorySink();
     stale.behaviour =
         event -> {
-          delivering.countDown();
-          try {
-            assertThat(go.await(60, TimeUnit.SECONDS)).isTrue();
-          } catch (InterruptedException e) {
-            return new SinkResult.Down("interrupted");
-          }
+          hold();
           return SinkResult.DELIVERED;
         };
-    // Its heart beats so seldom that its lease can pass without its noticing.
-    Relay first =
-        post.start(
-            RelayConfig.named("stale")
-                .withLease(Post.LONG, Duration.ofMinutes(4))
-                .withPollInterval(Duration.ofMillis(20))
-                .withCloseTimeout(Duration.ZERO),
-            SinkTypes.standard().with(MemorySink.TYPE, (stream, spec) -> stale));
+    Relay first = startStale(stale);
     post.append("a");
-    assertThat(delivering.await(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
     post.age("stale");
     Relay second = post.start();
     post.append("a", "a");
@@ -59,6 +48,47 @@ class FencedRelayTest {
     post.append("a");
     post.awaitDelivered(4);
     assertThat(post.sink.seqs("a")).containsExactly(1L, 2L, 3L, 4L);
+  }
+
+  @Test
+  void aSinkThatOpensWhenTheLeaseIsOverGetsNothing() throws Exception {
+    post.define("sink");
+    MemorySink stale = new MemorySink();
+    stale.opening = this::hold;
+    Relay first = startStale(stale);
+    post.append("a");
+    assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
+    post.age("stale");
+    post.start();
+    post.awaitDelivered(1);
+
+    // It would now fence its successor, and go on with what it had read.
+    go.countDown();
+    Await.until(
+        "closed, or used", () -> stale.sessionsClosed.get() > 0 || !stale.delivered.isEmpty());
+    post.stop(first);
+
+    assertThat(stale.delivered).isEmpty();
+    assertThat(post.sink.seqs("a")).containsExactly(1L);
+  }
+
+  /** Its heart beats so seldom that its lease can pass without its noticing. */
+  private Relay startStale(MemorySink sink) {
+    return post.start(
+        RelayConfig.named("stale")
+            .withLease(Post.LONG, Duration.ofMinutes(4))
+            .withPollInterval(Duration.ofMillis(20))
+            .withCloseTimeout(Duration.ZERO),
+        SinkTypes.standard().with(MemorySink.TYPE, (stream, spec) -> sink));
+  }
+
+  private void hold() {
+    holding.countDown();
+    try {
+      assertThat(go.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private static List<String> cursors() {

@@ -8,6 +8,9 @@ import dev.lockstep.outbox.Receipt.Gap;
 import dev.lockstep.outbox.Receipt.Repeated;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Background;
+import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.util.List;
@@ -79,6 +82,24 @@ class InboxTest {
 
     assertThat(Race.<Receipt>of(8).run(caller -> receive(inbox, event("a", 1))).valuesOrThrow())
         .containsOnlyOnce(new Accepted());
+  }
+
+  @Test
+  void whoeverGetsAnEventThatAnotherHasUnderWayWaitsForTheOutcome() throws Exception {
+    Inbox inbox = new Inbox(transactor, "wait");
+    receive(inbox, event("a", 1));
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      // As far as somebody is who has read what came last and has not yet noted what is next.
+      Sql.execute(
+          connection, "SELECT FROM lockstep.outbox_inbox WHERE consumer = 'wait' FOR UPDATE");
+      Background<Receipt> other = Background.start(() -> receive(inbox, event("a", 2)));
+      Await.blocked(database, 1);
+      assertThat(inbox.receive(connection, event("a", 2))).isEqualTo(new Accepted());
+      connection.commit();
+
+      assertThat(other.result()).isEqualTo(new Repeated(2));
+    }
   }
 
   @Test

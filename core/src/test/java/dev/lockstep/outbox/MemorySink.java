@@ -19,7 +19,11 @@ final class MemorySink implements Sink {
   final Queue<Tenure> opened = new ConcurrentLinkedQueue<>();
   final AtomicInteger calls = new AtomicInteger();
   final AtomicInteger largestBatch = new AtomicInteger();
+  final AtomicInteger sessionsClosed = new AtomicInteger();
   final int maxInFlight;
+
+  /** What happens before a session is open. */
+  volatile Runnable opening = () -> {};
 
   /** What comes of an event, before it is noted. */
   volatile Function<Event, SinkResult> behaviour = event -> SinkResult.DELIVERED;
@@ -40,6 +44,7 @@ final class MemorySink implements Sink {
   @Override
   public Session open(Tenure tenure) {
     opened.add(tenure);
+    opening.run();
     return new Session() {
       @Override
       public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
@@ -47,7 +52,9 @@ final class MemorySink implements Sink {
       }
 
       @Override
-      public void close() {}
+      public void close() {
+        sessionsClosed.incrementAndGet();
+      }
     };
   }
 

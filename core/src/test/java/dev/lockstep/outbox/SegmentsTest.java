@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
 import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +17,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** The table of events is freed by segments, when nobody needs them any more. */
 class SegmentsTest {
   private static final int WIDTH = 100;
+
+  /** Segments that the transaction which asks may still write to. */
+  private static final String CLOSED_TOO_EARLY =
+      """
+      SELECT count(*) FROM lockstep.outbox_segment
+      WHERE closed_at IS NOT NULL AND to_ord > pg_current_xact_id()""";
 
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Post post = new Post(database);
@@ -115,6 +122,10 @@ class SegmentsTest {
     post.append("bad", "good");
     Await.until("parked", () -> parked() == 1);
     post.awaitDelivered(1);
+    closeSegments(outbox);
+    // With this the sink is past the segment, but for the key.
+    post.append("good");
+    post.awaitDelivered(2);
     post.stop(first);
     closeSegments(outbox);
     assertThat(kept("bad")).isOne();
@@ -122,7 +133,7 @@ class SegmentsTest {
     post.sink.behaviour = event -> SinkResult.DELIVERED;
     post.transactor().run(c -> outbox.retry(c, post.stream, "sink", "bad", "ann", "mended"));
     Relay second = post.start();
-    post.awaitDelivered(2);
+    post.awaitDelivered(3);
     Await.until("free", () -> parked() == 0);
     post.stop(second);
     closeSegments(outbox);
@@ -141,12 +152,36 @@ class SegmentsTest {
       open.setAutoCommit(false);
       outbox.append(open, post.event("late"));
       closeSegments(outbox);
+      // Nor does the time for which events are kept begin.
+      assertThat(Sql.query(open, CLOSED_TOO_EARLY)).isZero();
       open.commit();
     }
     assertThat(kept("late")).isOne();
     closeSegments(outbox);
     // Nobody is to have it: there is no sink.
     assertThat(kept("late")).isZero();
+  }
+
+  @Test
+  void whatCommitsBehindASinkKeepsItsSegment() throws Exception {
+    post.define("sink");
+    try (Connection open = database.connection()) {
+      open.setAutoCommit(false);
+      outbox.append(open, post.event("late"));
+      closeSegments(outbox);
+      // A sink that has seen everything but the one transaction is past it by its number.
+      Relay relay = post.start();
+      post.append("a");
+      post.awaitDelivered(1);
+      post.stop(relay);
+      open.commit();
+    }
+    closeSegments(outbox);
+
+    assertThat(kept("late")).isOne();
+    post.start();
+    post.awaitDelivered(2);
+    assertThat(post.sink.seqs("late")).containsExactly(1L);
   }
 
   @Test

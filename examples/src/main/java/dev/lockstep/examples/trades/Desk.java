@@ -38,8 +38,7 @@ final class Desk {
     transactor.run(
         connection -> {
           execute(connection, BOOK, portfolio, trade);
-          outbox.append(
-              connection,
+          outbox.appendAtCommit(
               NewEvent.of(
                   TradesToKafka.STREAM,
                   portfolio,
