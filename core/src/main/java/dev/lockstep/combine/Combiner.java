@@ -332,7 +332,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
     List<A> decided;
     try {
-      decided = runner.run(key, pending.stream().map(Pending::request).toList());
+      decided = runner.run(key, requests(pending));
     } catch (Throwable thrown) {
       if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
         int half = pending.size() / 2;
@@ -346,6 +346,12 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     for (int i = 0; i < pending.size(); i++) {
       answers.add(pending.get(i).with(decided.get(i)));
     }
+  }
+
+  private static <Q, A> List<Q> requests(List<Pending<Q, A>> pending) {
+    return pending.size() == 1
+        ? List.of(pending.get(0).request())
+        : pending.stream().map(Pending::request).toList();
   }
 
   private static <Q, A> void fail(

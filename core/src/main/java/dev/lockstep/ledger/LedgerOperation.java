@@ -110,27 +110,25 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
   @Override
   public void write(Exchange exchange, BookId book, Decided decided) throws SQLException {
     Plan plan = decided.plan();
-    PlanWriter writer = new PlanWriter(book, plan);
-    boolean done = plan.answers().stream().allMatch(LedgerOperation::isDone);
     switch (decided.seen().how()) {
       case PRESUMED ->
           LoneMove.write(
               exchange, plan.newTransfers().get(0), config.combiner().transaction().lockTimeout());
       case REMEMBERED -> {
-        if (!done) {
+        if (!isDone(plan)) {
           throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));
         }
-        writer.writeUnread(exchange);
+        new PlanWriter(book, plan).writeUnread(exchange);
       }
       case LOCKED -> {
         // What is lost of a larger batch fails once it finds the accounts changed. A lone transfer
         // may find that they have enough again.
-        if (!done && exchange.followsLost() && decided.asks().size() == 1) {
+        if (exchange.followsLost() && decided.asks().size() == 1 && !isDone(plan)) {
           throw new OutcomeUnknown(
               "Lost with its connection, and refused now: it may still come about", null);
         }
         Companions companions = new Companions(decided);
-        writer.write(exchange, companions.isEmpty());
+        new PlanWriter(book, plan).write(exchange, companions.isEmpty());
         companions.write(exchange);
       }
     }
@@ -147,8 +145,9 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     }
   }
 
-  private static boolean isDone(LedgerOutcome outcome) {
-    return outcome instanceof Done || outcome instanceof AllDone;
+  private static boolean isDone(Plan plan) {
+    return plan.answers().stream()
+        .allMatch(outcome -> outcome instanceof Done || outcome instanceof AllDone);
   }
 
   private BookMemory memory(BookId book) {

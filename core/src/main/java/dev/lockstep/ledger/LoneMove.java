@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
@@ -23,8 +24,8 @@ import java.util.List;
  * other's way.
  */
 final class LoneMove {
-  // In V031__ledger_move.sql: locks both accounts ascending, and gives up at whatever it does not
-  // expect.
+  // In V032__ledger_move_at_once.sql: locks both accounts ascending, and gives up at whatever it
+  // does not expect.
   private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?)";
 
   // A twin of another node has another time; of the same time, there is nothing to tell them apart.
@@ -59,7 +60,7 @@ final class LoneMove {
             transfer.to().value(),
             transfer.money().amount(),
             transfer.money().currency(),
-            transfer.createdAt().atOffset(ZoneOffset.UTC),
+            ChronoUnit.MICROS.between(Instant.EPOCH, transfer.createdAt()),
             String.valueOf(lockTimeout.toMillis()));
   }
 

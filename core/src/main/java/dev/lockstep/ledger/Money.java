@@ -1,7 +1,5 @@
 package dev.lockstep.ledger;
 
-import java.util.regex.Pattern;
-
 /**
  * An amount that moves.
  *
@@ -11,7 +9,6 @@ import java.util.regex.Pattern;
  */
 public record Money(long amount, String currency) {
   public static final int MAX_CURRENCY_LENGTH = 12;
-  private static final Pattern CURRENCY = Pattern.compile("[A-Z0-9]{1,12}");
 
   public Money {
     if (amount < 1) {
@@ -21,7 +18,12 @@ public record Money(long amount, String currency) {
   }
 
   static void requireCurrency(String currency) {
-    if (!CURRENCY.matcher(currency).matches()) {
+    boolean fits = !currency.isEmpty() && currency.length() <= MAX_CURRENCY_LENGTH;
+    for (int i = 0; fits && i < currency.length(); i++) {
+      char c = currency.charAt(i);
+      fits = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    }
+    if (!fits) {
       throw new IllegalArgumentException(
           "A currency has 1 to %d of A to Z and 0 to 9".formatted(MAX_CURRENCY_LENGTH));
     }

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
@@ -112,6 +113,8 @@ final class Attempts<T> {
     private long connectedNanos = startedNanos;
     private @Nullable Watchdog watchdog;
     private boolean lookedUp;
+    // Empty until the server has told it.
+    private List<Optional<Suspect>> identity = List.of();
     // Switching auto-commit back on would commit what is left of the transaction.
     private boolean leftOpen;
 
@@ -148,17 +151,21 @@ final class Attempts<T> {
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
-        RoundTrip opening = new RoundTrip(connection);
-        Rows<Optional<Suspect>> identity = begin(opening);
-        Exchange exchange = Exchange.opening(connection, opening, lostOne);
+        Exchange exchange = Exchange.opening(connection, () -> opening(connection), lostOne);
         T result = work.run(exchange);
-        return commit(connection, guard, exchange, identity, result);
+        return commit(connection, guard, exchange, result);
       } catch (SQLException | RuntimeException | Error e) {
         rollback(connection, guard, e);
         throw e;
       } finally {
         guard.finish();
       }
+    }
+
+    private RoundTrip opening(Connection connection) {
+      RoundTrip trip = new RoundTrip(connection);
+      identity = begin(trip).list();
+      return trip;
     }
 
     /**
@@ -204,12 +211,7 @@ final class Attempts<T> {
           + (options.pointLookups() ? ", " + PointLookups.ON : "");
     }
 
-    private T commit(
-        Connection connection,
-        Watchdog guard,
-        Exchange exchange,
-        Rows<Optional<Suspect>> identity,
-        T result)
+    private T commit(Connection connection, Watchdog guard, Exchange exchange, T result)
         throws SQLException {
       if (guard.hasCut()) {
         throw new DeadlineExceeded("The deadline passed before COMMIT", null);
@@ -233,7 +235,7 @@ final class Attempts<T> {
         if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
-        Suspect suspect = identity.list().stream().findAny().flatMap(i -> i).orElse(null);
+        Suspect suspect = identity.stream().findAny().flatMap(i -> i).orElse(null);
         return resolve(connection, guard, suspect, exchange.repeatable(), e);
       } catch (RuntimeException | Error e) {
         throw new OutcomeUnknown(

@@ -2,6 +2,7 @@ package dev.lockstep.tx;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,7 @@ public final class Exchange {
   private final boolean commitFollows;
   private final boolean followsLost;
   // At most one of them is there: the settings of BEGIN come first, the last trip last.
-  private @Nullable RoundTrip opening;
+  private @Nullable Supplier<RoundTrip> opening;
   private @Nullable RoundTrip closing;
   private boolean repeatable;
   private boolean alone;
@@ -37,11 +38,12 @@ public final class Exchange {
   }
 
   /**
-   * Of a transaction that begins with what is in the opening trip.
+   * Of a transaction that begins with what is in the opening trip, which is asked for if it is to
+   * be sent.
    *
    * @param followsLost as {@link #followsLost()} will say
    */
-  static Exchange opening(Connection connection, RoundTrip opening, boolean followsLost) {
+  static Exchange opening(Connection connection, Supplier<RoundTrip> opening, boolean followsLost) {
     Exchange exchange = new Exchange(connection, true, followsLost);
     exchange.opening = opening;
     return exchange;
@@ -59,10 +61,10 @@ public final class Exchange {
 
   /** An empty trip, or one that already has what was put off. Send it, or hand it back. */
   public RoundTrip trip() throws SQLException {
-    RoundTrip first = opening;
+    Supplier<RoundTrip> first = opening;
     if (first != null) {
       opening = null;
-      return first;
+      return first.get();
     }
     return new RoundTrip(connection());
   }
@@ -133,7 +135,7 @@ public final class Exchange {
 
   /** What COMMIT has to be sent with; null: nothing. */
   @Nullable RoundTrip takePending() {
-    RoundTrip pending = opening == null ? closing : opening;
+    RoundTrip pending = opening == null ? closing : opening.get();
     opening = null;
     closing = null;
     return pending;

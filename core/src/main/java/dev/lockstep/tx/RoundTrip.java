@@ -18,7 +18,7 @@ import java.util.function.UnaryOperator;
  */
 public final class RoundTrip {
   private final Connection connection;
-  private final StringBuilder sql = new StringBuilder();
+  private final List<String> statements = new ArrayList<>();
   private final List<Object> parameters = new ArrayList<>();
   private final List<Rows<?>> results = new ArrayList<>();
   private UnaryOperator<SQLException> failure = UnaryOperator.identity();
@@ -61,10 +61,7 @@ public final class RoundTrip {
    */
   public <T> Rows<T> query(String sql, RowReader<T> reader, Object... parameters) {
     Rows<T> rows = new Rows<>(reader);
-    if (!results.isEmpty()) {
-      this.sql.append(";\n");
-    }
-    this.sql.append(sql);
+    statements.add(sql);
     this.parameters.addAll(List.of(parameters));
     results.add(rows);
     return rows;
@@ -90,7 +87,9 @@ public final class RoundTrip {
 
   /** Everything but sending it: what fails here has not reached the server. */
   PreparedStatement prepare() throws SQLException {
-    PreparedStatement statement = connection.prepareStatement(sql.toString());
+    // Joined, a single one would be a new string, whose hash is not known.
+    String sql = statements.size() == 1 ? statements.get(0) : String.join(";\n", statements);
+    PreparedStatement statement = connection.prepareStatement(sql);
     for (int i = 0; i < parameters.size(); i++) {
       bind(statement, i + 1, parameters.get(i));
     }

@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,6 +31,17 @@ final class Watchdog {
 
   Deadline deadline() {
     return deadline;
+  }
+
+  /** No two are equal. The JVM's own would be made for each, and looked up under the monitor. */
+  @Override
+  public int hashCode() {
+    return Long.hashCode(deadline.atNanos());
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return this == other;
   }
 
   /** True once the deadline came first: the connection is gone, and so is its transaction. */
