@@ -9,7 +9,13 @@ import org.jobrunr.jobs.lambdas.JobRequestHandler;
 import org.jobrunr.server.BackgroundJobServer;
 import org.jobrunr.server.BackgroundJobServerConfiguration;
 import org.jobrunr.server.JobActivator;
+import org.jobrunr.server.configuration.BackgroundJobServerWorkerPolicy;
+import org.jobrunr.server.strategy.WorkDistributionStrategy;
+import org.jobrunr.server.threadpool.JobRunrExecutor;
+import org.jobrunr.server.threadpool.PlatformThreadPoolJobRunrExecutor;
+import org.jobrunr.storage.Paging;
 import org.jobrunr.storage.StorageProvider;
+import org.jobrunr.storage.navigation.AmountRequest;
 import org.jobrunr.storage.sql.common.SqlStorageProviderFactory;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +28,12 @@ final class JobRunrQueue implements JobQueue {
   /** Seconds to measure at least: what it does between two polls varies too much for less. */
   static final int TWO_POLLS = (int) POLL.toSeconds() * 2;
 
+  // Fetched at once when fewer than half as many are at hand.
+  private static final int PAGE = 128;
+
   private final BenchDatabase database;
   private final StorageProvider storage;
+  private boolean readsAhead;
 
   private JobRunrQueue(BenchDatabase database) {
     this.database = database;
@@ -34,6 +44,54 @@ final class JobRunrQueue implements JobQueue {
   static JobRunrQueue create(BenchDatabase database) throws SQLException {
     database.execute("CREATE SCHEMA jobrunr");
     return new JobRunrQueue(database);
+  }
+
+  /** From now on it fetches more than it has workers for, so that none waits for the next page. */
+  JobRunrQueue readingAhead() {
+    readsAhead = true;
+    return this;
+  }
+
+  void clear() throws SQLException {
+    database.execute("TRUNCATE jobrunr.jobrunr_jobs");
+  }
+
+  /**
+   * As it comes, a page has as many jobs as there are idle workers, and each that becomes idle asks
+   * for the next.
+   */
+  private static final class ReadAhead implements BackgroundJobServerWorkerPolicy {
+    private final Workers workers = new Workers();
+
+    private static final class Workers extends PlatformThreadPoolJobRunrExecutor {
+      Workers() {
+        super(WORKERS);
+      }
+
+      int waiting() {
+        return executorService.getQueue().size();
+      }
+    }
+
+    @Override
+    public WorkDistributionStrategy toWorkDistributionStrategy(BackgroundJobServer server) {
+      return new WorkDistributionStrategy() {
+        @Override
+        public int getWorkerCount() {
+          return WORKERS;
+        }
+
+        @Override
+        public AmountRequest getWorkPageRequest() {
+          return Paging.AmountBasedList.ascOnUpdatedAt(workers.waiting() < PAGE / 2 ? PAGE : 0);
+        }
+      };
+    }
+
+    @Override
+    public JobRunrExecutor toJobRunrExecutor() {
+      return workers;
+    }
   }
 
   /** A job without anything to do. Public, since it is read back by reflection. */
@@ -78,6 +136,13 @@ final class JobRunrQueue implements JobQueue {
 
   @Override
   public AutoCloseable work(Runnable job) {
+    BackgroundJobServerConfiguration configuration =
+        BackgroundJobServerConfiguration.usingStandardBackgroundJobServerConfiguration()
+            .andPollInterval(POLL);
+    configuration =
+        readsAhead
+            ? configuration.andBackgroundJobServerWorkerPolicy(new ReadAhead())
+            : configuration.andWorkerCount(WORKERS);
     BackgroundJobServer server =
         JobRunr.configure()
             .useStorageProvider(storage)
@@ -88,10 +153,7 @@ final class JobRunrQueue implements JobQueue {
                     return type == Handler.class ? type.cast(new Handler(job)) : null;
                   }
                 })
-            .useBackgroundJobServer(
-                BackgroundJobServerConfiguration.usingStandardBackgroundJobServerConfiguration()
-                    .andWorkerCount(WORKERS)
-                    .andPollInterval(POLL))
+            .useBackgroundJobServer(configuration)
             .initialize()
             .getBackgroundJobServer();
     return server::stop;
