@@ -21,6 +21,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -73,6 +74,46 @@ class HandOverTest {
   @Test
   void aResultAfterTheHandOverIsTakenOnlyFromTheNodeThatTheRowNames() {
     JobId id = desk.enqueue(Desk.job(1));
+    withLease(
+        id,
+        (lease, shards) -> {
+          Task task = read(lease);
+          Map<Results.Place, List<Results.Ended>> done =
+              Map.of(
+                  new Results.Place(lease, true),
+                  List.of(new Results.Ended(task, Outcome.done(), Duration.ZERO)));
+
+          // The mark came too late: the lease was over.
+          assertThat(results(results -> results.write(done, true))).containsExactly(id);
+          assertThat(desk.live()).isEqualTo(1);
+
+          assertThat(results(results -> results.keep(lease, List.of(task)))).containsExactly(id);
+          assertThat(results(results -> results.write(done, true))).isEmpty();
+          assertThat(desk.live()).isZero();
+        });
+  }
+
+  @Test
+  void aJobThatWasChangedMeanwhileIsNeitherMarkedNorCountedAsLost() {
+    JobId id = desk.enqueue(Desk.job(1));
+    database.execute("UPDATE lockstep.job SET keeper = gen_random_uuid()");
+    withLease(
+        id,
+        (lease, shards) -> {
+          Task task = read(lease);
+          database.execute("UPDATE lockstep.job SET keeper = NULL, version = 2");
+
+          assertThat(results(results -> results.keep(lease, List.of(task)))).isEmpty();
+          JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
+          new Recovery(desk.transactor(), shards, ids, 3).countTheLost(lease, List.of(task.row));
+          assertThat(desk.jobs().find(id).orElseThrow().version()).isEqualTo(2);
+          assertThat(database.queryLong("SELECT sum(crashes + attempts) FROM lockstep.job"))
+              .isZero();
+        });
+  }
+
+  /** With all shards owned, and nothing done about it. */
+  private void withLease(JobId id, BiConsumer<Lease, Shards> test) {
     ShardsConfig config =
         ShardsConfig.of(JobsConfig.GROUP, "test")
             .withShards(Desk.SHARDS)
@@ -80,21 +121,9 @@ class HandOverTest {
     try (Shards shards = new Shards(desk.transactor(), config, new Quiet())) {
       shards.start();
       Await.until("all are ours", () -> shards.owned().size() == Desk.SHARDS);
-      Lease lease =
-          shards.owned().stream().filter(one -> one.shard() == id.shard()).findAny().orElseThrow();
-      Task task = read(lease);
-      Map<Results.Place, List<Results.Ended>> done =
-          Map.of(
-              new Results.Place(lease, true),
-              List.of(new Results.Ended(task, Outcome.done(), Duration.ZERO)));
-
-      // The mark came too late: the lease was over.
-      assertThat(results(results -> results.write(done, true))).containsExactly(id);
-      assertThat(desk.live()).isEqualTo(1);
-
-      assertThat(results(results -> results.keep(lease, List.of(task)))).containsExactly(id);
-      assertThat(results(results -> results.write(done, true))).isEmpty();
-      assertThat(desk.live()).isZero();
+      test.accept(
+          shards.owned().stream().filter(one -> one.shard() == id.shard()).findAny().orElseThrow(),
+          shards);
     }
   }
 

@@ -17,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Edits compare the version they were made for. */
 class VersionTest {
@@ -83,6 +85,34 @@ class VersionTest {
     desk.awaitNoneLive();
 
     assertThat(desk.effects()).containsExactly("\"after\"");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"done", "retry", "dead", "cancel"})
+  void whateverIsSaidOfAJobThatWasChangedMeanwhileIsRefused(String said) {
+    Jobs jobs = new Jobs(desk.transactor(), Desk.config().withHistoryDays(1));
+    JobId id = desk.enqueue(Desk.job("\"before\""));
+    desk.start(
+        jobs,
+        Desk.worker(1),
+        (payload, job) -> {
+          if (payload.equals("\"after\"")) {
+            return desk.note("attempt " + job.attempt(), job);
+          }
+          edit(c -> jobs.payload(c, id, OptionalInt.of(1), "\"after\""));
+          return switch (said) {
+            case "done" -> Outcome.done();
+            case "retry" -> new Outcome.Retry("no");
+            case "dead" -> new Outcome.Dead("no");
+            default -> new Outcome.Cancel();
+          };
+        });
+
+    desk.awaitNoneLive();
+
+    assertThat(desk.ran).containsExactly("attempt 1");
+    assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(Job.State.DONE);
+    assertThat(jobs.attempts(id)).isEmpty();
   }
 
   @Test
