@@ -11,32 +11,40 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.HdrHistogram.Histogram;
 
 /**
  * A thousand events a second, each in a transaction of its own, and for each the time from the
  * moment its writer knew of the commit to the moment the sink had it; nothing if that was before.
+ * Measured when it has become no faster for a while.
  */
 final class CommitToPublish {
   static final int PER_SECOND = 1_000;
   static final int WRITERS = 16;
-  private static final int WARM_UP_SECONDS = 3;
+  private static final int STRETCH_SECONDS = 5;
+  private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
+  private final int maxWarmUpSeconds;
+  private final int seconds;
   private final int perWriter;
-  private final int warmUp;
+  private final AtomicIntegerArray committed = new AtomicIntegerArray(WRITERS);
   private final AtomicLongArray committedNanos;
   private final AtomicLongArray publishedNanos;
+  private final Histogram latencies = Window.latencies();
+  private volatile boolean over;
 
-  CommitToPublish(int seconds) {
-    this.perWriter = PER_SECOND * (WARM_UP_SECONDS + seconds) / WRITERS;
-    this.warmUp = PER_SECOND * WARM_UP_SECONDS / WRITERS;
+  /**
+   * @param maxWarmUpSeconds when the warm-up ends at the latest
+   */
+  CommitToPublish(int maxWarmUpSeconds, int seconds) {
+    this.maxWarmUpSeconds = maxWarmUpSeconds;
+    this.seconds = seconds;
+    // A stretch more than should be needed, since stretches end a little late.
+    this.perWriter = PER_SECOND * (maxWarmUpSeconds + 2 * STRETCH_SECONDS + seconds) / WRITERS;
     this.committedNanos = new AtomicLongArray(WRITERS * perWriter);
     this.publishedNanos = new AtomicLongArray(WRITERS * perWriter);
-  }
-
-  int count() {
-    return WRITERS * perWriter;
   }
 
   void published(Event event) {
@@ -44,8 +52,12 @@ final class CommitToPublish {
     publishedNanos.set(writer * perWriter + (int) event.seq() - 1, System.nanoTime());
   }
 
-  /** Writes all events at their pace. */
-  void write(Transactor transactor, Outbox outbox, String stream) throws Exception {
+  /**
+   * Writes events at their pace until it has measured.
+   *
+   * @return how many were written
+   */
+  long write(Transactor transactor, Outbox outbox, String stream) throws Exception {
     ExecutorService writers = Executors.newFixedThreadPool(WRITERS);
     try {
       long startNanos = System.nanoTime();
@@ -59,42 +71,72 @@ final class CommitToPublish {
                   return null;
                 }));
       }
+      WarmUp warmUp = new WarmUp();
+      for (int s = 0; s < maxWarmUpSeconds && !warmUp.isOver(); s += STRETCH_SECONDS) {
+        warmUp.passed(1 / stretch(STRETCH_SECONDS).getMean());
+      }
+      latencies.add(stretch(seconds));
+      over = true;
       for (Future<?> one : running) {
         one.get();
       }
     } finally {
+      over = true;
       writers.shutdownNow();
     }
+    long written = 0;
+    for (int writer = 0; writer < WRITERS; writer++) {
+      written += committed.get(writer);
+    }
+    return written;
   }
 
   private void write(
       Transactor transactor, Outbox outbox, String stream, int writer, long startNanos)
       throws InterruptedException {
     double intervalNanos = 1e9 * WRITERS / PER_SECOND;
-    for (int n = 0; n < perWriter; n++) {
+    for (int n = 0; n < perWriter && !over; n++) {
       long dueNanos = startNanos + (long) (intervalNanos * (n + (double) writer / WRITERS));
       TimeUnit.NANOSECONDS.sleep(Math.max(0, dueNanos - System.nanoTime()));
       NewEvent event =
           NewEvent.of(stream, Integer.toString(writer), Trades.TYPE, Content.json(Trades.json(n)));
-      transactor.run(connection -> outbox.append(connection, event));
+      transactor.run(connection -> outbox.appendAtCommit(event));
       committedNanos.set(writer * perWriter + n, System.nanoTime());
+      committed.set(writer, n + 1);
     }
   }
 
-  /** When all are published. */
-  Measured measured(String name) {
-    Histogram latencies = Window.latencies();
-    long firstNanos = Long.MAX_VALUE;
-    long lastNanos = Long.MIN_VALUE;
+  /** Lets a stretch pass; the latencies of what was committed in it, once it is published. */
+  private Histogram stretch(int length) throws InterruptedException {
+    int[] from = new int[WRITERS];
     for (int writer = 0; writer < WRITERS; writer++) {
-      for (int n = warmUp; n < perWriter; n++) {
+      from[writer] = committed.get(writer);
+    }
+    TimeUnit.SECONDS.sleep(length);
+    Histogram stretch = Window.latencies();
+    for (int writer = 0; writer < WRITERS; writer++) {
+      int to = committed.get(writer);
+      for (int n = from[writer]; n < to; n++) {
         int i = writer * perWriter + n;
-        long nanos = publishedNanos.get(i) - committedNanos.get(i);
-        Window.record(latencies, Math.max(1_000, nanos));
-        firstNanos = Math.min(firstNanos, committedNanos.get(i));
-        lastNanos = Math.max(lastNanos, committedNanos.get(i));
+        Window.record(stretch, Math.max(1_000, awaitPublished(i) - committedNanos.get(i)));
       }
     }
-    return Measured.of(name, WRITERS, latencies, (lastNanos - firstNanos) / 1e9, count());
+    return stretch;
+  }
+
+  private long awaitPublished(int index) throws InterruptedException {
+    long askedNanos = System.nanoTime();
+    while (publishedNanos.get(index) == 0) {
+      if (System.nanoTime() - askedNanos > PATIENCE_NANOS) {
+        throw new IllegalStateException("An event was not published within a minute");
+      }
+      TimeUnit.MILLISECONDS.sleep(1);
+    }
+    return publishedNanos.get(index);
+  }
+
+  /** When all are published. */
+  Measured measured(String name, long acknowledged) {
+    return Measured.of(name, WRITERS, latencies, seconds, acknowledged);
   }
 }

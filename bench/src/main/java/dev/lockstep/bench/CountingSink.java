@@ -26,7 +26,7 @@ final class CountingSink implements Sink {
   private static final long PATIENCE_SECONDS = 180;
 
   private final @Nullable Sink inner;
-  private final long expected;
+  private volatile long expected;
   private final Consumer<Event> each;
   private final Map<String, Long> lastSeqs = new ConcurrentHashMap<>();
   private final LongAdder delivered = new LongAdder();
@@ -108,6 +108,15 @@ final class CountingSink implements Sink {
 
   long delivered() {
     return delivered.sum();
+  }
+
+  /** As {@link #await(String)}, now that it is known how many there are. */
+  double await(String name, long all) throws InterruptedException {
+    expected = all;
+    if (delivered.sum() >= all) {
+      this.all.countDown();
+    }
+    return await(name);
   }
 
   /**

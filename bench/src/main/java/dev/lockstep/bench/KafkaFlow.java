@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -14,6 +15,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
 
 /** Kafka's own producer on the records that the sink sends, and a consumer that checks a topic. */
 final class KafkaFlow {
@@ -24,6 +26,7 @@ final class KafkaFlow {
   /** Sends records as fast as an idempotent producer does, from memory; how many a second. */
   static double produce(String name, String bootstrapServers, String topic, int count) {
     LongAdder acknowledged = new LongAdder();
+    AtomicReference<@Nullable Exception> failed = new AtomicReference<>();
     double seconds;
     try (KafkaProducer<byte[], byte[]> producer =
         new KafkaProducer<>(
@@ -50,11 +53,16 @@ final class KafkaFlow {
                 (metadata, failure) -> {
                   if (failure == null) {
                     acknowledged.increment();
+                  } else {
+                    failed.compareAndSet(null, failure);
                   }
                 });
       }
       producer.flush();
       seconds = (System.nanoTime() - startedNanos) / 1e9;
+    }
+    if (failed.get() != null) {
+      throw new IllegalStateException(name + " failed", failed.get());
     }
     Report.requireBalance(name, count, acknowledged.sum());
     return count / seconds;

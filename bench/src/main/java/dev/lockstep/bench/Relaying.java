@@ -106,21 +106,26 @@ final class Relaying {
     return deliver(name, stream, count, config, inner);
   }
 
-  /** From commit to publish, while events come at their pace. */
-  Measured latency(String name, int seconds, @Nullable Sink inner) throws Exception {
+  /**
+   * From commit to publish, while events come at their pace.
+   *
+   * @param maxWarmUpSeconds when the warm-up ends at the latest
+   */
+  Measured latency(String name, int maxWarmUpSeconds, int seconds, @Nullable Sink inner)
+      throws Exception {
     Progress.say("%s", name);
     String stream = defineCounted();
-    CommitToPublish pace = new CommitToPublish(seconds);
-    CountingSink sink = new CountingSink(inner, pace.count(), pace::published);
+    CommitToPublish pace = new CommitToPublish(maxWarmUpSeconds, seconds);
+    CountingSink sink = new CountingSink(inner, Long.MAX_VALUE, pace::published);
     settle();
     Relay relay = start(config(), sink);
     try {
-      pace.write(transactor, outbox, stream);
-      sink.await(name);
+      long written = pace.write(transactor, outbox, stream);
+      sink.await(name, written);
+      return pace.measured(name, written);
     } finally {
       relay.close();
       retire(stream);
     }
-    return pace.measured(name);
   }
 }

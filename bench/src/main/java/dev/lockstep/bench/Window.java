@@ -17,9 +17,6 @@ final class Window {
 
   private static final int STRETCH_SECONDS = 10;
 
-  /** By so much a stretch has to beat another to count as faster. */
-  private static final double FASTER = 1.03;
-
   private enum Phase {
     WARM_UP,
     MEASURED,
@@ -47,22 +44,18 @@ final class Window {
   }
 
   /**
-   * The same, with a warm-up that lasts until the load gets no faster: until none of three
-   * stretches in a row beat the best one before them.
+   * The same, with a warm-up that lasts until the load gets no faster.
    *
    * @param done what was done so far
    * @param maxWarmUpSeconds when the warm-up ends all the same
    */
   void passWhenWarm(LongSupplier done, int maxWarmUpSeconds, int seconds)
       throws InterruptedException {
-    long best = 0;
-    int noFaster = 0;
-    for (int passed = 0; passed < maxWarmUpSeconds && noFaster < 3; passed += STRETCH_SECONDS) {
+    WarmUp warmUp = new WarmUp();
+    for (int s = 0; s < maxWarmUpSeconds && !warmUp.isOver(); s += STRETCH_SECONDS) {
       long before = done.getAsLong();
       pause(STRETCH_SECONDS);
-      long stretch = done.getAsLong() - before;
-      noFaster = stretch > best * FASTER ? 0 : noFaster + 1;
-      best = Math.max(best, stretch);
+      warmUp.passed((double) (done.getAsLong() - before));
     }
     measure(seconds);
   }
