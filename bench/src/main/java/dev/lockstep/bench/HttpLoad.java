@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 
 /**
- * A closed loop over HTTP: so many connections, each asking again as soon as it was answered, for a
- * bounded time. On event loops, so that the load takes as little of the machine as it can.
+ * POSTs over HTTP on so many connections, for a bounded time: as many as are answered, or so many a
+ * second. On event loops, so that the load takes as little of the machine as it can.
  */
 final class HttpLoad implements AutoCloseable {
   private static final int END_TIMEOUT_SECONDS = 60;
@@ -28,12 +28,16 @@ final class HttpLoad implements AutoCloseable {
    */
   static final int MAX_WARM_UP_SECONDS = 120;
 
+  private static final int PACED_WARM_UP_SECONDS = 2;
+  private static final long PACE_MS = 1;
+
   /** A POST that has to be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}
 
   private final Vertx vertx = Vertx.vertx();
   private final HttpClient client;
   private final String authorization;
+  private final AtomicLong numbers = new AtomicLong();
 
   HttpLoad(URI server, String key, int connections) {
     client =
@@ -46,6 +50,7 @@ final class HttpLoad implements AutoCloseable {
     authorization = "Bearer " + key;
   }
 
+  /** A closed loop: each connection asks again as soon as it was answered. */
   Measured run(String name, int connections, int seconds, LongFunction<Post> posts)
       throws InterruptedException {
     Progress.say("%s, %,d connections", name, connections);
@@ -54,10 +59,25 @@ final class HttpLoad implements AutoCloseable {
       run.next();
     }
     run.window.passWhenWarm(run.acknowledged::get, MAX_WARM_UP_SECONDS, seconds);
-    if (!run.ended.await(END_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
-      throw new IllegalStateException(name + ": requests were not answered within a minute");
-    }
-    return run.window.measured(name, connections, run.acknowledged.get());
+    return run.measured(name);
+  }
+
+  /**
+   * An open one, after {@link #run}: so many a second, whether or not those before are answered.
+   * One whose time has come while no connection is free waits for one, and that counts as its
+   * latency.
+   */
+  Measured runPaced(
+      String name, int connections, int perSecond, int seconds, LongFunction<Post> posts)
+      throws InterruptedException {
+    Progress.say("%s, %,d connections", name, connections);
+    Run run = new Run(connections, posts);
+    Pace pace = new Pace(run, connections, perSecond);
+    long timer = vertx.setPeriodic(PACE_MS, tick -> pace.sendDue());
+    run.window.pass(PACED_WARM_UP_SECONDS, seconds);
+    vertx.cancelTimer(timer);
+    pace.end();
+    return run.measured(name);
   }
 
   @Override
@@ -65,14 +85,63 @@ final class HttpLoad implements AutoCloseable {
     client.close().onComplete(closed -> vertx.close());
   }
 
+  /** Sends what is due while a connection is free. Thread-safe. */
+  private static final class Pace {
+    private final Run run;
+    private final double nanosEach;
+    private final long startedNanos = System.nanoTime();
+    private int free;
+    private long sent;
+    private boolean ended;
+
+    Pace(Run run, int connections, int perSecond) {
+      this.run = run;
+      this.free = connections;
+      this.nanosEach = 1e9 / perSecond;
+    }
+
+    synchronized void sendDue() {
+      if (run.window.isOver()) {
+        return;
+      }
+      while (free > 0) {
+        long dueNanos = startedNanos + (long) (sent * nanosEach);
+        if (dueNanos > System.nanoTime()) {
+          return;
+        }
+        sent++;
+        free--;
+        run.send(dueNanos).onComplete(answered -> answered());
+      }
+    }
+
+    private synchronized void answered() {
+      free++;
+      if (ended) {
+        run.ended.countDown();
+      } else {
+        sendDue();
+      }
+    }
+
+    /** Those that are free have ended. */
+    synchronized void end() {
+      ended = true;
+      for (int i = 0; i < free; i++) {
+        run.ended.countDown();
+      }
+    }
+  }
+
   private final class Run {
+    private final int connections;
     private final LongFunction<Post> posts;
-    private final AtomicLong numbers = new AtomicLong();
     private final AtomicLong acknowledged = new AtomicLong();
     private final Window window = new Window();
     private final CountDownLatch ended;
 
     Run(int connections, LongFunction<Post> posts) {
+      this.connections = connections;
       this.posts = posts;
       this.ended = new CountDownLatch(connections);
     }
@@ -82,20 +151,32 @@ final class HttpLoad implements AutoCloseable {
         ended.countDown();
         return;
       }
-      long askedNanos = System.nanoTime();
-      send(posts.apply(numbers.incrementAndGet()))
-          .onComplete(
-              answer -> {
-                if (answer.failed()) {
-                  window.fail(answer.cause());
-                } else {
-                  acknowledged.incrementAndGet();
-                  if (window.isMeasuring()) {
-                    window.record(askedNanos);
-                  }
+      send(System.nanoTime()).onComplete(answered -> next());
+    }
+
+    /**
+     * Sends the next one.
+     *
+     * @param dueNanos since when its sender waits for the answer
+     */
+    Future<Buffer> send(long dueNanos) {
+      return send(posts.apply(numbers.incrementAndGet()))
+          .onSuccess(
+              body -> {
+                acknowledged.incrementAndGet();
+                if (window.isMeasuring()) {
+                  window.record(dueNanos);
                 }
-                next();
-              });
+              })
+          .onFailure(window::fail);
+    }
+
+    /** When everybody has ended. */
+    Measured measured(String name) throws InterruptedException {
+      if (!ended.await(END_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+        throw new IllegalStateException(name + ": requests were not answered within a minute");
+      }
+      return window.measured(name, connections, acknowledged.get());
     }
 
     private Future<Buffer> send(Post post) {

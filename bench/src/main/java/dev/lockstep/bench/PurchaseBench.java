@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Whole purchases over HTTP (hold, payment at the built-in gateway, confirmation), of positions in
@@ -15,8 +16,8 @@ import java.util.Map;
  * processes.
  */
 final class PurchaseBench {
-  private static final String AT_ONCE = "purchase, gateway answers at once";
-  private static final String AFTER_50_MS = "purchase, gateway answers after 50 ms";
+  private static final String AT_ONCE = "gateway answers at once";
+  private static final String AFTER_50_MS = "gateway answers after 50 ms";
   private static final int CONNECTIONS = 500;
   private static final int BASE = 50;
   private static final int POSITIONS = BASE * (BASE + 1) / 2;
@@ -25,49 +26,69 @@ final class PurchaseBench {
   private static final double DOCUMENT_PER_SECOND = 450;
   private static final double DOCUMENT_P95_MS = 420;
 
+  /** How many times the document's rate, at half its p95. */
+  private static final int TIMES = 5;
+
+  private static final int PACE = (int) (TIMES * DOCUMENT_PER_SECOND);
+
   /** More than any server sells here; stock must not end before the time does. */
   private static final int MAX_PER_SECOND = 4_000;
+
+  private static final long MAX_REST_SECONDS = 60;
+  private static final long REST_POLL_MS = 200;
 
   private PurchaseBench() {}
 
   static void run(BenchDatabase database, int seconds, Report report) throws Exception {
     for (Map.Entry<String, Integer> gateway :
         List.of(Map.entry(AT_ONCE, 0), Map.entry(AFTER_50_MS, 50))) {
-      Measured measured = measure(database, seconds, gateway.getKey(), gateway.getValue());
-      report.add(measured);
-      report.atLeast(
-          measured.name() + ": purchases per second / 450 of the document",
-          measured.perSecond(),
-          DOCUMENT_PER_SECOND,
-          5);
-      report.atMost(
-          measured.name() + ": p95 in ms / 420 ms of the document",
-          measured.p95Ms(),
-          DOCUMENT_P95_MS,
-          0.5);
+      measure(database, seconds, report, gateway.getKey(), gateway.getValue());
     }
   }
 
-  private static Measured measure(BenchDatabase database, int seconds, String name, int latencyMs)
+  /**
+   * As many as it can sell, which says little of latency: with all connections always waiting it is
+   * their number divided by the rate. So also at the rate that is aimed at, which buyers who come
+   * and go make: the document's 450 a second after 180 ms each are 81 at once, of its 500 users.
+   */
+  private static void measure(
+      BenchDatabase database, int seconds, Report report, String gateway, int latencyMs)
       throws Exception {
-    Progress.say("%s: starting the server", name);
+    String most = "as many as it sells, " + gateway;
+    String paced = "%,d a second, %s".formatted(PACE, gateway);
+    Progress.say("%s: starting the server", gateway);
     try (BenchedServer server =
         BenchedServer.start(
             database,
             Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":%d}".formatted(latencyMs)))) {
-      int campaigns = 1 + (HttpLoad.MAX_WARM_UP_SECONDS + seconds + 1) * MAX_PER_SECOND / POSITIONS;
+      int campaigns =
+          1 + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + 5) * MAX_PER_SECOND / POSITIONS;
       List<String> ids = new ArrayList<>(campaigns);
       for (int i = 1; i <= campaigns; i++) {
-        Progress.say("%s: publishing campaign %d of %d", name, i, campaigns);
-        ids.add(publish(server, "%s %d".formatted(name, i)));
+        Progress.say("%s: publishing campaign %d of %d", gateway, i, campaigns);
+        ids.add(publish(server, "%s %d".formatted(gateway, i)));
       }
       try (HttpLoad load = new HttpLoad(server.address(), server.serviceKey(), CONNECTIONS)) {
         long chargedBefore = charged(database);
-        Measured measured = load.run(name, CONNECTIONS, seconds, n -> purchase(ids, n));
-        requireBalance(server, ids, measured, charged(database) - chargedBefore);
-        return measured;
+        Measured closed = load.run(most, CONNECTIONS, seconds, n -> purchase(ids, n));
+        awaitRest(database);
+        Measured open = load.runPaced(paced, CONNECTIONS, PACE, seconds, n -> purchase(ids, n));
+        long acknowledged = closed.acknowledged() + open.acknowledged();
+        requireBalance(server, ids, gateway, acknowledged, charged(database) - chargedBefore);
+        report.add(closed);
+        report.add(open);
       }
     }
+    report.atLeast(
+        "purchases per second / 450 of the document, " + gateway,
+        report.find(most, CONNECTIONS).perSecond(),
+        DOCUMENT_PER_SECOND,
+        TIMES);
+    report.atMost(
+        "p95 at %,d a second / 420 ms of the document, %s".formatted(PACE, gateway),
+        report.find(paced, CONNECTIONS).p95Ms(),
+        DOCUMENT_P95_MS,
+        0.5);
   }
 
   private static String publish(BenchedServer server, String name)
@@ -109,6 +130,16 @@ final class PurchaseBench {
             .encode());
   }
 
+  /** Until the gateway has told all that happened: those who come next find a server at rest. */
+  private static void awaitRest(BenchDatabase database) throws Exception {
+    Progress.say("waiting until the gateway's webhooks are delivered");
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_REST_SECONDS);
+    while (database.number("SELECT count(*) FROM gateway.webhook") > 0
+        && System.nanoTime() < giveUpNanos) {
+      TimeUnit.MILLISECONDS.sleep(REST_POLL_MS);
+    }
+  }
+
   /** Payments that succeeded, in the gateway's own books. */
   private static long charged(BenchDatabase database) throws SQLException {
     return database.number("SELECT count(*) FROM gateway.intent WHERE status = 3");
@@ -116,7 +147,7 @@ final class PurchaseBench {
 
   /** Sold, charged and acknowledged are one number, and every invariant holds. */
   private static void requireBalance(
-      BenchedServer server, List<String> campaigns, Measured measured, long charged)
+      BenchedServer server, List<String> campaigns, String name, long acknowledged, long charged)
       throws IOException, InterruptedException {
     long sold = 0;
     for (String id : campaigns) {
@@ -126,8 +157,8 @@ final class PurchaseBench {
       }
       sold += campaign.getInteger("sold");
     }
-    Report.requireBalance(measured.name() + " (sold)", measured.acknowledged(), sold);
-    Report.requireBalance(measured.name() + " (charged)", measured.acknowledged(), charged);
+    Report.requireBalance(name + " (sold)", acknowledged, sold);
+    Report.requireBalance(name + " (charged)", acknowledged, charged);
     JsonObject check = server.post("/v1/invariants/check", new JsonObject());
     if (!check.getBoolean("ok")) {
       throw new Report.BooksDoNotBalance("An invariant is broken: " + check);
