@@ -25,11 +25,15 @@ final class Bookkeeper implements AutoCloseable {
   private static final int READERS = 4;
   private static final long FORGET_INTERVAL_MS = 60_000;
 
-  /** In small batches: a day's keys in one statement would stall the writers. */
+  /**
+   * In small batches: a day's keys in one statement would stall the writers. What a webhook has yet
+   * to tell is kept.
+   */
   private static final String FORGET_OLD_ANSWERS =
       """
       DELETE FROM gateway.answer WHERE key IN
-        (SELECT key FROM gateway.answer WHERE created_at < now() - interval '24 hours' LIMIT 5000)""";
+        (SELECT a.key FROM gateway.answer a WHERE a.created_at < now() - interval '24 hours'
+           AND NOT EXISTS (SELECT 1 FROM gateway.webhook w WHERE w.answer = a.key) LIMIT 5000)""";
 
   private final Vertx vertx;
   private final Transactor transactor;

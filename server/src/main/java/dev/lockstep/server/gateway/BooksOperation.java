@@ -66,9 +66,9 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
 
   private static final String INSERT_WEBHOOKS =
       """
-      INSERT INTO gateway.webhook (event, type, body, due_at)
-      SELECT x.event, x.type, x.body, ?::timestamptz + x.due_ms * interval '1 millisecond'
-      FROM unnest(?, ?, ?, ?) AS x (event, type, body, due_ms)""";
+      INSERT INTO gateway.webhook (event, type, body, answer, due_at)
+      SELECT x.event, x.type, x.body, x.answer, ?::timestamptz + x.due_ms * interval '1 millisecond'
+      FROM unnest(?, ?, ?, ?, ?) AS x (event, type, body, answer, due_ms)""";
 
   private static final String WAS_ANSWERED =
       "SELECT 1 FROM gateway.answer WHERE key = ? AND request = ?";
@@ -223,7 +223,8 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
         now,
         texts(events, Event::id),
         texts(events, Event::type),
-        texts(events, Event::body),
+        texts(events, Event::kept),
+        texts(events, Event::answer),
         SqlArray.bigints(
             events.stream()
                 .map(event -> event.delay().isZero() ? takeOverMs : event.delay().toMillis())

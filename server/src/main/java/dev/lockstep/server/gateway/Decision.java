@@ -133,7 +133,7 @@ final class Decision {
         ask,
         error.status(),
         StripeJson.error(error, after),
-        event(ask, "payment_intent.payment_failed", StripeJson.intent(after).encode()));
+        event(ask, "payment_intent.payment_failed", StripeJson.intent(after).encode(), null));
   }
 
   private Answer cancel(Ask ask, Cancel cancel, Intent intent) {
@@ -186,14 +186,15 @@ final class Decision {
         ask,
         200,
         StripeJson.refund(refund).encode(),
-        event(ask, "charge.refunded", StripeJson.charge(after).encode()));
+        event(ask, "charge.refunded", StripeJson.charge(after).encode(), null));
   }
 
   /** The intent is as given, and is the answer. */
   private Answer done(Ask ask, Intent after, @Nullable String eventType) {
     change(after);
     String body = StripeJson.intent(after).encode();
-    return answered(ask, 200, body, eventType == null ? null : event(ask, eventType, body));
+    return answered(
+        ask, 200, body, eventType == null ? null : event(ask, eventType, body, ask.key()));
   }
 
   private Answer refused(Ask ask, Intent intent, StripeError error) {
@@ -215,14 +216,15 @@ final class Decision {
     return new Answer(status, body, false, event);
   }
 
-  private @Nullable Event event(Ask ask, String type, String object) {
-    return webhooks
-        ? new Event(
-            ask.eventId(),
-            type,
-            StripeJson.event(ask, type, object, plan.now()),
-            0,
-            ask.webhookDelay())
-        : null;
+  /**
+   * @param answer the key under which the object is the answer; null: it is not
+   */
+  private @Nullable Event event(Ask ask, String type, String object, @Nullable String answer) {
+    if (!webhooks) {
+      return null;
+    }
+    String body = StripeJson.event(ask, type, object, plan.now());
+    int headLength = body.length() - object.length() - StripeJson.EVENT_END.length();
+    return new Event(ask.eventId(), type, body, answer, headLength, 0, ask.webhookDelay());
   }
 }

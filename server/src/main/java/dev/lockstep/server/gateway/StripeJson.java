@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Stripe's objects as text: the fields a client of payments reads, under Stripe's names. */
 final class StripeJson {
+  /** What comes after the object of an event. */
+  static final String EVENT_END = "}}";
+
   private static final JsonArray CARD_ONLY = new JsonArray(List.of("card"));
 
   private StripeJson() {}
@@ -90,7 +93,7 @@ final class StripeJson {
                 new JsonObject().put("id", ask.request()).put("idempotency_key", ask.key()))
             .put("type", type)
             .encode();
-    return head.substring(0, head.length() - 1) + ",\"data\":{\"object\":" + object + "}}";
+    return head.substring(0, head.length() - 1) + ",\"data\":{\"object\":" + object + EVENT_END;
   }
 
   static String error(StripeError error, @Nullable Intent about) {

@@ -19,7 +19,9 @@ final class WebhookTable {
       FROM (SELECT event FROM gateway.webhook WHERE due_at <= now()
             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
       WHERE w.event = due.event
-      RETURNING w.event, w.type, w.body, w.attempts""";
+      RETURNING w.event, w.type, w.body || coalesce(
+        (SELECT a.body || '%s' FROM gateway.answer a WHERE a.key = w.answer), ''), w.attempts"""
+          .formatted(StripeJson.EVENT_END);
 
   private static final String DELETE = "DELETE FROM gateway.webhook WHERE event = ANY (?)";
 
@@ -58,12 +60,8 @@ final class WebhookTable {
               trip.query(
                   CLAIM_DUE,
                   row ->
-                      new Event(
-                          row.getString(1),
-                          row.getString(2),
-                          row.getString(3),
-                          row.getInt(4),
-                          Duration.ZERO),
+                      Event.stored(
+                          row.getString(1), row.getString(2), row.getString(3), row.getInt(4)),
                   takeOverAfter.toMillis(),
                   limit);
           trip.send();

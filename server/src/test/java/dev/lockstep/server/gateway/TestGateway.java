@@ -10,6 +10,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -18,7 +19,8 @@ import javax.sql.DataSource;
 public final class TestGateway implements AutoCloseable {
   public static final String KEY = "sk_test_gateway";
 
-  private static final String MIGRATION = "/db/server/V150__gateway.sql";
+  private static final List<String> MIGRATIONS =
+      List.of("/db/server/V150__gateway.sql", "/db/server/V196__gateway_webhooks.sql");
 
   private final Vertx vertx = Vertx.vertx();
   private final Gateway gateway;
@@ -29,11 +31,13 @@ public final class TestGateway implements AutoCloseable {
 
   /** Makes the gateway's tables. Once a database. */
   public static void migrate(TestDatabase database) {
-    try (InputStream sql =
-        Objects.requireNonNull(Gateway.class.getResourceAsStream(MIGRATION), MIGRATION)) {
-      database.execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    for (String migration : MIGRATIONS) {
+      try (InputStream sql =
+          Objects.requireNonNull(Gateway.class.getResourceAsStream(migration), migration)) {
+        database.execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
     }
   }
 
