@@ -53,11 +53,11 @@ final class CountingSink implements Sink {
   @Override
   public Session open(Tenure tenure) throws Exception {
     @Nullable Session session = inner == null ? null : inner.open(tenure);
+    // The clock runs from here on, so that what is read before it is delivered is not for nothing.
+    firstNanos.compareAndSet(0, System.nanoTime());
     return new Session() {
       @Override
       public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
-        // The clock runs from the first attempt on, so that the first batch is not for nothing.
-        firstNanos.compareAndSet(0, System.nanoTime());
         CompletionStage<List<SinkResult>> results =
             session == null
                 ? CompletableFuture.completedStage(

@@ -3,6 +3,7 @@ package dev.lockstep.bench;
 import dev.lockstep.kafka.KafkaSink;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,15 +42,13 @@ final class KafkaFlow {
                 128 * 1024),
             new ByteArraySerializer(),
             new ByteArraySerializer())) {
-      Map<String, Long> seqs = new HashMap<>();
+      List<ProducerRecord<byte[], byte[]>> records = records(topic, count);
       producer.partitionsFor(topic);
       long startedNanos = System.nanoTime();
-      for (int n = 0; n < count; n++) {
-        String portfolio = Trades.portfolio(n, Relaying.PORTFOLIOS);
-        long seq = seqs.merge(portfolio, 1L, Long::sum);
+      for (ProducerRecord<byte[], byte[]> record : records) {
         var unused =
             producer.send(
-                record(topic, n, portfolio, seq),
+                record,
                 (metadata, failure) -> {
                   if (failure == null) {
                     acknowledged.increment();
@@ -66,6 +65,16 @@ final class KafkaFlow {
     }
     Report.requireBalance(name, count, acknowledged.sum());
     return count / seconds;
+  }
+
+  private static List<ProducerRecord<byte[], byte[]>> records(String topic, int count) {
+    Map<String, Long> seqs = new HashMap<>();
+    List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(count);
+    for (int n = 0; n < count; n++) {
+      String portfolio = Trades.portfolio(n, Relaying.PORTFOLIOS);
+      records.add(record(topic, n, portfolio, seqs.merge(portfolio, 1L, Long::sum)));
+    }
+    return records;
   }
 
   private static ProducerRecord<byte[], byte[]> record(

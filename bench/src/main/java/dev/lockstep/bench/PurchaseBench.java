@@ -138,6 +138,7 @@ final class PurchaseBench {
         && System.nanoTime() < giveUpNanos) {
       TimeUnit.MILLISECONDS.sleep(REST_POLL_MS);
     }
+    database.settle();
   }
 
   /** Payments that succeeded, in the gateway's own books. */

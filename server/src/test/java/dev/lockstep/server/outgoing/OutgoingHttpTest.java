@@ -34,6 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Over real sockets: where a request goes, and what may come back. */
 @Timeout(120)
@@ -156,16 +158,17 @@ class OutgoingHttpTest {
     assertThat(arrived).isEmpty();
   }
 
-  @Test
-  void aRedirectIsNotFollowed() throws Exception {
+  @ParameterizedTest
+  @ValueSource(ints = {301, 302, 303, 307, 308})
+  void aRedirectIsNotFollowed(int status) throws Exception {
     int port =
         receiver(
             request ->
-                request.response().setStatusCode(307).putHeader("Location", "/elsewhere").end());
+                request.response().setStatusCode(status).putHeader("Location", "/elsewhere").end());
 
     PostResult result = post(LOCAL, "http://127.0.0.1:" + port + "/here");
 
-    assertThat(((Answered) result).status()).isEqualTo(307);
+    assertThat(((Answered) result).status()).isEqualTo(status);
     assertThat(arrived).hasSize(1);
   }
 
