@@ -62,7 +62,7 @@ final class PurchaseBench {
             database,
             Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":%d}".formatted(latencyMs)))) {
       int campaigns =
-          1 + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + 5) * MAX_PER_SECOND / POSITIONS;
+          1 + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + 15) * MAX_PER_SECOND / POSITIONS;
       List<String> ids = new ArrayList<>(campaigns);
       for (int i = 1; i <= campaigns; i++) {
         Progress.say("%s: publishing campaign %d of %d", gateway, i, campaigns);
