@@ -167,6 +167,28 @@ class UnreadTransfersTest {
     assertThat(bank.account(to).version()).isEqualTo(3);
   }
 
+  /** It was there before, by way of another node: nothing of it is this node's doing. */
+  @Test
+  void aLoneTransferLostOnItsWayIsNotTakenForItsEarlierTwin() {
+    AccountId world = bank.world();
+    AccountId to = bank.with(world, 0);
+    try (LoneMoveFault fault = new LoneMoveFault(database);
+        Ledger node = new Ledger(new Transactor(fault.dataSource()))) {
+      Door.await(node.submit(bank.move(world, to, 1)));
+      Move twin = bank.move(world, to, 10);
+      bank.ask(twin);
+      // Nodes need not agree on the time to the millisecond; of this one, nobody doubts.
+      database.execute(
+          "UPDATE lockstep.transfer SET created_at = created_at - interval '1 second'"
+              + " WHERE transfer = '%s'".formatted(twin.id().value()));
+      fault.arm(Moment.BEFORE_COMMIT);
+
+      assertThat(Door.await(node.submit(twin))).isEqualTo(new Done(stored(twin), true));
+      assertThat(fault.fired()).isTrue();
+    }
+    assertThat(bank.balance(to)).isEqualTo(11);
+  }
+
   /** The lost one may be on its way still, and find the account filled again. */
   @Test
   void whenALoneTransferWasLostItIsNotSaidThatItWasRefused() {
