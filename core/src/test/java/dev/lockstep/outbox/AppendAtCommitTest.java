@@ -68,16 +68,7 @@ class AppendAtCommitTest {
   @Test
   void anEventTakesNoCrossingOfItsOwn() {
     List<String> sent = new ArrayList<>();
-    Transactor counting =
-        new Transactor(
-            Tampered.connections(
-                database.dataSource(),
-                (method, call) -> {
-                  if (method.equals("prepareStatement") || method.equals("commit")) {
-                    sent.add(method);
-                  }
-                  return call.proceed();
-                }));
+    Transactor counting = new Transactor(Tampered.noting(database.dataSource(), sent));
     Outbox over = new Outbox(counting, Post.config());
     counting.run(connection -> over.append(connection, post.event("a")));
     sent.clear();

@@ -21,7 +21,7 @@ class LastWorkTest {
 
   private final List<String> crossings = new ArrayList<>();
   private final Transactor transactor =
-      new Transactor(Tampered.connections(database.dataSource(), this::note));
+      new Transactor(Tampered.noting(database.dataSource(), crossings));
   private final List<List<Integer>> given = new ArrayList<>();
   private final LastWork<Integer> insertAll =
       (exchange, numbers) -> {
@@ -143,13 +143,5 @@ class LastWorkTest {
 
   private List<Integer> noted() {
     return database.query("SELECT n FROM noted ORDER BY n", row -> row.getInt(1));
-  }
-
-  private @org.jspecify.annotations.Nullable Object note(String method, Tampered.Call call)
-      throws Throwable {
-    if (method.equals("prepareStatement") || method.equals("commit")) {
-      crossings.add(method);
-    }
-    return call.proceed();
   }
 }

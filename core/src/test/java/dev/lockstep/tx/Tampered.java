@@ -6,6 +6,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.List;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,18 @@ public final class Tampered {
         (method, call) -> {
           Object result = call.proceed();
           return result instanceof Connection c ? connection(c, tampering) : result;
+        });
+  }
+
+  /** One that behaves, and notes each crossing of the network by the method that causes it. */
+  public static DataSource noting(DataSource real, List<String> crossings) {
+    return connections(
+        real,
+        (method, call) -> {
+          if (method.equals("prepareStatement") || method.equals("commit")) {
+            crossings.add(method);
+          }
+          return call.proceed();
         });
   }
 
