@@ -122,7 +122,7 @@ final class TxBench {
     public void write(Exchange exchange, Integer id, List<Long> values) throws SQLException {
       RoundTrip trip = exchange.trip();
       trip.update(WRITE, values.get(values.size() - 1), id);
-      exchange.last(trip);
+      exchange.putOff(trip);
     }
 
     @Override

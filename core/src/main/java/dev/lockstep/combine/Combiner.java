@@ -119,9 +119,14 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public static <K, Q, S, P, A> List<A> apply(
       Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
-    return BatchRunner.decide(
-            Exchange.within(connection), operation, key, requests, CombinerListener.NONE)
-        .answers();
+    return apply(Exchange.within(connection), operation, key, requests);
+  }
+
+  /** The same, in another block's batch. */
+  public static <K, Q, S, P, A> List<A> apply(
+      Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
+      throws SQLException {
+    return BatchRunner.decide(exchange, operation, key, requests, CombinerListener.NONE).answers();
   }
 
   /** Requests waiting for a writer now, over all keys. */

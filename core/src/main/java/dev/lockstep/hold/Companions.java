@@ -4,7 +4,6 @@ import dev.lockstep.hold.Ask.Attachment;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.tx.Exchange;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -27,13 +26,9 @@ final class Companions {
     }
   }
 
-  boolean isEmpty() {
-    return inOrder.isEmpty();
-  }
-
   void write(Exchange exchange) throws SQLException {
     for (Call<?> call : inOrder) {
-      call.write(exchange.connection());
+      call.write(exchange);
     }
   }
 
@@ -50,8 +45,8 @@ final class Companions {
   }
 
   private record Call<P>(Companion<P> companion, List<Accompanied<P>> outcomes) {
-    void write(Connection connection) throws SQLException {
-      companion.write(connection, List.copyOf(outcomes));
+    void write(Exchange exchange) throws SQLException {
+      companion.write(exchange, List.copyOf(outcomes));
     }
   }
 }

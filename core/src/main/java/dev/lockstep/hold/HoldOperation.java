@@ -137,9 +137,8 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   public void write(Exchange exchange, ScopeId scope, Decided decided) throws SQLException {
     PlanWriter writer = new PlanWriter(scope, decided.plan());
     if (decided.seen().locked()) {
-      Companions companions = new Companions(decided);
-      writer.write(exchange, companions.isEmpty());
-      companions.write(exchange);
+      writer.write(exchange);
+      new Companions(decided).write(exchange);
     } else if (decided.replies().stream().allMatch(reply -> reply.outcome() instanceof Granted)) {
       writer.writeUnread(exchange);
     } else {

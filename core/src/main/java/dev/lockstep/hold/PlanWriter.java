@@ -158,18 +158,9 @@ final class PlanWriter {
     this.now = plan.now().atOffset(ZoneOffset.UTC);
   }
 
-  /**
-   * Writes.
-   *
-   * @param last nothing follows but COMMIT
-   */
-  void write(Exchange exchange, boolean last) throws SQLException {
-    RoundTrip trip = statements(exchange);
-    if (last) {
-      exchange.last(trip);
-    } else {
-      trip.send();
-    }
+  /** Writes, together with what the companions ask for, or with COMMIT. */
+  void write(Exchange exchange) throws SQLException {
+    exchange.putOff(statements(exchange));
   }
 
   /**
@@ -180,7 +171,7 @@ final class PlanWriter {
     exchange.only(statements(exchange));
   }
 
-  private RoundTrip statements(Exchange exchange) throws SQLException {
+  private RoundTrip statements(Exchange exchange) {
     RoundTrip trip = exchange.trip().failingAs(this::orConflict);
     Map<String, Integer> lowered = quotas(delta -> delta < 0);
     boolean join =
@@ -206,12 +197,7 @@ final class PlanWriter {
 
   /** A constraint that fails here is a guard that did. */
   private SQLException orConflict(SQLException thrown) {
-    if (SqlFault.of(thrown) != SqlFault.CONSTRAINT) {
-      return thrown;
-    }
-    SQLException conflict = SqlFault.conflict("Rows of scope %d were not as seen".formatted(scope));
-    conflict.initCause(thrown);
-    return conflict;
+    return SqlFault.orConflict(thrown, "Rows of scope %d were not as seen".formatted(scope));
   }
 
   private Map<String, Integer> quotas(IntPredicate which) {

@@ -4,7 +4,6 @@ import dev.lockstep.ledger.Ask.Attachment;
 import dev.lockstep.ledger.LedgerOperation.Decided;
 import dev.lockstep.ledger.TransferCompanion.Accompanied;
 import dev.lockstep.tx.Exchange;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -25,13 +24,9 @@ final class Companions {
     }
   }
 
-  boolean isEmpty() {
-    return inOrder.isEmpty();
-  }
-
   void write(Exchange exchange) throws SQLException {
     for (Call<?> call : inOrder) {
-      call.write(exchange.connection());
+      call.write(exchange);
     }
   }
 
@@ -48,8 +43,8 @@ final class Companions {
   }
 
   private record Call<P>(TransferCompanion<P> companion, List<Accompanied<P>> outcomes) {
-    void write(Connection connection) throws SQLException {
-      companion.write(connection, List.copyOf(outcomes));
+    void write(Exchange exchange) throws SQLException {
+      companion.write(exchange, List.copyOf(outcomes));
     }
   }
 }

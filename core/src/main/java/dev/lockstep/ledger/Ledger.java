@@ -6,6 +6,7 @@ import dev.lockstep.ledger.Ask.Attachment;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerQueries.Versions;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
@@ -124,6 +125,26 @@ public final class Ledger implements AutoCloseable {
    */
   public List<LedgerOutcome> runAll(
       Connection connection, List<? extends LedgerCommand<?>> commands) {
+    TxWork<List<LedgerOutcome>> work = c -> runBooks(Exchange.within(c), commands);
+    return transactor.plansPointLookups()
+        ? transactor.on(connection, work)
+        : transactor.on(connection, own -> PointLookups.during(own, work));
+  }
+
+  /**
+   * As {@link #runAll(Connection, List)}, in a companion of another block's batch: what is written
+   * goes together with its COMMIT.
+   */
+  public List<LedgerOutcome> runAll(Exchange exchange, List<? extends LedgerCommand<?>> commands)
+      throws SQLException {
+    // So it is in a batch of Lockstep's own; else it takes crossings to make it so for a while.
+    return transactor.plansPointLookups()
+        ? runBooks(exchange, commands)
+        : runAll(exchange.connection(), commands);
+  }
+
+  private List<LedgerOutcome> runBooks(Exchange exchange, List<? extends LedgerCommand<?>> commands)
+      throws SQLException {
     Map<Long, List<Integer>> byBook = new TreeMap<>();
     for (int i = 0; i < commands.size(); i++) {
       requireWithinLimits(commands.get(i));
@@ -131,21 +152,14 @@ public final class Ledger implements AutoCloseable {
     }
     List<@Nullable LedgerOutcome> outcomes =
         new ArrayList<>(Collections.nCopies(commands.size(), (LedgerOutcome) null));
-    TxWork<List<LedgerOutcome>> work =
-        c -> {
-          for (Map.Entry<Long, List<Integer>> book : byBook.entrySet()) {
-            runBook(c, new BookId(book.getKey()), book.getValue(), commands, outcomes);
-          }
-          return outcomes.stream().map(Objects::requireNonNull).toList();
-        };
-    // In a companion of another block's batch this is so already; then it costs no crossing.
-    return transactor.plansPointLookups()
-        ? transactor.on(connection, work)
-        : transactor.on(connection, own -> PointLookups.during(own, work));
+    for (Map.Entry<Long, List<Integer>> book : byBook.entrySet()) {
+      runBook(exchange, new BookId(book.getKey()), book.getValue(), commands, outcomes);
+    }
+    return outcomes.stream().map(Objects::requireNonNull).toList();
   }
 
   private void runBook(
-      Connection connection,
+      Exchange exchange,
       BookId book,
       List<Integer> indexes,
       List<? extends LedgerCommand<?>> commands,
@@ -153,7 +167,7 @@ public final class Ledger implements AutoCloseable {
       throws SQLException {
     List<Ask> asks = new ArrayList<>(indexes.size());
     indexes.forEach(i -> asks.add(Ask.onConnection(commands.get(i))));
-    List<Reply> replies = Combiner.apply(connection, operation, book, asks);
+    List<Reply> replies = Combiner.apply(exchange, operation, book, asks);
     for (int i = 0; i < replies.size(); i++) {
       outcomes.set(indexes.get(i), replies.get(i).outcome());
     }

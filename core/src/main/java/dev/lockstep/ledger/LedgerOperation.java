@@ -127,9 +127,8 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
           throw new OutcomeUnknown(
               "Lost with its connection, and refused now: it may still come about", null);
         }
-        Companions companions = new Companions(decided);
-        new PlanWriter(book, plan).write(exchange, companions.isEmpty());
-        companions.write(exchange);
+        new PlanWriter(book, plan).write(exchange);
+        new Companions(decided).write(exchange);
       }
     }
   }

@@ -110,19 +110,11 @@ final class PlanWriter {
     this.now = plan.now().atOffset(ZoneOffset.UTC);
   }
 
-  /**
-   * Writes.
-   *
-   * @param last nothing follows but COMMIT
-   */
-  void write(Exchange exchange, boolean last) throws SQLException {
+  /** Writes, together with what the companions ask for, or with COMMIT. */
+  void write(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip().failingAs(this::orConflict);
     addTo(trip);
-    if (last) {
-      exchange.last(trip);
-    } else {
-      trip.send();
-    }
+    exchange.putOff(trip);
   }
 
   /**
@@ -156,12 +148,7 @@ final class PlanWriter {
 
   /** A constraint that fails here is a guard that did. */
   private SQLException orConflict(SQLException thrown) {
-    if (SqlFault.of(thrown) != SqlFault.CONSTRAINT) {
-      return thrown;
-    }
-    SQLException conflict = SqlFault.conflict("Rows of book %d were not as seen".formatted(book));
-    conflict.initCause(thrown);
-    return conflict;
+    return SqlFault.orConflict(thrown, "Rows of book %d were not as seen".formatted(book));
   }
 
   private void insertTransfers(RoundTrip trip) {

@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-import java.sql.Connection;
+import dev.lockstep.tx.Exchange;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -17,7 +17,14 @@ import java.util.List;
  */
 @FunctionalInterface
 public interface TransferCompanion<P> {
-  void write(Connection connection, List<Accompanied<P>> outcomes) throws SQLException;
+  /**
+   * Writes for a batch.
+   *
+   * @param exchange its transaction. {@link Exchange#connection} is for statements of any kind; a
+   *     trip of it costs no crossing of the network of its own, and where a constraint refuses it,
+   *     the batch is decided anew
+   */
+  void write(Exchange exchange, List<Accompanied<P>> outcomes) throws SQLException;
 
   /** A command's payload with what came of the command, refusals included. */
   record Accompanied<P>(P payload, LedgerOutcome outcome) {}

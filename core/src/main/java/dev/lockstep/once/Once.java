@@ -10,7 +10,6 @@ import dev.lockstep.tx.TxWork;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -18,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>In a transaction of its own</b>: {@link #run}.
  *
- * <p><b>In bulk</b>, for a combiner's companion: {@link #find} and {@link #record}.
+ * <p><b>In bulk</b>, for a combiner's companion: {@link #find} and {@link #record}; {@link
+ * #addFind} and {@link #addRecord} where they are to share a crossing of the network.
  *
  * <p>Thread-safe.
  */
@@ -45,6 +46,7 @@ public final class Once {
       WHERE o.expires_at > now()"""
           .formatted(StoredKey.COLUMNS);
 
+  // A key that is in use takes no time of creation, which the table refuses.
   private static final String RECORD =
       """
       INSERT INTO lockstep.once AS o (scope, owner, key, fingerprint, answer, created_at, expires_at)
@@ -52,8 +54,8 @@ public final class Once {
       FROM unnest(?, ?, ?, ?) AS x (owner, key, fingerprint, answer)
       ON CONFLICT (scope, owner, key) DO UPDATE
       SET fingerprint = excluded.fingerprint, answer = excluded.answer,
-          created_at = excluded.created_at, expires_at = excluded.expires_at
-      WHERE o.expires_at <= excluded.created_at""";
+          created_at = CASE WHEN o.expires_at <= excluded.created_at THEN excluded.created_at END,
+          expires_at = excluded.expires_at""";
 
   // Small, and past whatever another node is removing. Fenced: as a mere subquery of IN the planner
   // may run it once a row, and then the limit limits nothing.
@@ -131,26 +133,35 @@ public final class Once {
     return transactor.on(
         connection,
         c -> {
-          List<OnceKey> keys = List.copyOf(requests.keySet());
-          requireScope(scope, keys);
           RoundTrip trip = new RoundTrip(c);
-          Rows<StoredKey> rows =
-              trip.query(
-                  FIND,
-                  row -> StoredKey.read(scope, row),
-                  SqlArray.texts(keys.stream().map(OnceKey::owner).toList()),
-                  SqlArray.texts(keys.stream().map(OnceKey::key).toList()),
-                  scope);
+          Supplier<Map<OnceKey, Claim>> found = addFind(trip, scope, requests);
           trip.send();
-          Map<OnceKey, Claim> found = new HashMap<>();
-          for (StoredKey row : rows.list()) {
-            Fingerprint asked = requests.get(row.key());
-            if (asked != null) {
-              found.put(row.key(), row.claimedBy(asked));
-            }
-          }
-          return found;
+          return found.get();
         });
+  }
+
+  /** As {@link #find}, on a trip of the caller's. What is found is there when it was sent. */
+  public Supplier<Map<OnceKey, Claim>> addFind(
+      RoundTrip trip, long scope, Map<OnceKey, Fingerprint> requests) {
+    List<OnceKey> keys = List.copyOf(requests.keySet());
+    requireScope(scope, keys);
+    Rows<StoredKey> rows =
+        trip.query(
+            FIND,
+            row -> StoredKey.read(scope, row),
+            SqlArray.texts(keys.stream().map(OnceKey::owner).toList()),
+            SqlArray.texts(keys.stream().map(OnceKey::key).toList()),
+            scope);
+    return () -> {
+      Map<OnceKey, Claim> found = new HashMap<>();
+      for (StoredKey row : rows.list()) {
+        Fingerprint asked = requests.get(row.key());
+        if (asked != null) {
+          found.put(row.key(), row.claimedBy(asked));
+        }
+      }
+      return found;
+    };
   }
 
   /**
@@ -160,6 +171,20 @@ public final class Once {
    *     meanwhile; run again, {@link #find} shows it
    */
   public void record(Connection connection, long scope, Collection<OnceEntry> entries) {
+    transactor.runOn(
+        connection,
+        c -> {
+          RoundTrip trip = new RoundTrip(c);
+          addRecord(trip, scope, entries);
+          trip.send();
+        });
+  }
+
+  /**
+   * As {@link #record}, on a trip of the caller's, which fails if one of the keys is in use, and
+   * may be put off.
+   */
+  public void addRecord(RoundTrip trip, long scope, Collection<OnceEntry> entries) {
     SortedMap<OnceKey, OnceEntry> sorted = new TreeMap<>();
     for (OnceEntry entry : entries) {
       requireStorable(entry.answer());
@@ -168,8 +193,23 @@ public final class Once {
       }
     }
     requireScope(scope, sorted.keySet());
-    List<OnceEntry> rows = new ArrayList<>(sorted.values());
-    transactor.runOn(connection, c -> insertAll(c, scope, rows));
+    List<OnceEntry> rows = List.copyOf(sorted.values());
+    trip.failingAs(Once::orConflict)
+        .update(
+            RECORD,
+            scope,
+            config.keepFor().toMillis(),
+            SqlArray.texts(rows.stream().map(entry -> entry.key().owner()).toList()),
+            SqlArray.texts(rows.stream().map(entry -> entry.key().key()).toList()),
+            new SqlArray(
+                "bytea",
+                // The driver takes an array of byte arrays, and no array of objects that are some.
+                rows.stream().map(entry -> entry.fingerprint().bytes()).toArray(byte[][]::new)),
+            SqlArray.texts(rows.stream().map(OnceEntry::answer).toList()));
+  }
+
+  private static SQLException orConflict(SQLException thrown) {
+    return SqlFault.orConflict(thrown, "Another transaction used one of the keys meanwhile");
   }
 
   /**
@@ -250,27 +290,6 @@ public final class Once {
                           new OnceResult.Done(
                               answered.answer(), !row.createdAt().equals(claimedAt)))
                       : Optional.empty());
-    }
-  }
-
-  private void insertAll(Connection connection, long scope, List<OnceEntry> entries)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Object> rows =
-        trip.update(
-            RECORD,
-            scope,
-            config.keepFor().toMillis(),
-            SqlArray.texts(entries.stream().map(entry -> entry.key().owner()).toList()),
-            SqlArray.texts(entries.stream().map(entry -> entry.key().key()).toList()),
-            new SqlArray(
-                "bytea",
-                // The driver takes an array of byte arrays, and no array of objects that are some.
-                entries.stream().map(entry -> entry.fingerprint().bytes()).toArray(byte[][]::new)),
-            SqlArray.texts(entries.stream().map(OnceEntry::answer).toList()));
-    trip.send();
-    if (rows.changed() != entries.size()) {
-      throw SqlFault.conflict("Another transaction used one of the keys meanwhile");
     }
   }
 

@@ -105,7 +105,7 @@ final class Appender implements LastWork<NewEvent> {
   @Override
   public void run(Exchange exchange, List<NewEvent> left) throws SQLException {
     Outbox.requireAtMost(Outbox.MAX_BATCH, left.size());
-    exchange.last(begin(exchange.connection(), left).trip());
+    exchange.putOff(begin(exchange.connection(), left).trip());
   }
 
   /**

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A transaction as a conversation with the server, for work that counts its crossings of the
  * network. The first {@link #trip()} carries BEGIN and the transaction's settings along; a trip
- * handed to {@link #last} goes together with COMMIT. A transaction that reads once and writes once
- * then takes two crossings instead of four.
+ * that is {@link #putOff} goes together with the next, or with COMMIT. A transaction that reads
+ * once and writes once then takes two crossings instead of four.
  *
  * <p>Whatever is put off is sent before anything that follows it, so that statements run in the
  * order in which they were added, always. Not thread-safe.
@@ -18,9 +18,9 @@ public final class Exchange {
   private final Connection connection;
   private final boolean commitFollows;
   private final boolean followsLost;
-  // At most one of them is there: the settings of BEGIN come first, the last trip last.
+  // At most one of them is there: the settings of BEGIN, or what was put off.
   private @Nullable Supplier<RoundTrip> opening;
-  private @Nullable RoundTrip closing;
+  private @Nullable RoundTrip later;
   private boolean repeatable;
   private boolean alone;
 
@@ -59,39 +59,39 @@ public final class Exchange {
     return connection;
   }
 
-  /** An empty trip, or one that already has what was put off. Send it, or hand it back. */
-  public RoundTrip trip() throws SQLException {
-    Supplier<RoundTrip> first = opening;
-    if (first != null) {
-      opening = null;
-      return first.get();
-    }
-    return new RoundTrip(connection());
+  /**
+   * An empty trip, or one that already has what was put off, and fails as that does. Send it, or
+   * put it off.
+   */
+  public RoundTrip trip() {
+    RoundTrip pending = takePending();
+    alone = false;
+    return pending == null ? new RoundTrip(connection) : pending;
   }
 
   /**
-   * Sends the trip together with COMMIT; its rows are there only when the transaction is over.
-   * Every guard must therefore be in its statements, as an error: a trip that fails commits
-   * nothing.
+   * Sends the trip together with what follows: the next trip, or COMMIT. Its rows may be there only
+   * when the transaction is over. Every guard must therefore be in its statements, as an error: a
+   * trip that fails commits nothing.
    */
-  public void last(RoundTrip trip) throws SQLException {
+  public void putOff(RoundTrip trip) throws SQLException {
     if (commitFollows) {
       connection();
-      closing = trip;
+      later = trip.isEmpty() ? null : trip;
     } else {
       trip.send();
     }
   }
 
   /**
-   * As {@link #last}, for a trip that may be the only one and go together with BEGIN as well. Until
-   * its answer is there nobody knows the transaction by its id, so that a lost connection leaves
-   * nothing to wait for: unless its effect is there already the work is run again at once, and the
-   * server may come to the lost one after that. The guards must hold against the work itself: once
-   * it was run again, the lost one has to fail.
+   * As {@link #putOff}, for a trip that may be the only one and go together with BEGIN as well.
+   * Until its answer is there nobody knows the transaction by its id, so that a lost connection
+   * leaves nothing to wait for: unless its effect is there already the work is run again at once,
+   * and the server may come to the lost one after that. The guards must hold against the work
+   * itself: once it was run again, the lost one has to fail.
    */
   public void only(RoundTrip trip) throws SQLException {
-    last(trip);
+    putOff(trip);
     repeatable = true;
   }
 
@@ -110,7 +110,7 @@ public final class Exchange {
     }
     RoundTrip trip = new RoundTrip(connection);
     opening = null;
-    closing = trip;
+    later = trip;
     repeatable = true;
     alone = true;
     return trip;
@@ -133,11 +133,11 @@ public final class Exchange {
     return repeatable;
   }
 
-  /** What COMMIT has to be sent with; null: nothing. */
+  /** What is to be sent with whatever is next; null: nothing. */
   @Nullable RoundTrip takePending() {
-    RoundTrip pending = opening == null ? closing : opening.get();
+    RoundTrip pending = opening == null ? later : opening.get();
     opening = null;
-    closing = null;
+    later = null;
     return pending;
   }
 }

@@ -10,7 +10,7 @@ import java.util.List;
 @FunctionalInterface
 public interface LastWork<T> {
   /**
-   * Hands its last statements to {@link Exchange#last}, so that they share a crossing of the
+   * Hands its last statements to {@link Exchange#putOff}, so that they share a crossing of the
    * network with COMMIT. What it throws rolls the transaction back.
    *
    * @param left in the order in which it was left; at least one

@@ -72,15 +72,20 @@ public final class RoundTrip {
     return query(sql, row -> row, parameters);
   }
 
-  /** Says what it means when this trip fails. */
+  /** Says what it means when this trip fails, after those who said so before. */
   public RoundTrip failingAs(UnaryOperator<SQLException> meaning) {
-    failure = meaning;
+    UnaryOperator<SQLException> before = failure;
+    failure = thrown -> meaning.apply(before.apply(thrown));
     return this;
+  }
+
+  boolean isEmpty() {
+    return results.isEmpty();
   }
 
   /** Sends everything added and reads every answer. Does nothing when nothing was added. */
   public void send() throws SQLException {
-    if (!results.isEmpty()) {
+    if (!isEmpty()) {
       send(prepare());
     }
   }

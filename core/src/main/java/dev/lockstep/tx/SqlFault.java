@@ -53,6 +53,16 @@ public enum SqlFault {
     return new SQLException(message, "40001");
   }
 
+  /** The same where the guard is a constraint of a table; any other failure stays what it is. */
+  public static SQLException orConflict(SQLException thrown, String message) {
+    if (of(thrown) != CONSTRAINT) {
+      return thrown;
+    }
+    SQLException conflict = conflict(message);
+    conflict.initCause(thrown);
+    return conflict;
+  }
+
   public static SqlFault of(SQLException exception) {
     // A batch reports its own state first and the row's state in the chain behind it.
     for (SQLException e = exception; e != null; e = e.getNextException()) {

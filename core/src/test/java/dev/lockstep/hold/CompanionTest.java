@@ -8,6 +8,7 @@ import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -112,9 +113,9 @@ class CompanionTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(1);
     Companion<String> careless =
-        (connection, outcomes) -> {
+        (exchange, outcomes) -> {
           try {
-            payments.write(connection, outcomes);
+            payments.write(exchange, outcomes);
           } catch (SQLException ignored) {
             // As if nothing had happened.
           }
@@ -262,9 +263,8 @@ class CompanionTest {
     final List<RuntimeException> failures = new CopyOnWriteArrayList<>();
 
     @Override
-    public void write(Connection connection, List<Accompanied<String>> outcomes)
-        throws SQLException {
-      try (PreparedStatement insert = connection.prepareStatement(PAY)) {
+    public void write(Exchange exchange, List<Accompanied<String>> outcomes) throws SQLException {
+      try (PreparedStatement insert = exchange.connection().prepareStatement(PAY)) {
         for (Accompanied<String> one : outcomes) {
           if (one.payload().equals("explosive")) {
             throw new UnsupportedOperationException(one.payload());

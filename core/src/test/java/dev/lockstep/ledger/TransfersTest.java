@@ -211,10 +211,10 @@ class TransfersTest {
     AccountId to = bank.with(world, 0);
     AtomicInteger calls = new AtomicInteger();
     TransferCompanion<String> notes =
-        (connection, outcomes) -> {
+        (exchange, outcomes) -> {
           calls.incrementAndGet();
           for (var noted : outcomes) {
-            Sql.execute(connection, "INSERT INTO note VALUES (?)", noted.payload());
+            Sql.execute(exchange.connection(), "INSERT INTO note VALUES (?)", noted.payload());
           }
         };
 

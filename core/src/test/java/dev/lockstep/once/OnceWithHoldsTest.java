@@ -127,7 +127,7 @@ class OnceWithHoldsTest {
 
     // Repetitions within the batch come with replayed grants; their key is the first one's.
     private final Companion<Receipt> receipts =
-        (connection, outcomes) -> {
+        (exchange, outcomes) -> {
           List<OnceEntry> entries = new ArrayList<>();
           outcomes.forEach(
               each -> {
@@ -136,7 +136,7 @@ class OnceWithHoldsTest {
                   entries.add(new OnceEntry(receipt.key(), receipt.request(), answerTo(granted)));
                 }
               });
-          once.record(connection, scope.value(), entries);
+          once.record(exchange.connection(), scope.value(), entries);
         };
 
     /** The hold's id comes from the key, so twins that both find nothing take one hold. */

@@ -39,7 +39,7 @@ class ExchangeTest {
               first.send();
               RoundTrip second = exchange.trip();
               second.update(INSERT, 1);
-              exchange.last(second);
+              exchange.putOff(second);
               return shown.list().get(0);
             });
 
@@ -47,6 +47,51 @@ class ExchangeTest {
     assertThat(noted()).containsExactly(1);
     // The settings are in the first and COMMIT is in the second, which is the only one that ends.
     assertThat(crossings).containsExactly("prepareStatement", "prepareStatement", "commit");
+  }
+
+  @Test
+  void whatWasPutOffCrossesTheNetworkTogetherWithTheNextTrip() {
+    long seen =
+        exchange(
+            exchange -> {
+              RoundTrip first = exchange.trip();
+              first.update(INSERT, 1);
+              exchange.putOff(first);
+              RoundTrip second = exchange.trip();
+              second.update(INSERT, 2);
+              exchange.putOff(second);
+              RoundTrip third = exchange.trip();
+              Rows<Long> count = third.query("SELECT count(*) FROM noted", row -> row.getLong(1));
+              third.send();
+              RoundTrip last = exchange.trip();
+              last.update(INSERT, 3);
+              exchange.putOff(last);
+              return count.list().get(0);
+            });
+
+    assertThat(seen).isEqualTo(2);
+    assertThat(noted()).containsExactly(1, 2, 3);
+    assertThat(crossings).containsExactly("prepareStatement", "prepareStatement", "commit");
+  }
+
+  @Test
+  void whatIsPutOffFailsAsItSaidWhoeverItIsSentWith() {
+    List<Integer> attempts = new ArrayList<>();
+
+    exchange(
+        exchange -> {
+          attempts.add(attempts.size() + 1);
+          RoundTrip guarded = exchange.trip().failingAs(e -> SqlFault.conflict("not as seen"));
+          guarded.update(INSERT, attempts.size() == 1 ? -1 : 7);
+          exchange.putOff(guarded);
+          RoundTrip other = exchange.trip().failingAs(e -> e);
+          other.update(INSERT, 8);
+          other.send();
+          return "decided";
+        });
+
+    assertThat(attempts).containsExactly(1, 2);
+    assertThat(noted()).containsExactly(7, 8);
   }
 
   @Test
@@ -59,7 +104,7 @@ class ExchangeTest {
                       trip.update(INSERT, 1);
                       trip.update(INSERT, -1);
                       trip.update(INSERT, 2);
-                      exchange.last(trip);
+                      exchange.putOff(trip);
                       return "decided";
                     }))
         .isInstanceOf(ConstraintViolated.class);
@@ -76,7 +121,7 @@ class ExchangeTest {
           attempts.add(attempts.size() + 1);
           RoundTrip trip = exchange.trip().failingAs(e -> SqlFault.conflict("not as seen"));
           trip.update(INSERT, attempts.size() == 1 ? -1 : 7);
-          exchange.last(trip);
+          exchange.putOff(trip);
           return "decided";
         });
 
@@ -91,7 +136,7 @@ class ExchangeTest {
             exchange -> {
               RoundTrip trip = exchange.trip();
               trip.update(INSERT, 1);
-              exchange.last(trip);
+              exchange.putOff(trip);
               return Sql.query(exchange.connection(), "SELECT count(*) FROM noted");
             });
 
@@ -110,7 +155,7 @@ class ExchangeTest {
                           .isInstanceOf(SQLException.class);
                       RoundTrip trip = exchange.trip();
                       trip.update(INSERT, 1);
-                      exchange.last(trip);
+                      exchange.putOff(trip);
                       return "decided";
                     }))
         .isInstanceOf(LockstepException.class);
@@ -125,7 +170,7 @@ class ExchangeTest {
       Exchange exchange = Exchange.within(connection);
       RoundTrip trip = exchange.trip();
       trip.update(INSERT, 1);
-      exchange.last(trip);
+      exchange.putOff(trip);
 
       assertThat(Sql.query(connection, "SELECT count(*) FROM noted")).isEqualTo(1);
       connection.rollback();

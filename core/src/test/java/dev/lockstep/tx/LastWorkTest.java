@@ -28,7 +28,7 @@ class LastWorkTest {
         given.add(numbers);
         RoundTrip trip = new RoundTrip(exchange.connection());
         numbers.forEach(n -> trip.update(INSERT, n));
-        exchange.last(trip);
+        exchange.putOff(trip);
       };
 
   @BeforeEach

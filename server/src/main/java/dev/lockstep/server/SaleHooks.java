@@ -8,6 +8,7 @@ import dev.lockstep.server.purchase.PurchaseEnd;
 import dev.lockstep.server.purchase.SaleListener;
 import dev.lockstep.server.purchase.SaleMoney;
 import dev.lockstep.server.saleevent.SaleEvents;
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -16,8 +17,9 @@ import java.util.List;
 record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigures figures)
     implements SaleListener {
   @Override
-  public void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved) {
-    books.post(connection, campaign, moved.stream().map(SaleHooks::booked).toList());
+  public void moneyMoved(Exchange exchange, long campaign, List<SaleMoney> moved)
+      throws SQLException {
+    books.post(exchange, campaign, moved.stream().map(SaleHooks::booked).toList());
   }
 
   private static SaleBooks.Movement booked(SaleMoney money) {
@@ -26,14 +28,14 @@ record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigure
   }
 
   @Override
-  public void ending(Connection connection, long campaign, List<PurchaseEnd> ends) {
-    events.ending(connection, campaign, ends);
+  public void ending(Exchange exchange, long campaign, List<PurchaseEnd> ends) throws SQLException {
+    events.ending(exchange, campaign, ends);
   }
 
   @Override
-  public void sold(Connection connection, List<Ended> sold) throws SQLException {
-    events.sold(connection, sold);
-    draws.afterSales(connection, sold);
+  public void sold(Exchange exchange, List<Ended> sold) throws SQLException {
+    events.sold(exchange, sold);
+    draws.afterSales(exchange, sold);
   }
 
   @Override

@@ -23,6 +23,7 @@ import dev.lockstep.server.draw.Beacon;
 import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.draw.SoldTo;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
 import java.sql.Connection;
@@ -98,7 +99,7 @@ final class DrawNode implements AutoCloseable {
   /** On a connection whose transaction the test ends. */
   HoldOutcome confirmOn(Connection connection, String campaign, HoldId hold) throws SQLException {
     HoldOutcome outcome = sellOn(connection, campaign, hold);
-    draws.afterSales(connection, List.of(outcome));
+    draws.afterSales(Exchange.within(connection), List.of(outcome));
     return outcome;
   }
 
@@ -113,9 +114,9 @@ final class DrawNode implements AutoCloseable {
     return holds.run(connection, new Confirm(scope(campaign), hold, SELLER));
   }
 
-  private void afterSales(Connection connection, List<Accompanied<HoldId>> outcomes)
+  private void afterSales(Exchange exchange, List<Accompanied<HoldId>> outcomes)
       throws SQLException {
-    draws.afterSales(connection, outcomes.stream().map(Accompanied::outcome).toList());
+    draws.afterSales(exchange, outcomes.stream().map(Accompanied::outcome).toList());
   }
 
   private static Map<HoldId, String> everySale(Connection connection, long campaign)

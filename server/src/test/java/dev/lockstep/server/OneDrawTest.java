@@ -10,6 +10,7 @@ import dev.lockstep.server.verify.DrawVerifier;
 import dev.lockstep.server.verify.Verdict;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.Race;
+import dev.lockstep.tx.Exchange;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
@@ -219,14 +220,15 @@ class OneDrawTest {
         outcome = nodes.get(0).sellOn(connection, campaign, hold);
         connection.commit();
       }
-      nodes.get(0).draws.afterSales(closed, List.of(outcome));
+      nodes.get(0).draws.afterSales(Exchange.within(closed), List.of(outcome));
     }
     HoldOutcome lastOfLayer;
     try (Connection connection = begun()) {
       lastOfLayer = nodes.get(0).sellOn(connection, campaign, held.get(9));
       connection.commit();
     }
-    assertThatThrownBy(() -> nodes.get(0).draws.afterSales(closed, List.of(lastOfLayer)))
+    assertThatThrownBy(
+            () -> nodes.get(0).draws.afterSales(Exchange.within(closed), List.of(lastOfLayer)))
         .isInstanceOf(SQLException.class);
   }
 

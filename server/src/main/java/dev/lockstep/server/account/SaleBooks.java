@@ -11,7 +11,9 @@ import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
 import dev.lockstep.ledger.TransferId;
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
 
@@ -53,21 +55,22 @@ public final class SaleBooks {
   }
 
   /**
-   * Posts movements of one campaign: two round trips, however many there are. The caller commits.
+   * Posts movements of one campaign: one round trip, and one that is put off, however many there
+   * are. The caller commits.
    *
    * @throws IllegalStateException if one cannot be posted, which fails the whole
    */
-  public void post(Connection connection, long campaign, List<Movement> movements) {
+  public void post(Exchange exchange, long campaign, List<Movement> movements) throws SQLException {
     if (movements.isEmpty()) {
       return;
     }
     BookId book = new BookId(campaign);
     List<? extends LedgerCommand<?>> moves =
         movements.stream().map(movement -> movement.in(book)).toList();
-    List<LedgerOutcome> outcomes = ledger.runAll(connection, moves);
+    List<LedgerOutcome> outcomes = ledger.runAll(exchange, moves);
     if (outcomes.get(0) instanceof UnknownAccount) {
-      open(connection, book, movements.get(0).currency());
-      outcomes = ledger.runAll(connection, moves);
+      open(exchange.connection(), book, movements.get(0).currency());
+      outcomes = ledger.runAll(exchange, moves);
     }
     for (LedgerOutcome outcome : outcomes) {
       if (!(outcome instanceof Done)) {

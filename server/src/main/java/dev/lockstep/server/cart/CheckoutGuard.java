@@ -10,6 +10,7 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.cart.CheckoutGuard.Wanted;
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -38,12 +39,13 @@ final class CheckoutGuard implements Companion<Wanted> {
   record Wanted(HoldId hold, Optional<OperatorAct> act) {}
 
   @Override
-  public void write(Connection connection, List<Accompanied<Wanted>> outcomes) throws SQLException {
+  public void write(Exchange exchange, List<Accompanied<Wanted>> outcomes) throws SQLException {
     List<Hold> changed =
         outcomes.stream().flatMap(asked -> changed(asked.outcome()).stream()).toList();
     if (changed.isEmpty()) {
       return;
     }
+    Connection connection = exchange.connection();
     List<HoldId> ids = changed.stream().map(Hold::id).toList();
     if (!checkouts.payingFor(connection, changed.get(0).scope(), ids).isEmpty()) {
       throw inCheckout();

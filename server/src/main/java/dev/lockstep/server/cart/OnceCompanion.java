@@ -11,13 +11,16 @@ import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.StoredAnswer;
-import java.sql.Connection;
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,11 +49,14 @@ final class OnceCompanion implements Companion<Ticket> {
   }
 
   @Override
-  public void write(Connection connection, List<Accompanied<Ticket>> outcomes) {
+  public void write(Exchange exchange, List<Accompanied<Ticket>> outcomes) throws SQLException {
     long scope = outcomes.get(0).payload().key.scope();
     Map<OnceKey, Fingerprint> keys = new HashMap<>();
     outcomes.forEach(asked -> keys.putIfAbsent(asked.payload().key, asked.payload().fingerprint));
-    Map<OnceKey, Claim> stored = once.find(connection, scope, keys);
+    RoundTrip trip = exchange.trip();
+    Supplier<Map<OnceKey, Claim>> looked = once.addFind(trip, scope, keys);
+    trip.send();
+    Map<OnceKey, Claim> stored = looked.get();
     Map<OnceKey, Ticket> first = new LinkedHashMap<>();
     List<OnceEntry> entries = new ArrayList<>();
     for (Accompanied<Ticket> asked : outcomes) {
@@ -58,7 +64,7 @@ final class OnceCompanion implements Companion<Ticket> {
       Map<OnceKey, Claim> found =
           keys.entrySet().contains(Map.entry(ticket.key, ticket.fingerprint))
               ? stored
-              : once.find(connection, scope, Map.of(ticket.key, ticket.fingerprint));
+              : once.find(exchange.connection(), scope, Map.of(ticket.key, ticket.fingerprint));
       Answer before = earlier(ticket, found.get(ticket.key), first.get(ticket.key));
       boolean effect = asked.outcome() instanceof Granted granted && !granted.replayed();
       if (before != null) {
@@ -76,7 +82,9 @@ final class OnceCompanion implements Companion<Ticket> {
       }
     }
     if (!entries.isEmpty()) {
-      once.record(connection, scope, entries);
+      RoundTrip last = exchange.trip();
+      once.addRecord(last, scope, entries);
+      exchange.putOff(last);
     }
   }
 

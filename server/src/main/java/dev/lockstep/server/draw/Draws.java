@@ -19,6 +19,7 @@ import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.job.Duties;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -99,7 +100,7 @@ public final class Draws {
    *
    * <p>Locks, after everything else: the campaign's gate, then its new draw.
    */
-  public void afterSales(Connection connection, Collection<? extends HoldOutcome> confirmations)
+  public void afterSales(Exchange exchange, Collection<? extends HoldOutcome> confirmations)
       throws SQLException {
     Map<Long, Sales> byCampaign = new TreeMap<>();
     for (HoldOutcome outcome : confirmations) {
@@ -109,7 +110,7 @@ public final class Draws {
     }
     for (Map.Entry<Long, Sales> campaign : byCampaign.entrySet()) {
       if (campaign.getValue().mayBeTheLast()) {
-        freezeIfSoldOut(connection, campaign.getKey(), campaign.getValue().at);
+        freezeIfSoldOut(exchange.connection(), campaign.getKey(), campaign.getValue().at);
       }
     }
   }

@@ -15,9 +15,12 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.cart.Outcomes;
-import java.sql.Connection;
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,6 +31,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,12 +67,16 @@ final class BeginCompanion implements Companion<Order> {
   }
 
   @Override
-  public void write(Connection connection, List<Accompanied<Order>> outcomes) throws SQLException {
+  public void write(Exchange exchange, List<Accompanied<Order>> outcomes) throws SQLException {
     long campaign = outcomes.get(0).payload().campaign.id();
     Map<OnceKey, Fingerprint> lookedUp = new HashMap<>();
     outcomes.forEach(o -> lookedUp.putIfAbsent(o.payload().key, o.payload().fingerprint));
-    Map<OnceKey, Claim> claims = once.find(connection, campaign, lookedUp);
-    Map<UUID, Purchase> known = known(connection, campaign, outcomes, claims.values());
+    RoundTrip trip = exchange.trip();
+    Supplier<Map<OnceKey, Claim>> found = once.addFind(trip, campaign, lookedUp);
+    Rows<Instant> now = PurchaseTable.addNow(trip);
+    trip.send();
+    Map<OnceKey, Claim> claims = found.get();
+    Map<UUID, Purchase> known = known(exchange, campaign, outcomes, claims.values());
     Batch batch = new Batch(known);
     for (Accompanied<Order> asked : outcomes) {
       Order order = asked.payload();
@@ -76,7 +84,8 @@ final class BeginCompanion implements Companion<Order> {
       if (!lookedUp.entrySet().contains(Map.entry(order.key, order.fingerprint))) {
         // Another request under the same key is in this batch, and was looked up instead.
         claim =
-            once.find(connection, campaign, Map.of(order.key, order.fingerprint)).get(order.key);
+            once.find(exchange.connection(), campaign, Map.of(order.key, order.fingerprint))
+                .get(order.key);
       }
       Answer before = earlier(order, claim, batch);
       if (before != null) {
@@ -88,15 +97,12 @@ final class BeginCompanion implements Companion<Order> {
         batch.decide(order, asked.outcome());
       }
     }
-    batch.write(connection, campaign);
+    batch.write(exchange, campaign, now.list().get(0));
   }
 
   /** Purchases that a key names, or that were made of a hold before; most batches have neither. */
   private static Map<UUID, Purchase> known(
-      Connection connection,
-      long campaign,
-      List<Accompanied<Order>> outcomes,
-      Iterable<Claim> claims)
+      Exchange exchange, long campaign, List<Accompanied<Order>> outcomes, Iterable<Claim> claims)
       throws SQLException {
     Set<UUID> ids = new HashSet<>();
     for (Claim claim : claims) {
@@ -109,7 +115,7 @@ final class BeginCompanion implements Companion<Order> {
           .filter(hold -> !tookStock(asked))
           .ifPresent(hold -> ids.add(hold.id().value()));
     }
-    return ids.isEmpty() ? Map.of() : PurchaseTable.find(connection, campaign, ids);
+    return ids.isEmpty() ? Map.of() : PurchaseTable.find(exchange.connection(), campaign, ids);
   }
 
   /** Stock was taken for this order, just now. A hold that is merely kept longer took none. */
@@ -209,22 +215,26 @@ final class BeginCompanion implements Companion<Order> {
       }
     }
 
-    void write(Connection connection, long campaign) throws SQLException {
+    void write(Exchange exchange, long campaign, Instant now) throws SQLException {
+      RoundTrip trip = exchange.trip();
       if (!entries.isEmpty()) {
-        once.record(connection, campaign, entries);
+        once.addRecord(trip, campaign, entries);
       }
-      if (fresh.isEmpty()) {
-        return;
+      if (!fresh.isEmpty()) {
+        begin(trip, campaign, now);
       }
+      exchange.putOff(trip);
+    }
+
+    private void begin(RoundTrip trip, long campaign, Instant now) {
       Duration payWithin = begun.values().iterator().next().campaign.holdFor();
       if (payWithin.compareTo(maxPayWithin) > 0) {
         payWithin = maxPayWithin;
       }
-      PurchaseTable.Begun times =
-          PurchaseTable.insert(connection, campaign, fresh, createdBy, payWithin, lookAfter);
+      PurchaseTable.addInsert(trip, campaign, fresh, createdBy, payWithin, lookAfter);
+      Instant deadline = now.plus(payWithin);
       begun.forEach(
-          (id, order) ->
-              order.begun(Objects.requireNonNull(order.begun()).at(times.at(), times.deadline())));
+          (id, order) -> order.begun(Objects.requireNonNull(order.begun()).at(now, deadline)));
     }
   }
 

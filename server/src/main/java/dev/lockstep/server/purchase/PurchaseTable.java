@@ -4,6 +4,7 @@ import dev.lockstep.hold.HoldId;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.purchase.Purchase.Payment;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -86,20 +87,19 @@ final class PurchaseTable {
 
   private PurchaseTable() {}
 
-  /** The times of a purchase that was just written. */
-  record Begun(Instant at, Instant deadline) {}
+  /** What the clock of the database says they were begun at. */
+  static Rows<Instant> addNow(RoundTrip trip) {
+    return trip.query("SELECT now()", row -> instant(row, 1));
+  }
 
   /** Writes new purchases of one campaign; their times come from the database's clock. */
-  static Begun insert(
-      Connection connection,
+  static void addInsert(
+      RoundTrip trip,
       long campaign,
       List<Purchase> fresh,
       Map<PurchaseId, String> createdBy,
       Duration payWithin,
-      Duration lookAfter)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> now = trip.query("SELECT now()", row -> instant(row, 1));
+      Duration lookAfter) {
     trip.update(
         INSERT,
         campaign,
@@ -113,9 +113,6 @@ final class PurchaseTable {
         SqlArray.texts(map(fresh, p -> p.items().encode())),
         SqlArray.texts(map(fresh, p -> p.payment().method())),
         SqlArray.texts(map(fresh, p -> createdBy.get(p.id()))));
-    trip.send();
-    Instant at = now.list().get(0);
-    return new Begun(at, at.plus(payWithin));
   }
 
   static Rows<Purchase> addFind(RoundTrip trip, long campaign, Collection<UUID> ids) {
@@ -146,13 +143,13 @@ final class PurchaseTable {
    * @return the purchases whose step was taken here; the others were further already
    */
   static Set<UUID> change(
-      Connection connection,
+      Exchange exchange,
       long campaign,
       List<Change> changes,
       Duration lookAfter,
       Collection<String> events)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
+    RoundTrip trip = exchange.trip();
     if (!events.isEmpty()) {
       recordEvents(trip, campaign, events);
     }

@@ -13,6 +13,7 @@ import dev.lockstep.server.payment.RefundResult.AlreadyRefunded;
 import dev.lockstep.server.payment.RefundResult.Refunded;
 import dev.lockstep.server.purchase.StepCompanion.GoodsStay;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -155,7 +156,8 @@ final class Refunds {
 
   private boolean take(Connection connection, Change change) throws SQLException {
     return !companion
-        .change(connection, change.before().id().campaign(), List.of(change), Set.of())
+        .change(
+            Exchange.within(connection), change.before().id().campaign(), List.of(change), Set.of())
         .isEmpty();
   }
 }

@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -16,7 +17,7 @@ public interface SaleListener {
    * @param sold the holds of one campaign that became sold in this transaction, with the counts of
    *     their pools right after
    */
-  void sold(Connection connection, List<Ended> sold) throws SQLException;
+  void sold(Exchange exchange, List<Ended> sold) throws SQLException;
 
   /**
    * Called once a batch, before COMMIT, when goods of refunded purchases are about to come back.
@@ -34,7 +35,7 @@ public interface SaleListener {
    * The same may be told twice. It writes in bulk, commits nothing, and what it throws fails the
    * step.
    */
-  default void moneyMoved(Connection connection, long campaign, List<SaleMoney> moved)
+  default void moneyMoved(Exchange exchange, long campaign, List<SaleMoney> moved)
       throws SQLException {}
 
   /**
@@ -43,7 +44,7 @@ public interface SaleListener {
    * have come to an end, in their order. It writes in bulk, commits nothing, and what it throws
    * fails the step.
    */
-  default void ending(Connection connection, long campaign, List<PurchaseEnd> ends)
+  default void ending(Exchange exchange, long campaign, List<PurchaseEnd> ends)
       throws SQLException {}
 
   /** Called once a sale, after its transaction has committed. Must be quick, and must not throw. */

@@ -4,7 +4,7 @@ import dev.lockstep.hold.Companion;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldState;
-import java.sql.Connection;
+import dev.lockstep.tx.Exchange;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
@@ -54,7 +54,7 @@ final class StepCompanion implements Companion<StepAttempt> {
   }
 
   @Override
-  public void write(Connection connection, List<Accompanied<StepAttempt>> outcomes)
+  public void write(Exchange exchange, List<Accompanied<StepAttempt>> outcomes)
       throws SQLException {
     long campaign = outcomes.get(0).payload().step().purchase().id().campaign();
     // Of two steps of one purchase the first is written: the other finds it taken.
@@ -77,14 +77,14 @@ final class StepCompanion implements Companion<StepAttempt> {
       }
     }
     if (!changes.isEmpty()) {
-      Set<UUID> taken = change(connection, campaign, List.copyOf(changes.values()), events);
+      Set<UUID> taken = change(exchange, campaign, List.copyOf(changes.values()), events);
       attempts.forEach((id, attempt) -> attempt.decided(taken.contains(id.value())));
       moved.removeAll(taken);
     }
     if (!moved.isEmpty()) {
       throw new StepRefused();
     }
-    tell(connection, outcomes);
+    tell(exchange, outcomes);
   }
 
   /**
@@ -93,12 +93,12 @@ final class StepCompanion implements Companion<StepAttempt> {
    *
    * @return the purchases whose step was taken here; the others were further already
    */
-  Set<UUID> change(Connection connection, long campaign, List<Change> changes, Set<String> events)
+  Set<UUID> change(Exchange exchange, long campaign, List<Change> changes, Set<String> events)
       throws SQLException {
-    Set<UUID> taken = PurchaseTable.change(connection, campaign, changes, lookAfter, events);
+    Set<UUID> taken = PurchaseTable.change(exchange, campaign, changes, lookAfter, events);
     List<SaleMoney> money = SaleMoney.of(changes, taken);
     if (!money.isEmpty()) {
-      listener.moneyMoved(connection, campaign, money);
+      listener.moneyMoved(exchange, campaign, money);
     }
     List<PurchaseEnd> ends =
         changes.stream()
@@ -110,20 +110,20 @@ final class StepCompanion implements Companion<StepAttempt> {
                     new PurchaseEnd(purchase.status().label(), () -> PurchaseView.json(purchase)))
             .toList();
     if (!ends.isEmpty()) {
-      listener.ending(connection, campaign, ends);
+      listener.ending(exchange, campaign, ends);
     }
     return taken;
   }
 
-  private void tell(Connection connection, List<Accompanied<StepAttempt>> outcomes)
+  private void tell(Exchange exchange, List<Accompanied<StepAttempt>> outcomes)
       throws SQLException {
     List<Ended> returned = ended(outcomes, HoldState.RETURNED);
-    if (!returned.isEmpty() && !listener.mayComeBack(connection, returned)) {
+    if (!returned.isEmpty() && !listener.mayComeBack(exchange.connection(), returned)) {
       throw new GoodsStay();
     }
     List<Ended> sold = ended(outcomes, HoldState.SOLD);
     if (!sold.isEmpty()) {
-      listener.sold(connection, sold);
+      listener.sold(exchange, sold);
     }
   }
 

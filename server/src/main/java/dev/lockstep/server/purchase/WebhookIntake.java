@@ -93,7 +93,7 @@ final class WebhookIntake implements Combined<Long, Ask, Found, Sorted, Intake> 
     if (!sorted.recorded().isEmpty()) {
       RoundTrip trip = exchange.trip();
       PurchaseTable.recordEvents(trip, campaign, sorted.recorded());
-      exchange.last(trip);
+      exchange.putOff(trip);
     }
   }
 

@@ -12,8 +12,10 @@ import dev.lockstep.outbox.StreamView;
 import dev.lockstep.server.campaign.CampaignListener;
 import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.purchase.PurchaseEnd;
+import dev.lockstep.tx.Exchange;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,7 +52,7 @@ public final class SaleEvents implements CampaignListener, DrawListener {
   }
 
   /** Purchases of one campaign have come to an end, in this order. */
-  public void ending(Connection connection, long campaign, List<PurchaseEnd> ends) {
+  public void ending(Exchange exchange, long campaign, List<PurchaseEnd> ends) throws SQLException {
     if (!wanted) {
       return;
     }
@@ -59,7 +61,7 @@ public final class SaleEvents implements CampaignListener, DrawListener {
             .filter(end -> TOLD.contains(end.status()))
             .map(end -> event(campaign, "purchase." + end.status(), end.purchase().get()))
             .toList();
-    outbox.appendAll(connection, events);
+    outbox.appendAll(exchange.connection(), events);
   }
 
   /**
@@ -67,10 +69,11 @@ public final class SaleEvents implements CampaignListener, DrawListener {
    * key. Of two transactions that sell the last of two pools the second therefore sees the first's
    * sale.
    */
-  public void sold(Connection connection, List<Ended> sales) {
+  public void sold(Exchange exchange, List<Ended> sales) throws SQLException {
     if (!wanted || !mayBeTheLast(sales)) {
       return;
     }
+    Connection connection = exchange.connection();
     ScopeId scope = sales.get(0).hold().scope();
     boolean soldOut =
         holds.pools(connection, scope).stream().allMatch(pool -> isSoldOut(pool.counts()));
