@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -54,6 +55,11 @@ final class Enqueuer {
       COPY lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
                          max_attempts) FROM STDIN (FORMAT binary)""";
 
+  // Few to begin with, so that the server has something to do; and not too much of what is large.
+  private static final int FIRST_AHEAD = 1_024;
+  private static final int MAX_AHEAD = 8_192;
+  private static final int MAX_AHEAD_CHARS = 1 << 20;
+
   private static final String HINT = "SELECT pg_notify(?, ?)";
 
   private final JobsConfig config;
@@ -71,9 +77,7 @@ final class Enqueuer {
   }
 
   List<Enqueued> enqueue(Connection connection, List<NewJob> jobs) throws SQLException {
-    List<Row> rows = new ArrayList<>();
-    JobIds.Spread spread = ids.spread();
-    jobs.forEach(job -> rows.add(row(job, spread)));
+    List<Row> rows = rows(jobs);
     Map<JobId, JobId> refused = claimKeys(connection, rows);
     List<Row> accepted = rows.stream().filter(row -> !refused.containsKey(row.id())).toList();
     if (!accepted.isEmpty()) {
@@ -98,21 +102,51 @@ final class Enqueuer {
     clock.send();
     Instant at = now.list().get(0).toInstant();
     Set<String> queues = new TreeSet<>();
-    JobIds.Spread spread = ids.spread();
     long copied =
         PgDriver.copyIn(
             connection,
             COPY,
             new CopyRows<>(
-                jobs,
-                (job, out) -> {
-                  queues.add(job.queue());
-                  copyRow(row(job, spread), at, out);
+                new Ahead(jobs),
+                (row, out) -> {
+                  queues.add(row.job().queue());
+                  copyRow(row, at, out);
                 }));
     RoundTrip trip = new RoundTrip(connection);
     hint(trip, queues);
     trip.send();
     return copied;
+  }
+
+  /** Takes some jobs at a time, so that it can be seen how many there are to be spread. */
+  private final class Ahead implements Iterator<Row> {
+    private final Iterator<NewJob> jobs;
+    private Iterator<Row> taken = Collections.emptyIterator();
+    private int ahead = FIRST_AHEAD;
+
+    Ahead(Iterator<NewJob> jobs) {
+      this.jobs = jobs;
+    }
+
+    @Override
+    public boolean hasNext() {
+      return taken.hasNext() || jobs.hasNext();
+    }
+
+    @Override
+    public Row next() {
+      if (!taken.hasNext()) {
+        List<NewJob> some = new ArrayList<>();
+        for (int chars = 0; jobs.hasNext() && some.size() < ahead && chars < MAX_AHEAD_CHARS; ) {
+          NewJob job = jobs.next();
+          some.add(job);
+          chars += job.payload().length();
+        }
+        ahead = Math.min(2 * ahead, MAX_AHEAD);
+        taken = rows(some).iterator();
+      }
+      return taken.next();
+    }
   }
 
   void requirePayload(String payload) {
@@ -126,6 +160,17 @@ final class Enqueuer {
     }
   }
 
+  private List<Row> rows(List<NewJob> jobs) {
+    int apart = 0;
+    for (NewJob job : jobs) {
+      apart += job.lane().isEmpty() && job.unique().isEmpty() ? 1 : 0;
+    }
+    JobIds.Spread spread = ids.spread(apart);
+    List<Row> rows = new ArrayList<>(jobs.size());
+    jobs.forEach(job -> rows.add(row(job, spread)));
+    return rows;
+  }
+
   private Row row(NewJob job, JobIds.Spread spread) {
     requirePayload(job.payload());
     JobId id =
@@ -136,7 +181,7 @@ final class Enqueuer {
     return new Row(id, job);
   }
 
-  private static void copyRow(Row row, Instant now, CopyRows<NewJob> out) {
+  private static void copyRow(Row row, Instant now, CopyRows<Row> out) {
     NewJob job = row.job();
     if (job.unique().isPresent()) {
       throw new IllegalArgumentException("COPY has no answer for a key that is taken");

@@ -77,7 +77,7 @@ final class JobChanges {
       """
       WITH chosen AS MATERIALIZED (
         SELECT j.shard, j.id FROM lockstep.job j WHERE j.queue <> ?%s
-        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED)
+        ORDER BY j.id LIMIT ? FOR UPDATE SKIP LOCKED)
       DELETE FROM lockstep.job d USING chosen c WHERE d.shard = c.shard AND d.id = c.id
       RETURNING d.shard, d.id, d.queue, d.unique_key""";
 

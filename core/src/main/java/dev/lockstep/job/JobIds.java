@@ -11,8 +11,8 @@ import java.util.zip.CRC32C;
  * for nothing else, so a wrong one does no harm. Thread-safe.
  */
 final class JobIds {
-  // About a page of the table: more would not bring jobs of one shard closer together.
-  private static final int LONGEST_RUN = 64;
+  // Some pages of the table: more would not bring jobs of one shard closer together.
+  private static final int LONGEST_RUN = 256;
 
   // Of the counter's 64 bits twelve go above the variant and these below it, before the shard.
   private static final int RANDOM_LOW_BITS = 62 - JobId.SHARD_BITS;
@@ -30,29 +30,39 @@ final class JobIds {
     this.nextShard = random.nextInt(shards);
   }
 
-  /** For the jobs of one call that are each of its own. Not thread-safe. */
-  Spread spread() {
-    return new Spread();
+  /** For so many jobs that are each of its own. Not thread-safe. */
+  Spread spread(int count) {
+    return new Spread(count);
   }
 
   /**
-   * The shards in turn: one job each and, the more there are, several. Spread evenly at any number,
-   * many also lie together in the table by their shards, as they will be read and deleted, and
-   * their entries go to the same page of an index one after the other.
+   * The shards in turn, as many jobs each as evenness allows: jobs that come together also lie
+   * together in the table by their shards, as they will be read and deleted, and their entries go
+   * to the same page of an index one after the other.
    */
   final class Spread {
-    private long made;
-    private int shard;
     private int left;
+    private int each;
+    private int shardsOfRound;
+    private int shard;
+    private int run;
+
+    private Spread(int count) {
+      left = count;
+    }
 
     JobId next() {
-      if (left == 0) {
+      if (run == 0) {
+        if (shardsOfRound == 0) {
+          shardsOfRound = shards;
+          each = Math.max(1, Math.min(LONGEST_RUN, left / shards));
+        }
+        shardsOfRound--;
         shard = nextShard();
-        // At most an eighth more than the others have.
-        left = (int) Math.max(1, Math.min(LONGEST_RUN, made / (8L * shards)));
+        run = each;
       }
+      run--;
       left--;
-      made++;
       return JobIds.this.next(shard);
     }
   }

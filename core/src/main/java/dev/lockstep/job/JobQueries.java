@@ -24,27 +24,29 @@ final class JobQueries {
                   WHEN greatest(j.due, j.wait_until) <= now() THEN 'READY' ELSE 'SCHEDULED' END,
              greatest(j.due, j.wait_until), j.attempts, j.max_attempts, j.version,
              NULL::timestamptz, NULL::text
-      FROM lockstep.job j WHERE j.shard = %s""";
+      FROM lockstep.job j""";
 
   private static final String DEAD =
       """
       SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane, 'DEAD', j.due, j.attempts,
              j.max_attempts, j.version, j.died_at, j.reason
-      FROM lockstep.job_dead j WHERE j.shard = %s""";
+      FROM lockstep.job_dead j""";
 
   private static final String DONE =
       """
       SELECT j.id, j.queue, j.kind, j.payload, 1, NULL::text, 'DONE', j.due, j.attempts, 0, 0,
              j.finished_at, NULL::text
-      FROM lockstep.job_history j WHERE j.shard = %s""";
+      FROM lockstep.job_history j""";
 
-  private static final String BY_ID = " AND j.id = ?";
+  private static final String BY_ID = " WHERE j.shard = ? AND j.id = ?";
 
-  // By shard, along its primary key, and then merged: a page costs the same however many there are.
-  private static final String PAGE =
+  // Along the primary key: a page costs the same however many there are. Where that begins with the
+  // shard, by shard, and then merged.
+  private static final String PAGE = "%s WHERE true%s AND j.id < ? ORDER BY j.id DESC LIMIT ?";
+  private static final String PAGE_BY_SHARD =
       """
       SELECT x.* FROM generate_series(0, ? - 1) s
-      CROSS JOIN LATERAL (%s%s AND j.id < ? ORDER BY j.id DESC LIMIT ?) x
+      CROSS JOIN LATERAL (%s WHERE j.shard = s%s AND j.id < ? ORDER BY j.id DESC LIMIT ?) x
       ORDER BY 1 DESC LIMIT ?""";
 
   private static final String COUNT =
@@ -96,9 +98,7 @@ final class JobQueries {
     RoundTrip trip = new RoundTrip(connection);
     List<Rows<Job>> found = new ArrayList<>();
     for (String table : List.of(LIVE, DEAD, DONE)) {
-      found.add(
-          trip.query(
-              table.formatted("?") + BY_ID, JobQueries::job, (short) id.shard(), id.value()));
+      found.add(trip.query(table + BY_ID, JobQueries::job, (short) id.shard(), id.value()));
     }
     trip.send();
     return found.stream().flatMap(rows -> rows.list().stream()).findFirst();
@@ -124,20 +124,24 @@ final class JobQueries {
       Optional<JobId> before,
       int limit)
       throws SQLException {
-    List<Object> parameters = new ArrayList<>();
-    parameters.add(shards);
-    parameters.addAll(filter.parameters());
-    parameters.add(before.map(JobId::value).orElse(LAST));
-    parameters.add(limit);
-    parameters.add(limit);
+    List<Object> page = new ArrayList<>(filter.parameters());
+    page.add(before.map(JobId::value).orElse(LAST));
+    page.add(limit);
+    List<Object> pageByShard = new ArrayList<>(page);
+    pageByShard.add(0, shards);
+    pageByShard.add(limit);
     RoundTrip trip = new RoundTrip(connection);
     List<Rows<Job>> found = new ArrayList<>();
-    for (String table : tables(state)) {
+    if (state.isEmpty() || isLive(state.get())) {
+      String only = state.map(JobQueries::live).orElse("") + filter.sql();
+      found.add(trip.query(PAGE.formatted(LIVE, only), JobQueries::job, page.toArray()));
+    }
+    for (String table : ended(state)) {
       found.add(
           trip.query(
-              PAGE.formatted(table.formatted("s"), filter.sql()),
+              PAGE_BY_SHARD.formatted(table, filter.sql()),
               JobQueries::job,
-              parameters.toArray()));
+              pageByShard.toArray()));
     }
     trip.send();
     return found.stream()
@@ -160,16 +164,19 @@ final class JobQueries {
     return count.list().get(0);
   }
 
-  /** Where jobs of a state are, and what is said of them there. */
-  private static List<String> tables(Optional<State> state) {
+  private static boolean isLive(State state) {
+    return state != State.DEAD && state != State.DONE;
+  }
+
+  /** Where jobs of a state that have ended are, and what is said of them there. */
+  private static List<String> ended(Optional<State> state) {
     return state.isEmpty()
-        ? List.of(LIVE, DEAD, DONE)
-        : List.of(
-            switch (state.get()) {
-              case DEAD -> DEAD;
-              case DONE -> DONE;
-              case SCHEDULED, READY, RUNNING -> LIVE + live(state.get());
-            });
+        ? List.of(DEAD, DONE)
+        : switch (state.get()) {
+          case DEAD -> List.of(DEAD);
+          case DONE -> List.of(DONE);
+          case SCHEDULED, READY, RUNNING -> List.of();
+        };
   }
 
   /** The condition that a live job {@code j} is in this state. */

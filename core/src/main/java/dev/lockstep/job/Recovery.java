@@ -29,23 +29,25 @@ final class Recovery {
   /** More than an owner has in memory of one queue and priority of a shard. */
   private static final int SUSPECTS = 5 * JobStream.MAX_KNOWN;
 
-  // A loose scan: one step in the index for each queue and priority of the shard.
+  // A loose scan: one step in the index for each queue and priority of the shard. Should two have
+  // the same number there, they are one here: what they had in memory is among the first all the
+  // same.
   private static final String SUSPECT =
       """
       WITH RECURSIVE stream AS (
-        (SELECT queue, priority FROM lockstep.job
-         WHERE shard = ? ORDER BY queue, priority LIMIT 1)
+        (SELECT hashtextextended(queue, priority) AS number FROM lockstep.job
+         WHERE shard = ? ORDER BY hashtextextended(queue, priority) LIMIT 1)
         UNION ALL
-        SELECT n.queue, n.priority FROM stream s
+        SELECT n.number FROM stream s
         CROSS JOIN LATERAL (
-          SELECT queue, priority FROM lockstep.job
-          WHERE shard = ? AND (queue, priority) > (s.queue, s.priority)
-          ORDER BY queue, priority LIMIT 1) n),
+          SELECT hashtextextended(queue, priority) AS number FROM lockstep.job
+          WHERE shard = ? AND hashtextextended(queue, priority) > s.number
+          ORDER BY hashtextextended(queue, priority) LIMIT 1) n),
       due AS MATERIALIZED (
         SELECT d.id FROM stream s
         CROSS JOIN LATERAL (
           SELECT id, crashes, keeper FROM lockstep.job
-          WHERE shard = ? AND queue = s.queue AND priority = s.priority AND due <= now()
+          WHERE shard = ? AND hashtextextended(queue, priority) = s.number AND due <= now()
           ORDER BY due, id LIMIT ?) d
         WHERE d.crashes = 0 AND d.keeper IS NULL)
       UPDATE lockstep.job j SET crashes = 1 FROM due

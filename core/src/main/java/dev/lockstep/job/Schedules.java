@@ -80,7 +80,7 @@ public final class Schedules {
 
   /** An id for a schedule to be made, whose job is to know it. */
   public ScheduleId nextId() {
-    return new ScheduleId(ids.spread().next().value());
+    return new ScheduleId(ids.spread(1).next().value());
   }
 
   /** The same with an id from {@link #nextId}, which is used once. The caller commits. */

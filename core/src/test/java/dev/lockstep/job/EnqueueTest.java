@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -95,8 +96,11 @@ class EnqueueTest {
                     desk.jobs().copy(c, IntStream.range(0, 25_000).mapToObj(Desk::job).iterator()));
 
     assertThat(copied).isEqualTo(25_000);
-    assertThat(database.queryLong("SELECT count(DISTINCT shard) FROM lockstep.job"))
-        .isEqualTo(Desk.SHARDS);
+    List<Long> ofShards =
+        database.query("SELECT count(*) FROM lockstep.job GROUP BY shard", row -> row.getLong(1));
+    assertThat(ofShards).hasSize(Desk.SHARDS);
+    // One more for each part that was taken ahead.
+    assertThat(Collections.max(ofShards) - Collections.min(ofShards)).isLessThan(10);
   }
 
   @Test
