@@ -21,6 +21,8 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
 
   private final BenchDatabase database;
   private final HikariDataSource pool;
+  private final OneTimeTask<Void> nothing = task(() -> {});
+  private final SchedulerClient client;
   private final AtomicLong numbers = new AtomicLong();
   private int threads;
 
@@ -31,6 +33,7 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
     config.addDataSourceProperty("reWriteBatchedInserts", Boolean.toString(rewritten));
     config.setMaximumPoolSize(BenchDatabase.POOL_SIZE);
     this.pool = new HikariDataSource(config);
+    this.client = SchedulerClient.Builder.create(pool, nothing).tableName(TABLE).build();
   }
 
   /** As its documentation has the table and the indexes for PostgreSQL. */
@@ -79,12 +82,9 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
   void scheduleBatch(int jobs) {
     List<TaskInstance<?>> batch = new ArrayList<>(jobs);
     for (int i = 0; i < jobs; i++) {
-      batch.add(task(() -> {}).instance(Long.toString(numbers.incrementAndGet())));
+      batch.add(nothing.instance(Long.toString(numbers.incrementAndGet())));
     }
-    SchedulerClient.Builder.create(pool, task(() -> {}))
-        .tableName(TABLE)
-        .build()
-        .scheduleBatch(batch, Instant.now());
+    client.scheduleBatch(batch, Instant.now());
   }
 
   private static OneTimeTask<Void> task(Runnable job) {

@@ -4,6 +4,7 @@ import dev.lockstep.job.Worker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
@@ -16,7 +17,8 @@ final class JobCosts {
   private static final String PICKUP = "Lockstep, from COMMIT to start, idle queue";
   private static final String IDLE = "Lockstep, queries of an idle node";
   private static final int[] SCHEDULED = {10_000, 1_000_000, 10_000_000};
-  private static final int SCHEDULED_MAX_SECONDS = 3;
+  private static final int SCHEDULED_ROUNDS = 3;
+  private static final Drain.Time SCHEDULED_TIME = new Drain.Time(1, 2);
   private static final int BLOAT_STEP = 250_000;
   private static final int BLOAT_STEPS = 4;
   private static final int BLOAT_BATCH = 10_000;
@@ -139,29 +141,38 @@ final class JobCosts {
     return sizes;
   }
 
-  /** The same jobs again while ever more are scheduled for later, in the same queue. */
+  /**
+   * The same jobs again while ever more are scheduled for later, in the same queue: of each number
+   * the median of several rounds.
+   */
   List<Measured> scheduled() throws Exception {
     List<Measured> all = new ArrayList<>();
-    Drain.Time time =
-        new Drain.Time(Load.WARM_UP_SECONDS, Math.min(SCHEDULED_MAX_SECONDS, seconds));
     int there = 0;
     queue.clear();
+    // It goes by the share of the table that has changed: it would come while few are scheduled,
+    // and not while many are.
+    database.execute("ALTER TABLE lockstep.job SET (autovacuum_enabled = off)");
     for (int size : SCHEDULED) {
       String name = "Lockstep, %,d scheduled".formatted(size);
       Progress.say("%s: scheduling", name);
       queue.schedule(there, size);
       there = size;
-      all.add(
-          report.add(
-              Drain.run(
-                  name,
-                  LockstepQueue.CONCURRENCY,
-                  time,
-                  database,
-                  queue,
-                  LockstepQueue.PER_SECOND)));
-      removeDue();
+      List<Measured> rounds = new ArrayList<>();
+      for (int round = 0; round < SCHEDULED_ROUNDS; round++) {
+        rounds.add(
+            Drain.run(
+                name,
+                LockstepQueue.CONCURRENCY,
+                SCHEDULED_TIME,
+                database,
+                queue,
+                LockstepQueue.PER_SECOND));
+        removeDue();
+      }
+      rounds.sort(Comparator.comparingDouble(Measured::perSecond));
+      all.add(report.add(rounds.get(SCHEDULED_ROUNDS / 2)));
     }
+    database.execute("ALTER TABLE lockstep.job RESET (autovacuum_enabled)");
     return all;
   }
 
