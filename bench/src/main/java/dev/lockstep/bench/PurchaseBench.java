@@ -23,13 +23,16 @@ final class PurchaseBench {
   private static final int POSITIONS = BASE * (BASE + 1) / 2;
 
   // The triangle-lottery document, §2: what it says of its own design, on four cores.
-  private static final double DOCUMENT_PER_SECOND = 450;
+  private static final int DOCUMENT_PER_SECOND = 450;
   private static final double DOCUMENT_P95_MS = 420;
 
   /** How many times the document's rate, at half its p95. */
   private static final int TIMES = 5;
 
-  private static final int PACE = (int) (TIMES * DOCUMENT_PER_SECOND);
+  private static final int PACE = TIMES * DOCUMENT_PER_SECOND;
+
+  /** The server's own upkeep and VACUUM come once a minute, and are part of it. */
+  private static final int MIN_PACED_SECONDS = 60;
 
   /** More than any server sells here; stock must not end before the time does. */
   private static final int MAX_PER_SECOND = 4_000;
@@ -48,13 +51,16 @@ final class PurchaseBench {
 
   /**
    * As many as it can sell, which says little of latency: with all connections always waiting it is
-   * their number divided by the rate. So also at the rate that is aimed at, which buyers who come
-   * and go make: the document's 450 a second after 180 ms each are 81 at once, of its 500 users.
+   * their number divided by the rate. So also at the document's rate and at the one that is aimed
+   * at, which buyers who come and go make: 450 a second after 180 ms each are 81 at once, of the
+   * document's 500 users.
    */
   private static void measure(
       BenchDatabase database, int seconds, Report report, String gateway, int latencyMs)
       throws Exception {
+    int pacedSeconds = Math.max(seconds, MIN_PACED_SECONDS);
     String most = "as many as it sells, " + gateway;
+    String documents = "%,d a second, %s".formatted(DOCUMENT_PER_SECOND, gateway);
     String paced = "%,d a second, %s".formatted(PACE, gateway);
     Progress.say("%s: starting the server", gateway);
     try (BenchedServer server =
@@ -62,7 +68,10 @@ final class PurchaseBench {
             database,
             Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":%d}".formatted(latencyMs)))) {
       int campaigns =
-          1 + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + 15) * MAX_PER_SECOND / POSITIONS;
+          1
+              + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + pacedSeconds + 25)
+                  * MAX_PER_SECOND
+                  / POSITIONS;
       List<String> ids = new ArrayList<>(campaigns);
       for (int i = 1; i <= campaigns; i++) {
         Progress.say("%s: publishing campaign %d of %d", gateway, i, campaigns);
@@ -72,10 +81,15 @@ final class PurchaseBench {
         long chargedBefore = charged(database);
         Measured closed = load.run(most, CONNECTIONS, seconds, n -> purchase(ids, n));
         awaitRest(database);
-        Measured open = load.runPaced(paced, CONNECTIONS, PACE, seconds, n -> purchase(ids, n));
-        long acknowledged = closed.acknowledged() + open.acknowledged();
+        Measured asDocument =
+            load.runPaced(
+                documents, CONNECTIONS, DOCUMENT_PER_SECOND, seconds, n -> purchase(ids, n));
+        Measured open =
+            load.runPaced(paced, CONNECTIONS, PACE, pacedSeconds, n -> purchase(ids, n));
+        long acknowledged = closed.acknowledged() + asDocument.acknowledged() + open.acknowledged();
         requireBalance(server, ids, gateway, acknowledged, charged(database) - chargedBefore);
         report.add(closed);
+        report.add(asDocument);
         report.add(open);
       }
     }
@@ -84,11 +98,13 @@ final class PurchaseBench {
         report.find(most, CONNECTIONS).perSecond(),
         DOCUMENT_PER_SECOND,
         TIMES);
-    report.atMost(
-        "p95 at %,d a second / 420 ms of the document, %s".formatted(PACE, gateway),
-        report.find(paced, CONNECTIONS).p95Ms(),
-        DOCUMENT_P95_MS,
-        0.5);
+    for (String name : List.of(documents, paced)) {
+      report.atMost(
+          "p95 / 420 ms of the document, " + name,
+          report.find(name, CONNECTIONS).p95Ms(),
+          DOCUMENT_P95_MS,
+          0.5);
+    }
   }
 
   private static String publish(BenchedServer server, String name)

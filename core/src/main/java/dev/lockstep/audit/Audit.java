@@ -14,18 +14,21 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that every record of the stock agrees with every other, in one REPEATABLE READ snapshot,
- * so that a sale under way is never mistaken for an error; and pauses the pools where they do not.
+ * Checks that every record of a scope's stock agrees with every other, in one REPEATABLE READ
+ * snapshot, so that a sale under way is never mistaken for an error; and pauses the pools where
+ * they do not.
+ *
+ * <p>Scopes are checked one after the other, each in a snapshot of its own, which keeps VACUUM back
+ * no longer than that takes. After each it rests for as long: those who sell meanwhile have half a
+ * core less at most.
  *
  * <p>{@link #checkChanged} looks at pools that have changed since the last check and at the audit
  * rows written since; {@link #checkAll} looks at everything from the beginning. Neither locks a
@@ -42,12 +45,18 @@ public final class Audit {
 
   // A counter that was changed by hand differs from the mark even though the sequence does not; a
   // pool that is new, or was found broken, differs from any.
-  private static final String POOLS =
+  private static final String LOOKED_AT =
       """
-      SELECT p.scope, p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold
       FROM lockstep.pool p LEFT JOIN lockstep.audit_mark m ON m.scope = p.scope AND m.pool = p.pool
-      WHERE ? OR (p.audit_seq, p.held, p.sold) IS DISTINCT FROM (m.seq, m.held, m.sold)
-      ORDER BY p.scope, p.pool""";
+      WHERE (? OR (p.audit_seq, p.held, p.sold) IS DISTINCT FROM (m.seq, m.held, m.sold))
+      """;
+
+  private static final String SCOPES = "SELECT DISTINCT p.scope " + LOOKED_AT + "ORDER BY p.scope";
+
+  private static final String POOLS =
+      "SELECT p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold "
+          + LOOKED_AT
+          + "AND p.scope = ? ORDER BY p.pool";
 
   private static final String NOW = "SELECT now()";
 
@@ -87,7 +96,9 @@ public final class Audit {
     return check(true);
   }
 
-  private record Found(Instant at, Map<Long, List<PoolFacts>> pools, List<Violation> violations) {}
+  private record Begun(Instant at, List<Long> scopes) {}
+
+  private record Found(List<PoolFacts> pools, List<Violation> violations) {}
 
   private AuditReport check(boolean everything) {
     TxOptions snapshot =
@@ -97,21 +108,31 @@ public final class Audit {
             .asReadOnly()
             .withStatementTimeout(PATIENCE)
             .withDeadline(PATIENCE);
-    Found found = transactor.call(snapshot, connection -> look(connection, everything));
-    // Whatever fails, first of all every broken pool stops selling.
-    Optional<RuntimeException> failure = pauseAll(found.violations());
-    found.pools().forEach((scope, pools) -> saveMarks(scope, pools, found.violations()));
-    if (failure.isPresent()) {
-      throw failure.get();
+    Begun begun = transactor.call(snapshot, connection -> begin(connection, everything));
+    List<PoolFacts> pools = new ArrayList<>();
+    List<Violation> violations = new ArrayList<>();
+    List<RuntimeException> failures = new ArrayList<>();
+    for (long scope : begun.scopes()) {
+      long beganNanos = System.nanoTime();
+      Found found = transactor.call(snapshot, connection -> look(connection, scope, everything));
+      pauseAll(found.violations(), failures);
+      saveMarks(scope, found.pools(), found.violations());
+      pools.addAll(found.pools());
+      violations.addAll(found.violations());
+      LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
     }
-    List<PoolFacts> all = found.pools().values().stream().flatMap(List::stream).toList();
+    if (!failures.isEmpty()) {
+      RuntimeException first = failures.get(0);
+      failures.subList(1, failures.size()).forEach(first::addSuppressed);
+      throw first;
+    }
     long changes =
-        all.stream().mapToLong(pool -> Math.max(0, pool.auditSeq() - pool.from().seq())).sum();
-    return new AuditReport(found.at(), all.size(), changes, found.violations());
+        pools.stream().mapToLong(pool -> Math.max(0, pool.auditSeq() - pool.from().seq())).sum();
+    return new AuditReport(begun.at(), pools.size(), changes, violations);
   }
 
-  private Optional<RuntimeException> pauseAll(List<Violation> violations) {
-    RuntimeException failure = null;
+  /** One that cannot be paused keeps no other from being paused. */
+  private void pauseAll(List<Violation> violations, List<RuntimeException> failures) {
     for (Violation violation : violations) {
       log.error(
           "Invariant broken: {} of pool {} in scope {}: {}",
@@ -122,56 +143,48 @@ public final class Audit {
       try {
         pauser.pause(violation);
       } catch (RuntimeException e) {
-        if (failure == null) {
-          failure = e;
-        } else {
-          failure.addSuppressed(e);
-        }
+        failures.add(e);
       }
     }
-    return Optional.ofNullable(failure);
   }
 
-  private static Found look(Connection connection, boolean everything) throws SQLException {
-    Map<Long, List<PoolFacts>> byScope = new LinkedHashMap<>();
+  private static Begun begin(Connection connection, boolean everything) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Instant> now = trip.query(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
-    trip.query(
-        POOLS,
-        row ->
-            byScope
-                .computeIfAbsent(row.getLong(1), scope -> new ArrayList<>())
-                .add(facts(row, everything)),
-        everything);
+    Rows<Long> scopes = trip.query(SCOPES, row -> row.getLong(1), everything);
     trip.send();
-    List<Violation> violations = new ArrayList<>();
-    for (Map.Entry<Long, List<PoolFacts>> scope : byScope.entrySet()) {
-      violations.addAll(new ScopeCheck(scope.getKey(), scope.getValue()).violations(connection));
-    }
-    return new Found(now.list().get(0), byScope, violations);
+    return new Begun(now.list().get(0), scopes.list());
+  }
+
+  private static Found look(Connection connection, long scope, boolean everything)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<PoolFacts> pools = trip.query(POOLS, row -> facts(row, everything), everything, scope);
+    trip.send();
+    List<Violation> violations =
+        pools.list().isEmpty()
+            ? List.of()
+            : new ScopeCheck(scope, pools.list()).violations(connection);
+    return new Found(pools.list(), violations);
   }
 
   private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {
-    Mark mark = new Mark(row.getLong(8), row.getInt(9), row.getInt(10));
+    Mark mark = new Mark(row.getLong(7), row.getInt(8), row.getInt(9));
     boolean broken = mark.seq() == BROKEN;
     return new PoolFacts(
-        row.getLong(2),
-        row.getBoolean(3),
+        row.getLong(1),
+        row.getBoolean(2),
+        row.getInt(3),
         row.getInt(4),
         row.getInt(5),
-        row.getInt(6),
-        row.getLong(7),
+        row.getLong(6),
         broken,
         everything || broken ? Mark.START : mark);
   }
 
   /** A pool with a violation is looked at again, from its first audit row, until it is mended. */
   private void saveMarks(long scope, List<PoolFacts> pools, List<Violation> violations) {
-    Set<Long> broken =
-        violations.stream()
-            .filter(violation -> violation.scope() == scope)
-            .map(Violation::pool)
-            .collect(Collectors.toSet());
+    Set<Long> broken = violations.stream().map(Violation::pool).collect(Collectors.toSet());
     List<Mark> marks =
         pools.stream()
             .map(pool -> broken.contains(pool.pool()) ? new Mark(BROKEN, 0, 0) : pool.now())

@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * What a check looked at and found.
  *
- * @param checkedAt the moment of the snapshot, on the database's clock
+ * @param checkedAt when it was begun, on the database's clock
  * @param pools pools looked at
  * @param changes audit rows looked at
  */

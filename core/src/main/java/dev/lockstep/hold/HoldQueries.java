@@ -48,12 +48,15 @@ final class HoldQueries {
         ORDER BY h.expires_at LIMIT 1) due
       ORDER BY s.scope""";
 
-  // As above: the first of each scope, by the index of what expires.
+  // As above: the first of each scope, by the index of what expires. No further than is asked for:
+  // what was sold long before it would have expired is in the index until VACUUM comes.
   private static final String NEXT_EXPIRY =
       """
       SELECT extract(epoch FROM min(due.expires_at) - now()) * 1000 FROM lockstep.scope s
       CROSS JOIN LATERAL (
-        SELECT h.expires_at FROM lockstep.hold h WHERE h.scope = s.scope AND h.state = 0
+        SELECT h.expires_at FROM lockstep.hold h
+        WHERE h.scope = s.scope AND h.state = 0
+          AND h.expires_at <= now() + ? * interval '1 millisecond'
         ORDER BY h.expires_at LIMIT 1) due""";
 
   // The unit says who has it, the hold whether it was sold. Units and holds are laid side by side
@@ -175,14 +178,17 @@ final class HoldQueries {
     }
   }
 
-  static Optional<Duration> untilNextExpiry(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(NEXT_EXPIRY);
-        ResultSet row = statement.executeQuery()) {
-      row.next();
-      double ms = row.getDouble(1);
-      return row.wasNull()
-          ? Optional.empty()
-          : Optional.of(Duration.ofMillis((long) Math.ceil(Math.max(0, ms))));
+  static Optional<Duration> untilNextExpiry(Connection connection, Duration within)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(NEXT_EXPIRY)) {
+      statement.setLong(1, within.toMillis());
+      try (ResultSet row = statement.executeQuery()) {
+        row.next();
+        double ms = row.getDouble(1);
+        return row.wasNull()
+            ? Optional.empty()
+            : Optional.of(Duration.ofMillis((long) Math.ceil(Math.max(0, ms))));
+      }
     }
   }
 

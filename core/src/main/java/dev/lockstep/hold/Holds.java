@@ -280,11 +280,12 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * How long it is until the next expiry of a hold that is there now; empty if nothing is held. A
-   * new hold lasts a second at least: who asks that often knows of every expiry before it comes.
+   * How long it is until the next expiry of a hold that is there now; empty if none expires within
+   * that time. A new hold lasts a second at least: who asks that often knows of every expiry before
+   * it comes.
    */
-  public Optional<Duration> untilNextExpiry() {
-    return transactor.call(HoldQueries::untilNextExpiry);
+  public Optional<Duration> untilNextExpiry(Duration within) {
+    return transactor.call(connection -> HoldQueries.untilNextExpiry(connection, within));
   }
 
   /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */

@@ -197,7 +197,8 @@ final class Attempts<T> {
     private Rows<Optional<Suspect>> setLocal(
         RoundTrip trip, String lockTimeout, String statementTimeout) {
       if (options.pointLookups()) {
-        PointLookups.SWITCHED_OFF.forEach(name -> trip.update("SET LOCAL " + name + " = off"));
+        PointLookups.SETTINGS.forEach(
+            one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
       }
       trip.update("SET LOCAL lock_timeout = " + lockTimeout);
       return trip.query(

@@ -2,32 +2,36 @@ package dev.lockstep.tx;
 
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
  * Planning for look-ups by key, for the rest of a transaction: see {@link
  * TxOptions#pointLookups()}. With scans, hash joins and merge joins priced out, what is left is the
- * nested loop over an index, which is right for a batch of keys at any size of the table.
+ * nested loop over an index, which is right for a batch of keys at any size of the table; and there
+ * is nothing that it pays to compile, or to start other processes for.
  */
 public final class PointLookups {
-  /** The settings that stand in its way. */
-  static final List<String> SWITCHED_OFF =
-      List.of("enable_seqscan", "enable_hashjoin", "enable_mergejoin");
+  /** A setting that stands in its way, and what it is set to. */
+  record Setting(String name, String value) {}
+
+  static final List<Setting> SETTINGS =
+      List.of(
+          new Setting("enable_seqscan", "off"),
+          new Setting("enable_hashjoin", "off"),
+          new Setting("enable_mergejoin", "off"),
+          new Setting("jit", "off"),
+          new Setting("max_parallel_workers_per_gather", "0"));
 
   /** Columns of a SELECT that switch it on. */
-  static final String ON =
-      SWITCHED_OFF.stream()
-          .map("set_config('%s', 'off', true)"::formatted)
-          .collect(Collectors.joining(", "));
+  static final String ON = columns(one -> setConfig(one, "'" + one.value() + "'"));
 
   private static final String CURRENT =
-      "SELECT current_setting('enable_seqscan'), current_setting('enable_hashjoin'),"
-          + " current_setting('enable_mergejoin')";
-  private static final String RESTORE =
-      "SELECT set_config('enable_seqscan', ?, true), set_config('enable_hashjoin', ?, true),"
-          + " set_config('enable_mergejoin', ?, true)";
+      "SELECT " + columns(one -> "current_setting('%s')".formatted(one.name()));
+  private static final String RESTORE = "SELECT " + columns(one -> setConfig(one, "?"));
 
   private PointLookups() {}
 
@@ -42,7 +46,13 @@ public final class PointLookups {
     trip.update("SET LOCAL enable_nestloop = " + (on ? "off" : "on"));
   }
 
-  private record Settings(String seqscan, String hashjoin, String mergejoin) {}
+  private static String columns(Function<Setting, String> column) {
+    return SETTINGS.stream().map(column).collect(Collectors.joining(", "));
+  }
+
+  private static String setConfig(Setting setting, String value) {
+    return "set_config('%s', %s, true)".formatted(setting.name(), value);
+  }
 
   /**
    * Runs work so on a connection of the caller's, and leaves the settings as they were. When the
@@ -50,16 +60,21 @@ public final class PointLookups {
    */
   public static <T> T during(Connection connection, TxWork<T> work) throws SQLException {
     RoundTrip before = new RoundTrip(connection);
-    Rows<Settings> settings =
-        before.query(
-            CURRENT, row -> new Settings(row.getString(1), row.getString(2), row.getString(3)));
+    Rows<Object[]> settings = before.query(CURRENT, PointLookups::texts);
     before.query("SELECT " + ON, row -> true);
     before.send();
     T result = work.run(connection);
-    Settings found = settings.list().get(0);
     RoundTrip after = new RoundTrip(connection);
-    after.query(RESTORE, row -> true, found.seqscan(), found.hashjoin(), found.mergejoin());
+    after.query(RESTORE, row -> true, settings.list().get(0));
     after.send();
     return result;
+  }
+
+  private static Object[] texts(ResultSet row) throws SQLException {
+    Object[] texts = new Object[SETTINGS.size()];
+    for (int i = 0; i < texts.length; i++) {
+      texts[i] = row.getString(i + 1);
+    }
+    return texts;
   }
 }

@@ -50,7 +50,9 @@ class SessionStateTest {
             "on",
             "off",
             "off",
-            "off");
+            "off",
+            "off",
+            "0");
     assertThat(session()).isEqualTo(before);
   }
 
@@ -63,7 +65,8 @@ class SessionStateTest {
     List<String> inside =
         transactor.call(writing, SessionStateTest::settings, connection -> Optional.empty());
 
-    assertThat(inside).startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off");
+    assertThat(inside)
+        .startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0");
     assertThat(session()).isEqualTo(before);
   }
 
@@ -128,7 +131,9 @@ class SessionStateTest {
             "transaction_read_only",
             "enable_seqscan",
             "enable_hashjoin",
-            "enable_mergejoin")) {
+            "enable_mergejoin",
+            "jit",
+            "max_parallel_workers_per_gather")) {
       settings.add(Sql.text(connection, "SHOW " + name));
     }
     return settings.add(String.valueOf(Sql.pid(connection))).build().toList();

@@ -32,8 +32,7 @@ final class Upkeep {
   /** Wakes with the next expiry, so that stock that comes back shows at once. */
   private static Duration takeBack(Holds holds) {
     holds.sweep();
-    Duration next = holds.untilNextExpiry().orElse(LONGEST_WAIT);
-    Duration wait = next.compareTo(LONGEST_WAIT) < 0 ? next : LONGEST_WAIT;
+    Duration wait = holds.untilNextExpiry(LONGEST_WAIT).orElse(LONGEST_WAIT);
     return wait.compareTo(SHORTEST_WAIT) > 0 ? wait : SHORTEST_WAIT;
   }
 }

@@ -1,5 +1,6 @@
 package dev.lockstep.server.api;
 
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
@@ -8,8 +9,8 @@ import java.util.Map;
 /** What a handler answers. Immutable by convention: the body is not changed after it was given. */
 public record Answer(int status, JsonObject body, Map<String, String> headers) {
   static final String PROBLEM_TYPE = "application/problem+json";
-  static final String REQUEST_ID = "X-Request-Id";
-  private static final String JSON_TYPE = "application/json";
+  static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("X-Request-Id");
+  private static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
 
   /** The handler sends the response itself, bit by bit. */
   public static final Answer STREAMING = new Answer(0, new JsonObject(), Map.of());
@@ -46,7 +47,7 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
   }
 
   void send(HttpServerResponse response) {
-    response.setStatusCode(status).putHeader("Content-Type", JSON_TYPE);
+    response.setStatusCode(status).putHeader(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
     headers.forEach(response::putHeader);
     boolean problem = PROBLEM_TYPE.equals(headers.get("Content-Type"));
     String requestId = response.headers().get(REQUEST_ID);

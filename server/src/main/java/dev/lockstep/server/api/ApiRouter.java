@@ -2,6 +2,7 @@ package dev.lockstep.server.api;
 
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.json.DecodeException;
 import io.vertx.ext.web.Router;
@@ -99,7 +100,7 @@ public final class ApiRouter {
   }
 
   private Future<Optional<Principal>> authenticate(RoutingContext context, Endpoint endpoint) {
-    String header = context.request().getHeader("Authorization");
+    String header = context.request().getHeader(HttpHeaders.AUTHORIZATION);
     if (header == null) {
       return visitor(context, endpoint);
     }
@@ -165,7 +166,7 @@ public final class ApiRouter {
     if (endpoint.body().isEmpty()) {
       throw Problem.badRequest("This takes no body.").asException();
     }
-    requireJson(context.request().getHeader("Content-Type"));
+    requireJson(context.request().getHeader(HttpHeaders.CONTENT_TYPE));
     Object body = parse(context, endpoint.takesMany());
     endpoint.body().get().check("", body);
     return body;

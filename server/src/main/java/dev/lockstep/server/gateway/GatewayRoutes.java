@@ -6,6 +6,7 @@ import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
@@ -35,6 +36,9 @@ final class GatewayRoutes {
   private final Vertx vertx;
   private final byte[] authorization;
   private final Bookkeeper bookkeeper;
+  private static final CharSequence JSON = HttpHeaders.createOptimized("application/json");
+  private static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("Request-Id");
+
   private final FaultSwitch faults;
 
   GatewayRoutes(Vertx vertx, String apiKey, Bookkeeper bookkeeper, FaultSwitch faults) {
@@ -90,7 +94,7 @@ final class GatewayRoutes {
   // ------------------------------------------------------------------ what every request passes
 
   private void authorize(RoutingContext context) {
-    String given = context.request().getHeader("Authorization");
+    String given = context.request().getHeader(HttpHeaders.AUTHORIZATION);
     if (given != null
         && MessageDigest.isEqual(given.getBytes(StandardCharsets.UTF_8), authorization)) {
       context.next();
@@ -271,8 +275,8 @@ final class GatewayRoutes {
     }
     response
         .setStatusCode(answer.status())
-        .putHeader("Content-Type", "application/json")
-        .putHeader("Request-Id", requestId(context))
+        .putHeader(HttpHeaders.CONTENT_TYPE, JSON)
+        .putHeader(REQUEST_ID, requestId(context))
         .end(answer.body());
   }
 

@@ -5,6 +5,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpClientResponse;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.RequestOptions;
@@ -16,6 +17,9 @@ import org.slf4j.LoggerFactory;
 /** Posts one event. */
 final class WebhookSender implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WebhookSender.class);
+
+  private static final CharSequence JSON =
+      HttpHeaders.createOptimized("application/json; charset=utf-8");
 
   private final WebhookTarget target;
   private final HttpClient client;
@@ -36,7 +40,7 @@ final class WebhookSender implements AutoCloseable {
         new RequestOptions()
             .setMethod(HttpMethod.POST)
             .setAbsoluteURI(target.url().toString())
-            .putHeader("Content-Type", "application/json; charset=utf-8")
+            .putHeader(HttpHeaders.CONTENT_TYPE, JSON)
             .putHeader(
                 Signature.HEADER, Signature.of(event.body(), target.secret(), Instant.now()));
     return client

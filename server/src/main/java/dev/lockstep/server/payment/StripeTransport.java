@@ -1,5 +1,9 @@
 package dev.lockstep.server.payment;
 
+import static io.vertx.core.http.HttpHeaders.CONTENT_TYPE;
+import static io.vertx.core.http.HttpHeaders.USER_AGENT;
+import static io.vertx.core.http.HttpHeaders.createOptimized;
+
 import com.stripe.exception.ApiConnectionException;
 import com.stripe.net.HttpHeaders;
 import com.stripe.net.StripeRequest;
@@ -34,10 +38,12 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
   /** The client ends a request in time; this is for the case that it does not. */
   private static final Duration GRACE = Duration.ofSeconds(2);
 
+  private static final CharSequence CLIENT_AGENT = createOptimized("X-Stripe-Client-User-Agent");
+
   private final HttpClient client;
   private final Duration connectTimeout;
   private final Duration answerTimeout;
-  private final String agent = buildXStripeClientUserAgentString();
+  private final CharSequence agent = createOptimized(buildXStripeClientUserAgentString());
 
   StripeTransport(Vertx vertx, PaymentsConfig config) {
     connectTimeout = config.connectTimeout();
@@ -81,11 +87,11 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
             .setConnectTimeout(connectTimeout.toMillis())
             .setIdleTimeout(answerTimeout.toMillis());
     request.headers().map().forEach((name, values) -> options.putHeader(name, values.get(0)));
-    options.putHeader("User-Agent", buildUserAgentString(request));
-    options.putHeader("X-Stripe-Client-User-Agent", agent);
+    options.putHeader(USER_AGENT, buildUserAgentString(request));
+    options.putHeader(CLIENT_AGENT, agent);
     @Nullable Buffer body = null;
     if (request.content() != null) {
-      options.putHeader("Content-Type", request.content().contentType());
+      options.putHeader(CONTENT_TYPE, request.content().contentType());
       body = Buffer.buffer(request.content().byteArrayContent());
     }
     Buffer content = body == null ? Buffer.buffer() : body;

@@ -1,7 +1,7 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.hold.HoldOutcome;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A step on its way through a transaction, which tells it whether it was taken there. A transaction
@@ -9,7 +9,7 @@ import java.util.Optional;
  */
 final class StepAttempt {
   private final Step step;
-  private volatile boolean taken;
+  private volatile @Nullable Change taken;
 
   StepAttempt(Step step) {
     this.step = step;
@@ -19,14 +19,17 @@ final class StepAttempt {
     return step;
   }
 
-  void decided(boolean wasTaken) {
-    taken = wasTaken;
+  /**
+   * What came of it.
+   *
+   * @param change as it was written; null: it was not taken
+   */
+  void decided(@Nullable Change change) {
+    taken = change;
   }
 
   /** The status that the purchase has now for good, if this step gave it one. */
-  Optional<Status> end(HoldOutcome outcome) {
-    return taken
-        ? step.after(outcome).map(change -> change.after().status()).filter(Status::isEnd)
-        : Optional.empty();
+  Optional<Status> end() {
+    return Optional.ofNullable(taken).map(change -> change.after().status()).filter(Status::isEnd);
   }
 }

@@ -66,7 +66,7 @@ final class StepCompanion implements Companion<StepAttempt> {
       StepAttempt attempt = made.payload();
       Step step = attempt.step();
       PurchaseId id = step.purchase().id();
-      attempt.decided(false);
+      attempt.decided(null);
       Optional<Change> change = step.after(made.outcome());
       if (change.isPresent() && changes.putIfAbsent(id, change.get()) == null) {
         attempts.put(id, attempt);
@@ -78,7 +78,8 @@ final class StepCompanion implements Companion<StepAttempt> {
     }
     if (!changes.isEmpty()) {
       Set<UUID> taken = change(exchange, campaign, List.copyOf(changes.values()), events);
-      attempts.forEach((id, attempt) -> attempt.decided(taken.contains(id.value())));
+      attempts.forEach(
+          (id, attempt) -> attempt.decided(taken.contains(id.value()) ? changes.get(id) : null));
       moved.removeAll(taken);
     }
     if (!moved.isEmpty()) {
@@ -130,7 +131,7 @@ final class StepCompanion implements Companion<StepAttempt> {
   /** The outcome is final. */
   void committed(StepAttempt attempt, HoldOutcome outcome) {
     ended(outcome, HoldState.SOLD).ifPresent(listener::committed);
-    attempt.end(outcome).ifPresent(this::ended);
+    attempt.end().ifPresent(this::ended);
   }
 
   /** A purchase has this status for good. */

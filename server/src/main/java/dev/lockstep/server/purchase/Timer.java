@@ -49,10 +49,12 @@ final class Timer {
       RETURNING %s, now() > p.created_at + ? * interval '1 millisecond'"""
           .formatted(PurchaseTable.COLUMNS);
 
+  // No further than anybody waits: what has ended is in the index until VACUUM comes.
   private static final String NEXT_DUE =
       """
       SELECT extract(epoch FROM due_at - now()) * 1000 FROM lockstep_server.purchase
-      WHERE status IN (0, 1, 5) ORDER BY due_at LIMIT 1""";
+      WHERE status IN (0, 1, 5) AND due_at <= now() + ? * interval '1 millisecond'
+      ORDER BY due_at LIMIT 1""";
 
   private static final String FORGET_EVENTS =
       """
@@ -96,12 +98,12 @@ final class Timer {
   }
 
   private Duration untilNextDue(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Long> next = trip.query(NEXT_DUE, row -> (long) Math.ceil(row.getDouble(1)));
-    trip.send();
     long longest = timings.pollInterval().toMillis();
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Long> next = trip.query(NEXT_DUE, row -> (long) Math.ceil(row.getDouble(1)), longest);
+    trip.send();
     long shortest = Math.min(SHORTEST_WAIT.toMillis(), longest);
-    long wait = next.list().isEmpty() ? longest : Math.min(longest, next.list().get(0));
+    long wait = next.list().isEmpty() ? longest : next.list().get(0);
     return Duration.ofMillis(Math.max(shortest, wait));
   }
 
