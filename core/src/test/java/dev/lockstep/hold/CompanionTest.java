@@ -3,13 +3,17 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.Tampered;
+import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -63,6 +67,31 @@ class CompanionTest {
     assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", 20));
     assertThat(payments.calls).extracting(List::size).containsExactly(20);
     assertThat(paidHolds()).hasSize(20);
+  }
+
+  @Test
+  void whatItPutsOffCostsNoCrossingOfTheNetwork() {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(1);
+    List<String> crossings = new CopyOnWriteArrayList<>();
+    Companion<String> patient =
+        (exchange, outcomes) -> {
+          RoundTrip trip = exchange.trip();
+          for (Accompanied<String> one : outcomes) {
+            Granted granted = (Granted) one.outcome();
+            trip.update(PAY, one.payload(), granted.hold().id().value());
+          }
+          exchange.putOff(trip);
+        };
+
+    try (Holds node =
+        new Holds(new Transactor(Tampered.noting(database.dataSource(), crossings)))) {
+      Door.await(node.submit(sale.acquire("buyer", Line.of(pool, 1)), patient, "p1"));
+    }
+
+    assertThat(paidHolds()).hasSize(1);
+    // What is read; and the stock, the payment and COMMIT.
+    assertThat(crossings).containsExactly("prepareStatement", "prepareStatement", "commit");
   }
 
   @Test
