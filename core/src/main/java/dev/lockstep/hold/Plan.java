@@ -33,8 +33,18 @@ record Plan(
   /** A hold that was in one state as stored, and is as it says here after the batch. */
   record HoldChange(HoldState before, Hold after) {}
 
-  /** A unit goes from one owner to another; null: free. */
-  record UnitChange(PoolId pool, int unit, @Nullable HoldId before, @Nullable HoldId after) {}
+  /**
+   * A unit goes from one owner to another; null: free.
+   *
+   * @param rank its place in the shuffle, by which it is found among its neighbours; null where it
+   *     was not read
+   */
+  record UnitChange(
+      PoolId pool,
+      int unit,
+      @Nullable Integer rank,
+      @Nullable HoldId before,
+      @Nullable HoldId after) {}
 
   /**
    * @param paused whether it was seen to be paused

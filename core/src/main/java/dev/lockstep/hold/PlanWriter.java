@@ -2,7 +2,6 @@ package dev.lockstep.hold;
 
 import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
-import dev.lockstep.hold.Plan.UnitChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
@@ -17,7 +16,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
@@ -86,15 +84,6 @@ final class PlanWriter {
         unnest(?, ?) WITH ORDINALITY AS x (hold, ended_by, i)
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
-
-  // A unit changes hands only from the owner it was seen with: no unit is without a rank.
-  private static final String UPDATE_UNITS =
-      """
-      UPDATE lockstep.unit u SET hold = x.after, returned = (x.after IS NULL),
-        rank = CASE WHEN u.hold IS NOT DISTINCT FROM x.before THEN u.rank END
-      FROM unnest(?, ?, ?, ?) AS x (pool, unit, before, after)
-      WHERE u.scope = ? AND u.pool = x.pool AND u.unit = x.unit
-        AND u.pool = ANY (?) AND u.unit = ANY (?)""";
 
   // The guard of a buyer's limit: it holds even against a node that saw no row to lock. No use is
   // below zero.
@@ -173,25 +162,29 @@ final class PlanWriter {
 
   private RoundTrip statements(Exchange exchange) {
     RoundTrip trip = exchange.trip().failingAs(this::orConflict);
+    UnitWrites units = new UnitWrites(new ScopeId(scope), plan.units());
     Map<String, Integer> lowered = quotas(delta -> delta < 0);
     boolean join =
         lowered.size() > 1
             || plan.changedHolds().size() > 1
-            || plan.units().size() > 1
+            || units.pairs()
             || plan.pools().size() > 1;
     if (join) {
       PointLookups.pairByHash(trip, true);
     }
     updatePools(trip);
     updateHolds(trip);
-    updateUnits(trip);
+    units.paired(trip);
     lowerQuotas(trip, lowered);
     if (join) {
       PointLookups.pairByHash(trip, false);
     }
-    raiseQuotas(trip, quotas(delta -> delta > 0));
+    units.lookedUp(trip);
     insertHolds(trip);
     insertAudit(trip);
+    // Last: buyers are all that two batches of one scope may both want when they have no pool in
+    // common, and the one that waits has done the rest by then.
+    raiseQuotas(trip, quotas(delta -> delta > 0));
     return trip;
   }
 
@@ -282,21 +275,6 @@ final class PlanWriter {
     }
   }
 
-  private void updateUnits(RoundTrip trip) {
-    List<UnitChange> units = plan.units();
-    if (!units.isEmpty()) {
-      trip.update(
-          UPDATE_UNITS,
-          SqlArray.bigints(map(units, unit -> unit.pool().value())),
-          SqlArray.integers(map(units, UnitChange::unit)),
-          SqlArray.uuids(map(units, unit -> uuid(unit.before()))),
-          SqlArray.uuids(map(units, unit -> uuid(unit.after()))),
-          scope,
-          SqlArray.bigints(new TreeSet<>(map(units, unit -> unit.pool().value()))),
-          SqlArray.integers(map(units, UnitChange::unit)));
-    }
-  }
-
   private void insertAudit(RoundTrip trip) {
     List<StockChange> audit = plan.audit();
     if (!audit.isEmpty()) {
@@ -347,10 +325,6 @@ final class PlanWriter {
         pool.seqAfter(),
         scope,
         pool.counts().pool().value());
-  }
-
-  private static java.util.@Nullable UUID uuid(@Nullable HoldId id) {
-    return id == null ? null : id.value();
   }
 
   private static <T, R extends @Nullable Object> List<R> map(

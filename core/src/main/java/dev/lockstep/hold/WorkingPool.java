@@ -27,7 +27,7 @@ final class WorkingPool {
   private PoolCounts counts;
   private long seq;
 
-  private record Owners(@Nullable HoldId before, @Nullable HoldId after) {}
+  private record Owners(@Nullable Integer rank, @Nullable HoldId before, @Nullable HoldId after) {}
 
   WorkingPool(PoolRow row, List<UnitRow> offered, Map<Integer, UnitRow> named) {
     this.row = row;
@@ -66,20 +66,21 @@ final class WorkingPool {
     }
     List<Integer> taken = new ArrayList<>(quantity);
     while (taken.size() < quantity) {
-      int unit = nextFree();
-      own(unit, null, hold);
+      UnitRow offer = nextOffered();
+      int unit = offer == null ? nextFreed() : offer.unit();
+      own(unit, offer, null, hold);
       taken.add(unit);
     }
     return taken;
   }
 
   void takeNamed(List<Integer> units, HoldId hold) {
-    units.forEach(unit -> own(unit, null, hold));
+    units.forEach(unit -> own(unit, named.get(unit), null, hold));
   }
 
   void giveBack(List<Integer> units, HoldId hold) {
     for (int unit : units) {
-      own(unit, hold, null);
+      own(unit, null, hold, null);
       freed.add(unit);
     }
   }
@@ -105,20 +106,25 @@ final class WorkingPool {
     touched.forEach(
         (unit, owners) -> {
           if (!Objects.equals(owners.before, owners.after)) {
-            changes.add(new UnitChange(counts.pool(), unit, owners.before, owners.after));
+            changes.add(
+                new UnitChange(counts.pool(), unit, owners.rank, owners.before, owners.after));
           }
         });
     return changes;
   }
 
-  private int nextFree() {
+  private @Nullable UnitRow nextOffered() {
     while (!offered.isEmpty()) {
-      int unit = offered.remove().unit();
+      UnitRow offer = offered.remove();
       // An earlier command of the batch may have asked for it by name.
-      if (!touched.containsKey(unit)) {
-        return unit;
+      if (!touched.containsKey(offer.unit())) {
+        return offer;
       }
     }
+    return null;
+  }
+
+  private int nextFreed() {
     while (!freed.isEmpty()) {
       int unit = freed.remove();
       if (isFree(unit)) {
@@ -140,9 +146,13 @@ final class WorkingPool {
     return stored == null || stored.hold() == null ? null : new HoldId(stored.hold());
   }
 
-  private void own(int unit, @Nullable HoldId from, @Nullable HoldId to) {
+  private void own(int unit, @Nullable UnitRow read, @Nullable HoldId from, @Nullable HoldId to) {
     Owners known = touched.get(unit);
-    touched.put(unit, new Owners(known == null ? from : known.before, to));
+    touched.put(
+        unit,
+        known == null
+            ? new Owners(read == null ? null : read.rank(), from, to)
+            : new Owners(known.rank, known.before, to));
   }
 
   /** The rank of the first unit that was never taken, now that this batch is decided. */

@@ -213,6 +213,9 @@ final class MemoryScope {
     Map<Integer, UnitRow> rows = unitsOf(change.pool());
     UnitRow row = Objects.requireNonNull(rows.get(change.unit()));
     assertThat(row.hold()).isEqualTo(change.before() == null ? null : change.before().value());
+    if (change.rank() != null) {
+      assertThat(change.rank()).as("the rank it is found by").isEqualTo(row.rank());
+    }
     HoldId after = change.after();
     rows.put(
         row.unit(),

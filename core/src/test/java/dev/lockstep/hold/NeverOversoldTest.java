@@ -83,6 +83,44 @@ class NeverOversoldTest {
     assertThat(unitsOf(results)).hasSize(STOCK).doesNotHaveDuplicates();
   }
 
+  /** So many wait that two batches are under way at once, for pools they do not share. */
+  @Test
+  void poolsThatAreSoldSideBySideSellExactlyTheirStock() throws Exception {
+    Sale sale = fixture.saleWithLimit(2);
+    List<PoolId> pools = IntStream.range(0, 8).mapToObj(i -> sale.counted(25)).toList();
+
+    List<AcquireResult> results =
+        Race.<AcquireResult>of(600)
+            .run(
+                i ->
+                    Door.QUEUE.ask(
+                        sale,
+                        sale.node(),
+                        sale.acquire("buyer-" + i / 2, Line.of(pools.get(i % 8), 1))))
+            .valuesOrThrow();
+
+    assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", 200, "SoldOut", 400));
+    assertThat(sale.faults()).as("no deadlock").doesNotContain(SqlFault.DEADLOCK);
+  }
+
+  @Test
+  void ofManyPoolsTheUnitsOfACartAreTakenOnceAndAgainWhenGivenBack() {
+    Sale sale = fixture.sale();
+    List<PoolId> pools = IntStream.range(0, 6).mapToObj(i -> sale.units(3)).toList();
+
+    Hold first = sale.hold("first", ofEach(pools, 2));
+    sale.run(sale.release(first.id()));
+    Hold all = sale.hold("second", ofEach(pools, 3));
+
+    assertThat(first.lines()).allSatisfy(line -> assertThat(line.units()).hasSize(2));
+    assertThat(all.lines())
+        .allSatisfy(line -> assertThat(line.units()).containsExactlyInAnyOrder(0, 1, 2));
+  }
+
+  private static Line[] ofEach(List<PoolId> pools, int quantity) {
+    return pools.stream().map(pool -> Line.of(pool, quantity)).toArray(Line[]::new);
+  }
+
   @Test
   void inAnyMixOfCommandsTheBooksBalanceAtEveryInstant() throws Exception {
     Sale sale = fixture.saleWithLimit(6);
