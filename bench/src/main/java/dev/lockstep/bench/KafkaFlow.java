@@ -44,6 +44,8 @@ final class KafkaFlow {
             new ByteArraySerializer())) {
       List<ProducerRecord<byte[], byte[]>> records = records(topic, count);
       producer.partitionsFor(topic);
+      // What it took to make them is no business of the producer's, nor is its garbage.
+      System.gc();
       long startedNanos = System.nanoTime();
       for (ProducerRecord<byte[], byte[]> record : records) {
         var unused =

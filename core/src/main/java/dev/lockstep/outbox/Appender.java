@@ -167,6 +167,8 @@ final class Appender implements LastWork<NewEvent> {
       appended.add(new Appended(event.stream(), event.key(), counted.seq()));
       next.put(key, new Counted(key, counted.seq() + 1, counted.ord()));
     }
+    // What is read together lies together; a key's events keep their order.
+    rows.sort(Comparator.comparingInt(row -> row.key().part()));
     return new Rest(insert(connection, rows), () -> appended);
   }
 

@@ -7,7 +7,6 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -101,7 +100,7 @@ final class SnapshotSource implements EventSource {
               RoundTrip trip = new RoundTrip(connection);
               trip.update(IN_INDEX_ORDER);
               Rows<Row> found =
-                  trip.query(LOOK, row -> row(row, asks), parameters(asks, maxRows, maxBytes));
+                  trip.query(LOOK, new RowReading(asks)::read, parameters(asks, maxRows, maxBytes));
               trip.send();
               return found.list();
             });
@@ -177,24 +176,60 @@ final class SnapshotSource implements EventSource {
         });
   }
 
-  private static Row row(ResultSet row, List<Ask> asks) throws SQLException {
-    int ask = row.getInt(1);
-    String place = row.getString(3);
-    return ask == 0
-        ? new Row(ask, row.getLong(2), place, null)
-        : new Row(ask, 0, place, new Read(event(row, asks.get(ask - 1).streamName()), place));
-  }
-
   /** Of a row with these columns, after one of the reader's own, as in the statements above. */
   static Event event(ResultSet row, String stream) throws SQLException {
+    return event(row, stream, row.getString(6), row.getString(7));
+  }
+
+  private static Event event(ResultSet row, String stream, String type, String contentType)
+      throws SQLException {
     return new Event(
         row.getLong(2),
         stream,
         row.getString(4),
         row.getLong(5),
-        row.getString(6),
-        Content.stored(row.getString(7), row.getBytes(9)),
+        type,
+        Content.stored(contentType, row.getBytes(9)),
         Texts.decode(row.getString(8)),
-        row.getObject(10, OffsetDateTime.class).toInstant());
+        // Of all ways to read a time the shortest.
+        row.getTimestamp(10).toInstant());
+  }
+
+  /**
+   * Reads the rows of a look. What is the same in many that follow each other is kept once: of
+   * thousands that wait to be delivered the collector would have to move all of it.
+   */
+  private static final class RowReading {
+    private final List<Ask> asks;
+    private final Repeated ords = new Repeated();
+    private final Repeated types = new Repeated();
+    private final Repeated contentTypes = new Repeated();
+
+    RowReading(List<Ask> asks) {
+      this.asks = asks;
+    }
+
+    Row read(ResultSet row) throws SQLException {
+      int ask = row.getInt(1);
+      if (ask == 0) {
+        return new Row(ask, row.getLong(2), row.getString(3), null);
+      }
+      String ord = ords.once(row.getString(3));
+      String type = types.once(row.getString(6));
+      String contentType = contentTypes.once(row.getString(7));
+      Event event = event(row, asks.get(ask - 1).streamName(), type, contentType);
+      return new Row(ask, 0, ord, new Read(event, ord));
+    }
+  }
+
+  private static final class Repeated {
+    private String last = "";
+
+    String once(String text) {
+      if (!text.equals(last)) {
+        last = text;
+      }
+      return last;
+    }
   }
 }

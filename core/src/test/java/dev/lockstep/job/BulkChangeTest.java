@@ -13,6 +13,7 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -35,6 +36,23 @@ class BulkChangeTest {
     assertThat(desk.tryEnqueue(keyed)).isInstanceOf(Enqueued.Accepted.class);
     assertThat(cancel(Optional.empty(), JobFilter.ALL)).isEqualTo(3);
     assertThat(desk.live()).isZero();
+  }
+
+  @Test
+  void whatSomebodyElseIsChangingIsLeftToThem() {
+    JobId theirs = desk.enqueue(Desk.job(1));
+    desk.enqueue(Desk.job(2));
+
+    desk.transactor()
+        .run(
+            c -> {
+              assertThat(desk.jobs().payload(c, theirs, OptionalInt.empty(), "3"))
+                  .isInstanceOf(EditResult.Changed.class);
+              assertThat(cancel(Optional.empty(), JobFilter.ALL)).isEqualTo(1);
+            });
+
+    assertThat(desk.jobs().find(theirs).orElseThrow().payload()).isEqualTo("3");
+    assertThat(desk.live()).isEqualTo(1);
   }
 
   @Test

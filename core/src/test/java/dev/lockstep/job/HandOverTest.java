@@ -106,6 +106,8 @@ class HandOverTest {
           assertThat(results(results -> results.keep(lease, List.of(task)))).isEmpty();
           JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
           new Recovery(desk.transactor(), shards, ids, 3).countTheLost(lease, List.of(task.row));
+          // Nor buried, if that would have been its last.
+          new Recovery(desk.transactor(), shards, ids, 1).countTheLost(lease, List.of(task.row));
           assertThat(desk.jobs().find(id).orElseThrow().version()).isEqualTo(2);
           assertThat(database.queryLong("SELECT sum(crashes + attempts) FROM lockstep.job"))
               .isZero();

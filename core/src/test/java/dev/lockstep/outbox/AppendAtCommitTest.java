@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Sql;
@@ -24,6 +26,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -261,6 +265,39 @@ class AppendAtCommitTest {
       assertThat(booked()).as("once, by the lookup").isEqualTo(effects + 1);
       assertThat(events("a")).hasSize(2 + (int) effects);
     }
+  }
+
+  @Test
+  void aConnectionLostWhileTheCommitWaitsForTheKeyLosesEventAndEffectTogetherOrNeither()
+      throws Exception {
+    String waiting =
+        """
+        SELECT pid FROM pg_stat_activity
+        WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0""";
+    post.append("a");
+    try (CommitFault fault = CommitFault.on(database);
+        Connection other = database.connection()) {
+      Transactor cut = new Transactor(fault.dataSource());
+      Outbox over = new Outbox(cut, Post.config());
+      other.setAutoCommit(false);
+      Sql.execute(other, "SELECT FROM lockstep.outbox_key WHERE key = 'a' FOR UPDATE");
+      CompletableFuture<Throwable> told =
+          CompletableFuture.supplyAsync(
+              () -> catchThrowable(() -> cut.run(connection -> bookAtCommit(connection, over))));
+      Await.blocked(database, 1);
+      long pid = database.queryLong(waiting);
+      fault.proxy().cut();
+
+      assertThat(told.get(1, TimeUnit.MINUTES)).isInstanceOf(OutcomeUnknown.class);
+      assertThat(booked()).isZero();
+      other.rollback();
+      Await.until(
+          "the server is through with it",
+          () ->
+              database.queryLong("SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid) == 0);
+    }
+    assertThat(events("a")).hasSize(1 + (int) booked());
+    assertThat(booked()).isLessThanOrEqualTo(1);
   }
 
   private boolean bookAtCommit(Connection connection, Outbox by) throws SQLException {

@@ -19,6 +19,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
 /**
@@ -89,8 +90,21 @@ final class KafkaSession implements Session {
 
   /** False when the producer refuses a record at once, before anything is asked of the broker. */
   private boolean sendAll(List<Event> events, List<Future<RecordMetadata>> sent) {
+    Repeated stream = new Repeated(KafkaSink.STREAM_HEADER);
+    Repeated type = new Repeated(KafkaSink.TYPE_HEADER);
+    Repeated contentType = new Repeated(KafkaSink.CONTENT_TYPE_HEADER);
     for (Event event : events) {
-      Future<RecordMetadata> future = producer.send(record(event));
+      ProducerRecord<byte[], byte[]> record = record(event);
+      Headers headers = record.headers();
+      headers.add(stream.with(event.stream()));
+      headers.add(KafkaSink.SEQ_HEADER, bytes(Long.toString(event.seq())));
+      headers.add(type.with(event.type()));
+      headers.add(KafkaSink.ID_HEADER, bytes(Long.toString(event.id())));
+      if (!event.headers().containsKey(KafkaSink.CONTENT_TYPE_HEADER)) {
+        headers.add(contentType.with(event.content().type()));
+      }
+      event.headers().forEach((name, value) -> headers.add(name, bytes(value)));
+      Future<RecordMetadata> future = producer.send(record);
       sent.add(future);
       if (future.isDone() && failure(future).isPresent()) {
         return false;
@@ -143,23 +157,52 @@ final class KafkaSession implements Session {
   }
 
   private ProducerRecord<byte[], byte[]> record(Event event) {
-    ProducerRecord<byte[], byte[]> record =
-        new ProducerRecord<>(
-            topic,
-            null,
-            event.appendedAt().toEpochMilli(),
-            bytes(event.key()),
-            event.content().bytes());
-    Headers headers = record.headers();
-    headers.add(KafkaSink.STREAM_HEADER, bytes(event.stream()));
-    headers.add(KafkaSink.SEQ_HEADER, bytes(Long.toString(event.seq())));
-    headers.add(KafkaSink.TYPE_HEADER, bytes(event.type()));
-    headers.add(KafkaSink.ID_HEADER, bytes(Long.toString(event.id())));
-    if (!event.headers().containsKey(KafkaSink.CONTENT_TYPE_HEADER)) {
-      headers.add(KafkaSink.CONTENT_TYPE_HEADER, bytes(event.content().type()));
+    return new ProducerRecord<>(
+        topic,
+        null,
+        event.appendedAt().toEpochMilli(),
+        bytes(event.key()),
+        event.content().bytes());
+  }
+
+  /** The header that the last record had, which the next mostly has as well. */
+  private static final class Repeated {
+    private final String name;
+    private Text last;
+
+    Repeated(String name) {
+      this.name = name;
+      this.last = new Text(name, "");
     }
-    event.headers().forEach((name, value) -> headers.add(name, bytes(value)));
-    return record;
+
+    Header with(String text) {
+      if (!last.text.equals(text)) {
+        last = new Text(name, text);
+      }
+      return last;
+    }
+  }
+
+  private static final class Text implements Header {
+    private final String name;
+    private final String text;
+    private final byte[] value;
+
+    Text(String name, String text) {
+      this.name = name;
+      this.text = text;
+      this.value = bytes(text);
+    }
+
+    @Override
+    public String key() {
+      return name;
+    }
+
+    @Override
+    public byte[] value() {
+      return value;
+    }
   }
 
   private static byte[] bytes(String text) {

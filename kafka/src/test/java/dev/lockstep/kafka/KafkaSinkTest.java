@@ -1,17 +1,23 @@
 package dev.lockstep.kafka;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.lockstep.outbox.ChangeResult;
 import dev.lockstep.outbox.Content;
+import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.NewEvent;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.Receipt;
 import dev.lockstep.outbox.Relay;
+import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SinkResult;
+import dev.lockstep.outbox.Tenure;
 import dev.lockstep.testkit.TestDatabase;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -25,6 +31,7 @@ import org.apache.kafka.common.KafkaException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a topic gets, and how a relay goes on when Kafka does not take it. */
@@ -58,6 +65,60 @@ class KafkaSinkTest {
                 "content-type", "application/json",
                 "region", "eu",
                 "traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
+  }
+
+  @Test
+  void eachRecordOfABatchHasItsOwnTypeAndContentType() {
+    stage.define(Map.of());
+    Outbox outbox = stage.outbox();
+    List<NewEvent> events =
+        List.of(
+            NewEvent.of(stage.stream, "a", "one", Content.json("{}")),
+            NewEvent.of(stage.stream, "a", "two", Content.json("{}")),
+            NewEvent.of(stage.stream, "a", "two", Content.of("text/plain", new byte[0])),
+            NewEvent.of(stage.stream, "a", "one", Content.json("{}"))
+                .withHeader("content-type", "text/html"));
+    stage.transactor().run(connection -> outbox.appendAll(connection, events));
+    stage.start(Stage.kafka());
+
+    assertThat(stage.awaitPublished(4))
+        .extracting(
+            record -> record.headers().get("lockstep-type"),
+            record -> record.headers().get("content-type"))
+        .containsExactly(
+            tuple("one", "application/json"),
+            tuple("two", "application/json"),
+            tuple("two", "text/plain"),
+            tuple("one", "text/html"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"one, two, true", "one, one, false"})
+  void outboxesFenceEachOtherUnlessEachHasANameOfItsOwnInTheCluster(
+      String name, String other, boolean delivers) throws Exception {
+    stage.define(Map.of());
+    Tenure tenure = new Tenure(stage.stream, Stage.SINK, 0, 1);
+    Event event =
+        new Event(1, stage.stream, "a", 1, "noted", Content.json("{}"), Map.of(), Instant.EPOCH);
+    try (Session first = sink(name).open(tenure);
+        Session second = sink(other).open(tenure)) {
+      assertThat(delivered(second, event)).isTrue();
+      assertThat(delivered(first, event)).isEqualTo(delivers);
+    }
+    assertThat(stage.published()).hasSize(delivers ? 2 : 1);
+  }
+
+  private KafkaSink sink(String namespace) {
+    KafkaConfig config = KafkaConfig.of(Stage.broker().bootstrapServers(), namespace);
+    return new KafkaSink(config, stage.topic, KafkaProducer::new);
+  }
+
+  private static boolean delivered(Session session, Event event) {
+    return session
+        .deliver(List.of(event))
+        .toCompletableFuture()
+        .join()
+        .equals(List.of(SinkResult.DELIVERED));
   }
 
   @Test
