@@ -42,34 +42,43 @@ final class KafkaSession implements Session {
   private sealed interface Attempt {
     record Committed() implements Attempt {}
 
-    /** Nothing of it is there, since Kafka will never take the record at this place. */
-    record Refused(int index, String error) implements Attempt {}
+    /** Nothing of it is there, since Kafka will never take one of the records. */
+    record Refused(String error) implements Attempt {}
 
     /** Nothing of it is there, or nobody knows; and no record is to blame. */
     record Failed(String reason) implements Attempt {}
   }
 
+  /**
+   * All of it; or, if a record is refused, what is in front of that one, by halves. When a
+   * transaction is aborted the producer fails those that it had not sent yet with the error of the
+   * one that was refused, so that only a record that is alone in its transaction is known to be
+   * refused itself.
+   */
   @Override
   public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
     List<SinkResult> results =
         new ArrayList<>(Collections.nCopies(events.size(), SinkResult.UNSENT));
-    int end = events.size();
-    while (end > 0) {
-      Attempt attempt = transact(events.subList(0, end));
-      if (attempt instanceof Attempt.Refused refused) {
-        // What was in front of it, of its own key, too, has to be there before it is passed by.
-        end = refused.index();
-        results.set(end, new SinkResult.Poison(refused.error()));
-      } else if (attempt instanceof Attempt.Failed failed) {
+    int delivered = 0;
+    int limit = events.size();
+    int end = limit;
+    while (delivered < limit) {
+      Attempt attempt = transact(events.subList(delivered, end));
+      if (attempt instanceof Attempt.Failed failed) {
         SinkResult down = new SinkResult.Down(failed.reason());
         return CompletableFuture.completedStage(Collections.nCopies(events.size(), down));
-      } else {
-        Collections.fill(results.subList(0, end), SinkResult.DELIVERED);
-        break;
       }
-    }
-    if (end < events.size()) {
-      Collections.fill(results.subList(end + 1, results.size()), SinkResult.UNSENT);
+      if (attempt instanceof Attempt.Refused refused) {
+        if (end - delivered == 1) {
+          results.set(delivered, new SinkResult.Poison(refused.error()));
+          break;
+        }
+        limit = end;
+      } else {
+        Collections.fill(results.subList(delivered, end), SinkResult.DELIVERED);
+        delivered = end;
+      }
+      end = delivered + Math.max(1, (limit - delivered) / 2);
     }
     return CompletableFuture.completedStage(results);
   }
@@ -122,10 +131,10 @@ final class KafkaSession implements Session {
       return new Attempt.Failed(reason);
     }
     Optional<String> first = Optional.empty();
-    for (int i = 0; i < sent.size(); i++) {
-      Optional<Throwable> failure = failure(sent.get(i));
+    for (Future<RecordMetadata> one : sent) {
+      Optional<Throwable> failure = failure(one);
       if (failure.isPresent() && isPoison(failure.get())) {
-        return new Attempt.Refused(i, failure.get().toString());
+        return new Attempt.Refused(failure.get().toString());
       }
       first = first.or(() -> failure.map(KafkaSession::reason));
     }

@@ -58,6 +58,7 @@ class FencedRelayTest {
             kind.name())) {
       paused.awaitLine(PausedProducer.HOLDING);
       paused.pause();
+      endTransactionsOf(NODE);
       stage.ageAllBut(Stage.NODE);
       stage.start(Stage.kafka());
       stage.append("a", "4");
@@ -70,6 +71,17 @@ class FencedRelayTest {
     }
   }
 
+  /** As the server does by itself when a lease has passed: it may have stopped in one. */
+  private static void endTransactionsOf(String application) {
+    database.execute(
+        """
+        DO $$ BEGIN
+          PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = '%s' AND xact_start IS NOT NULL;
+        END $$"""
+            .formatted(application));
+  }
+
   /** The relay that is paused. */
   static final class PausedRelay {
     private PausedRelay() {}
@@ -80,6 +92,7 @@ class FencedRelayTest {
       pool.setUsername(args[1]);
       pool.setPassword(args[2]);
       pool.setMaximumPoolSize(4);
+      pool.addDataSourceProperty("ApplicationName", NODE);
       KafkaConfig kafka = KafkaConfig.of(args[3], "test");
       PausedProducer.Kind kind = PausedProducer.Kind.valueOf(args[4]);
       try (HikariDataSource dataSource = new HikariDataSource(pool)) {
