@@ -99,18 +99,7 @@ final class ScopeMemory {
 
   private void follow(Plan plan) {
     for (PoolChange change : plan.pools()) {
-      PoolId id = change.counts().pool();
-      PoolRow row = pools.get(id);
-      if (row != null) {
-        pools.put(
-            id,
-            new PoolRow(
-                change.counts(),
-                row.hasUnits(),
-                row.pauseReason(),
-                change.nextRank(),
-                change.seqAfter()));
-      }
+      pools.computeIfPresent(change.counts().pool(), (id, row) -> row.after(change));
     }
   }
 

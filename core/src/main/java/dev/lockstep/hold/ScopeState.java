@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.hold.Plan.PoolChange;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,14 @@ record ScopeState(
       boolean hasUnits,
       @Nullable String pauseReason,
       int nextRank,
-      long auditSeq) {}
+      long auditSeq) {
+
+    /** As a change leaves it. */
+    PoolRow after(PoolChange change) {
+      return new PoolRow(
+          change.counts(), hasUnits, pauseReason, change.nextRank(), change.seqAfter());
+    }
+  }
 
   record UnitRow(int unit, int rank, boolean returned, @Nullable UUID hold) {}
 }

@@ -198,14 +198,7 @@ final class MemoryScope {
     for (PoolChange change : plan.pools()) {
       PoolRow row = pool(change.counts().pool());
       assertThat(change.seqBefore()).isEqualTo(row.auditSeq());
-      pools.put(
-          change.counts().pool(),
-          new PoolRow(
-              change.counts(),
-              row.hasUnits(),
-              row.pauseReason(),
-              change.nextRank(),
-              change.seqAfter()));
+      pools.put(change.counts().pool(), row.after(change));
     }
   }
 

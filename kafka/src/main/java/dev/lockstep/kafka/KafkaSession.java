@@ -99,21 +99,9 @@ final class KafkaSession implements Session {
 
   /** False when the producer refuses a record at once, before anything is asked of the broker. */
   private boolean sendAll(List<Event> events, List<Future<RecordMetadata>> sent) {
-    Repeated stream = new Repeated(KafkaSink.STREAM_HEADER);
-    Repeated type = new Repeated(KafkaSink.TYPE_HEADER);
-    Repeated contentType = new Repeated(KafkaSink.CONTENT_TYPE_HEADER);
+    Records records = new Records();
     for (Event event : events) {
-      ProducerRecord<byte[], byte[]> record = record(event);
-      Headers headers = record.headers();
-      headers.add(stream.with(event.stream()));
-      headers.add(KafkaSink.SEQ_HEADER, bytes(Long.toString(event.seq())));
-      headers.add(type.with(event.type()));
-      headers.add(KafkaSink.ID_HEADER, bytes(Long.toString(event.id())));
-      if (!event.headers().containsKey(KafkaSink.CONTENT_TYPE_HEADER)) {
-        headers.add(contentType.with(event.content().type()));
-      }
-      event.headers().forEach((name, value) -> headers.add(name, bytes(value)));
-      Future<RecordMetadata> future = producer.send(record);
+      Future<RecordMetadata> future = producer.send(records.of(event));
       sent.add(future);
       if (future.isDone() && failure(future).isPresent()) {
         return false;
@@ -165,13 +153,31 @@ final class KafkaSession implements Session {
     return cause == null ? failure.toString() : cause.toString();
   }
 
-  private ProducerRecord<byte[], byte[]> record(Event event) {
-    return new ProducerRecord<>(
-        topic,
-        null,
-        event.appendedAt().toEpochMilli(),
-        bytes(event.key()),
-        event.content().bytes());
+  /** The records of a transaction. */
+  private final class Records {
+    private final Repeated stream = new Repeated(KafkaSink.STREAM_HEADER);
+    private final Repeated type = new Repeated(KafkaSink.TYPE_HEADER);
+    private final Repeated contentType = new Repeated(KafkaSink.CONTENT_TYPE_HEADER);
+
+    ProducerRecord<byte[], byte[]> of(Event event) {
+      ProducerRecord<byte[], byte[]> record =
+          new ProducerRecord<>(
+              topic,
+              null,
+              event.appendedAt().toEpochMilli(),
+              bytes(event.key()),
+              event.content().bytes());
+      Headers headers = record.headers();
+      headers.add(stream.with(event.stream()));
+      headers.add(KafkaSink.SEQ_HEADER, bytes(Long.toString(event.seq())));
+      headers.add(type.with(event.type()));
+      headers.add(KafkaSink.ID_HEADER, bytes(Long.toString(event.id())));
+      if (!event.headers().containsKey(KafkaSink.CONTENT_TYPE_HEADER)) {
+        headers.add(contentType.with(event.content().type()));
+      }
+      event.headers().forEach((name, value) -> headers.add(name, bytes(value)));
+      return record;
+    }
   }
 
   /** The header that the last record had, which the next mostly has as well. */
