@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 /** Kafka's own producer on the records that the sink sends, and a consumer that checks a topic. */
 final class KafkaFlow {
   private static final Duration POLL = Duration.ofMillis(100);
+  // More would keep the collector busy. They are sent again and again.
+  private static final int IN_MEMORY = 500_000;
 
   private KafkaFlow() {}
 
@@ -42,15 +44,15 @@ final class KafkaFlow {
                 128 * 1024),
             new ByteArraySerializer(),
             new ByteArraySerializer())) {
-      List<ProducerRecord<byte[], byte[]>> records = records(topic, count);
+      List<ProducerRecord<byte[], byte[]>> records = records(topic, Math.min(count, IN_MEMORY));
       producer.partitionsFor(topic);
       // What it took to make them is no business of the producer's, nor is its garbage.
       System.gc();
       long startedNanos = System.nanoTime();
-      for (ProducerRecord<byte[], byte[]> record : records) {
+      for (int n = 0; n < count; n++) {
         var unused =
             producer.send(
-                record,
+                records.get(n % records.size()),
                 (metadata, failure) -> {
                   if (failure == null) {
                     acknowledged.increment();
@@ -91,22 +93,27 @@ final class KafkaFlow {
     return record;
   }
 
-  /** Reads a topic to its end: every key must be there from 1 on, in order, without a gap. */
-  static void requireInOrder(String name, String bootstrapServers, String topic, long expected) {
+  /** Where a topic ends now, of which somebody is going to check what follows. */
+  static Map<TopicPartition, Long> end(String bootstrapServers, String topic) {
+    try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrapServers)) {
+      return consumer.endOffsets(partitions(consumer, topic));
+    }
+  }
+
+  /** Reads a topic on to its end: every key must be there from 1 on, in order, without a gap. */
+  static void requireInOrder(
+      String name,
+      String bootstrapServers,
+      String topic,
+      Map<TopicPartition, Long> from,
+      long expected) {
     Map<String, Long> seqs = new HashMap<>();
     long count = 0;
     long outOfOrder = 0;
-    try (KafkaConsumer<byte[], byte[]> consumer =
-        new KafkaConsumer<>(
-            Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed"),
-            new ByteArrayDeserializer(),
-            new ByteArrayDeserializer())) {
-      List<TopicPartition> partitions =
-          consumer.partitionsFor(topic).stream()
-              .map(info -> new TopicPartition(topic, info.partition()))
-              .toList();
+    try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrapServers)) {
+      List<TopicPartition> partitions = partitions(consumer, topic);
       consumer.assign(partitions);
-      consumer.seekToBeginning(partitions);
+      from.forEach(consumer::seek);
       Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
       while (partitions.stream()
           .anyMatch(one -> consumer.position(one) < ends.getOrDefault(one, 0L))) {
@@ -124,6 +131,20 @@ final class KafkaFlow {
     }
     Report.requireBalance(name + ", in the topic", expected, count);
     Report.requireBalance(name + ", out of order in the topic", 0, outOfOrder);
+  }
+
+  private static KafkaConsumer<byte[], byte[]> consumer(String bootstrapServers) {
+    return new KafkaConsumer<>(
+        Map.of("bootstrap.servers", bootstrapServers, "isolation.level", "read_committed"),
+        new ByteArrayDeserializer(),
+        new ByteArrayDeserializer());
+  }
+
+  private static List<TopicPartition> partitions(
+      KafkaConsumer<byte[], byte[]> consumer, String topic) {
+    return consumer.partitionsFor(topic).stream()
+        .map(info -> new TopicPartition(topic, info.partition()))
+        .toList();
   }
 
   private static byte[] bytes(String text) {

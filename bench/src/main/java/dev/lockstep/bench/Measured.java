@@ -1,5 +1,6 @@
 package dev.lockstep.bench;
 
+import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -38,6 +39,11 @@ record Measured(
   /** Of one caller that measured how many a second, and nothing about single ones. */
   static Measured rate(String name, double perSecond, long count) {
     return new Measured(name, 1, perSecond, 0, 0, 0, count, "");
+  }
+
+  /** Of several rounds the one in the middle. */
+  static double median(List<Double> rounds) {
+    return rounds.stream().sorted().toList().get(rounds.size() / 2);
   }
 
   /** The same when each call did so many things at once. */

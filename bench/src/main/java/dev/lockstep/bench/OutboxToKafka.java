@@ -8,6 +8,7 @@ import dev.lockstep.outbox.SinkSpec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
 
 /** The outbox to a real broker, and Kafka's own producer on the same records. */
 final class OutboxToKafka {
@@ -25,72 +26,69 @@ final class OutboxToKafka {
 
   private final Relaying relaying;
   private final Report report;
-  private final KafkaBroker broker;
   private final KafkaConfig config;
   private final String servers;
 
-  private OutboxToKafka(Relaying relaying, Report report, KafkaBroker broker) {
+  private OutboxToKafka(Relaying relaying, Report report, String servers) {
     this.relaying = relaying;
     this.report = report;
-    this.broker = broker;
-    this.servers = broker.bootstrapServers();
+    this.servers = servers;
     this.config = KafkaConfig.of(servers, "bench");
   }
 
-  static void run(Relaying relaying, int seconds, int count, Report report) throws Exception {
+  /**
+   * @param backlog a stream of so many events
+   */
+  static void run(Relaying relaying, int seconds, String backlog, int count, Report report)
+      throws Exception {
     Progress.say("Starting Kafka");
     try (KafkaBroker broker = KafkaBroker.start()) {
-      for (String topic : List.of("warm-up", "producer", "hot", "latency")) {
+      for (String topic : List.of("producer", "relay", "hot", "latency")) {
         broker.createTopic(topic, TOPIC_PARTITIONS, Map.of());
       }
-      OutboxToKafka bench = new OutboxToKafka(relaying, report, broker);
+      OutboxToKafka bench = new OutboxToKafka(relaying, report, broker.bootstrapServers());
       // First, since its warm-up is that of the others, too.
       Measured latency =
           relaying.latency(LATENCY, MAX_WARM_UP_SECONDS, seconds, bench.sink("latency"));
-      bench.warmUp(count / 4);
-      bench.throughput(count);
+      bench.warmUp(backlog, count);
+      bench.throughput(backlog, count);
       bench.hotKey(count / 4);
       report.add(latency);
     }
   }
 
   /** Both in turns, since the broker and the disk are not always in the same mood. */
-  private void throughput(int count) throws Exception {
+  private void throughput(String backlog, int count) throws Exception {
     List<Double> produced = new ArrayList<>();
     List<Double> relayed = new ArrayList<>();
     for (int round = 1; round <= ROUNDS; round++) {
       Progress.say("%s, %d", PRODUCER, round);
       produced.add(KafkaFlow.produce(PRODUCER, servers, "producer", count));
-      String topic = "relay-" + round;
-      broker.createTopic(topic, TOPIC_PARTITIONS, Map.of());
-      relayed.add(relaying.drain(RELAY, count, relaying.config(), sink(topic)));
-      KafkaFlow.requireInOrder(RELAY, servers, topic, count);
+      Map<TopicPartition, Long> end = KafkaFlow.end(servers, "relay");
+      relayed.add(relaying.deliverAll(RELAY, backlog, count, sink("relay")));
+      KafkaFlow.requireInOrder(RELAY, servers, "relay", end, count);
     }
-    report.add(Measured.rate(PRODUCER, median(produced), count));
-    report.add(Measured.rate(RELAY, median(relayed), count));
-  }
-
-  private static double median(List<Double> rounds) {
-    return rounds.stream().sorted().toList().get(rounds.size() / 2);
+    report.add(Measured.rate(PRODUCER, Measured.median(produced), count));
+    report.add(Measured.rate(RELAY, Measured.median(relayed), count));
   }
 
   private void hotKey(int count) throws Exception {
-    String stream = relaying.defineCounted();
-    relaying.append(HOT, stream, count, 1);
-    double relayed = relaying.deliver(HOT, stream, count, relaying.config(), sink("hot"));
-    KafkaFlow.requireInOrder(HOT, servers, "hot", count);
+    String stream = relaying.backlog(HOT, count, 1);
+    Map<TopicPartition, Long> end = KafkaFlow.end(servers, "hot");
+    double relayed = relaying.deliverAll(HOT, stream, count, sink("hot"));
+    KafkaFlow.requireInOrder(HOT, servers, "hot", end, count);
     report.add(Measured.rate(HOT, relayed, count));
   }
 
-  private void warmUp(int count) throws Exception {
+  private void warmUp(String backlog, int count) throws Exception {
     String name = "Kafka: warming up";
     WarmUp relay = new WarmUp();
     for (int i = 0; i < MAX_ROUNDS && !relay.isOver(); i++) {
-      relay.passed(relaying.drain(name, count, relaying.config(), sink("warm-up")));
+      relay.passed(relaying.deliverAll(name, backlog, count, sink("relay")));
     }
     WarmUp producer = new WarmUp();
     for (int i = 0; i < MAX_ROUNDS && !producer.isOver(); i++) {
-      producer.passed(KafkaFlow.produce(name, servers, "warm-up", count));
+      producer.passed(KafkaFlow.produce(name, servers, "producer", count));
     }
   }
 

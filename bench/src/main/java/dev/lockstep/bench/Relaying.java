@@ -38,10 +38,10 @@ final class Relaying {
     return stream;
   }
 
-  /** A stream whose events are counted. */
-  String defineCounted() {
+  /** A stream that nobody has read yet, of so many events. */
+  String backlog(String name, int count, int portfolios) {
     String stream = define();
-    count(stream);
+    append(name, stream, count, portfolios);
     return stream;
   }
 
@@ -86,29 +86,29 @@ final class Relaying {
   }
 
   /**
-   * Starts a relay and lets it deliver what was appended to a counted stream; how many a second.
+   * Has a stream delivered from its first event on, as often as asked for: whoever begins to read
+   * it finds it as it was.
    *
    * @param inner where to; null: nowhere
+   * @return how many a second
    */
-  double deliver(String name, String stream, int count, RelayConfig config, @Nullable Sink inner)
-      throws Exception {
+  double deliverAll(String name, String stream, int count, @Nullable Sink inner) throws Exception {
+    outbox.define(stream, List.of(SinkSpec.of("sink", COUNTING, "")), "bench");
+    return deliver(name, stream, count, inner);
+  }
+
+  /** Starts a relay and lets it deliver what the stream's sink has before it; how many a second. */
+  double deliver(String name, String stream, int count, @Nullable Sink inner) throws Exception {
     settle();
     Progress.say("%s", name);
     CountingSink sink = new CountingSink(inner, count, event -> {});
-    Relay relay = start(config, sink);
+    Relay relay = start(config(), sink);
     try {
       return sink.await(name);
     } finally {
       relay.close();
       retire(stream);
     }
-  }
-
-  /** Appends events, then has them delivered; how many a second. */
-  double drain(String name, int count, RelayConfig config, @Nullable Sink inner) throws Exception {
-    String stream = defineCounted();
-    append(name, stream, count, PORTFOLIOS);
-    return deliver(name, stream, count, config, inner);
   }
 
   /**
@@ -119,7 +119,8 @@ final class Relaying {
   Measured latency(String name, int maxWarmUpSeconds, int seconds, @Nullable Sink inner)
       throws Exception {
     Progress.say("%s", name);
-    String stream = defineCounted();
+    String stream = define();
+    count(stream);
     CommitToPublish pace = new CommitToPublish(maxWarmUpSeconds, seconds);
     CountingSink sink = new CountingSink(inner, Long.MAX_VALUE, pace::published);
     settle();

@@ -16,8 +16,10 @@ import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -74,6 +76,26 @@ class UnreadTransfersTest {
     assertThat(bank.ask(bank.linked(bank.move(several, world, 1), bank.move(world, several, 2))))
         .isEqualTo(new Refused(0, new InsufficientFunds(several, 0, 1)));
     assertThat(bank.ask(bank.move(one, world, 1))).isEqualTo(new InsufficientFunds(one, 0, 1));
+  }
+
+  /** Many accounts are changed by one statement, few by one each. */
+  @Test
+  void aFloorThatWasRaisedElsewhereIsInForceAmongMany() {
+    AccountId world = bank.world();
+    List<AccountId> many = Stream.generate(() -> bank.open(OptionalLong.of(-10))).limit(9).toList();
+    AccountId last = many.get(8);
+    assertThat(bank.ask(oneOfEach(many, world))).isInstanceOf(AllDone.class);
+    bank.anotherNode().setFloor(bank.book(), last, OptionalLong.of(-1));
+
+    assertThat(bank.ask(oneOfEach(many, world)))
+        .isEqualTo(new Refused(8, new InsufficientFunds(last, 0, 1)));
+    assertThat(bank.faults()).as("it was tried unread").contains(SqlFault.SERIALIZATION);
+    assertThat(many).allSatisfy(account -> assertThat(bank.balance(account)).isEqualTo(-1));
+  }
+
+  private Linked oneOfEach(List<AccountId> accounts, AccountId to) {
+    return bank.linked(
+        accounts.stream().map(from -> bank.move(from, to, 1)).toArray(LedgerCommand<?>[]::new));
   }
 
   @Test
