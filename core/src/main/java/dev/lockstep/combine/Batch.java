@@ -6,23 +6,16 @@ import java.util.List;
  * What one writer took from a lane at once. Compared by identity: two batches are never the same.
  */
 final class Batch<Q, A> {
-  private final Half half;
   private final List<Pending<Q, A>> pending;
   private final int taken;
   private volatile List<Delivery.Answer> answers = List.of();
 
   /**
-   * @param half what of its key it touches
    * @param taken how many left the queue, abandoned ones included
    */
-  Batch(Half half, List<Pending<Q, A>> pending, int taken) {
-    this.half = half;
+  Batch(List<Pending<Q, A>> pending, int taken) {
     this.pending = pending;
     this.taken = taken;
-  }
-
-  Half half() {
-    return half;
   }
 
   List<Pending<Q, A>> pending() {

@@ -17,11 +17,6 @@ import org.jspecify.annotations.Nullable;
 interface BatchRunner<K, Q, A> {
   List<A> run(K key, List<Q> requests);
 
-  /** What of its key the request touches. */
-  default Half half(Q request) {
-    return Half.BOTH;
-  }
-
   /** Whether the calling thread may run a batch itself. */
   default boolean mayRunHere() {
     return true;
@@ -45,11 +40,6 @@ interface BatchRunner<K, Q, A> {
               connection -> latest.ifCommitted(connection, operation, key));
       latest.committed(operation, key);
       return answers;
-    }
-
-    @Override
-    public Half half(Q request) {
-      return operation.half(request);
     }
 
     /** Not inside a transaction: the batch has one of its own, and must not join. */

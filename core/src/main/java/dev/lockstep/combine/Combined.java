@@ -15,23 +15,13 @@ import java.util.List;
  * <p>The same steps serve a batch of five hundred in the combiner's transaction and a batch of one
  * on a caller's connection.
  *
- * @param <K> what contends: requests of one key are decided together and in order, unless they are
- *     of different {@linkplain #half halves}
+ * @param <K> what contends: requests of one key are decided together and in order
  * @param <Q> a request
  * @param <S> what the locked rows said
  * @param <P> the plan: what to write, and the answers
  * @param <A> an answer
  */
 public interface Combined<K, Q, S, P, A> {
-
-  /**
-   * What of its key a request touches. Under a rush a batch of the one half may be decided while
-   * one of the other is under way: whatever both could want must then be safe between two
-   * processes, too, for to the database they look like that.
-   */
-  default Half half(Q request) {
-    return Half.BOTH;
-  }
 
   /** Locks and reads what the requests need. May write nothing that a decision depends on. */
   S lock(Exchange exchange, K key, List<Q> requests) throws SQLException;
@@ -46,8 +36,8 @@ public interface Combined<K, Q, S, P, A> {
   List<A> answers(P plan);
 
   /**
-   * The plan is committed, and no other is under way here that touches what it touched of its key.
-   * Not called on the caller's connection, where nobody can tell.
+   * The plan is committed, and no other of its key is under way here. Not called on the caller's
+   * connection, where nobody can tell.
    */
   default void committed(K key, P plan) {}
 

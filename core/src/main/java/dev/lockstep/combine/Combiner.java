@@ -1,7 +1,6 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.Delivery.Answer;
-import dev.lockstep.combine.Lanes.Taken;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
@@ -9,9 +8,12 @@ import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -28,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests queue per key. A writer takes whatever is waiting for one key, decides and writes it
  * in one transaction, and answers. There is no fixed delay: a lone caller's request is a batch of
  * one at once, and a batch grows only by what arrives while the one before it commits. A key has
- * one writer at a time, or, when many wait, one for each of its {@linkplain Half halves}; keys with
- * waiting requests take turns, so a hot key cannot starve a quiet one.
+ * one writer at a time; keys with waiting requests take turns, so a hot key cannot starve a quiet
+ * one.
  *
  * <p>A batch that fails for a reason that may lie in a request is split until the bad request
  * stands alone; only its caller gets the exception. A full queue refuses at once with {@link
@@ -55,10 +57,13 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition quiet = lock.newCondition();
-  // Guarded by lock.
-  private final Lanes<K, Q, A> lanes = new Lanes<>();
+  // Guarded by lock. A key has an entry while requests of it wait or run.
+  private final Map<K, Lane<K, Q, A>> lanes = new HashMap<>();
+  // Guarded by lock. Lanes that have requests and no writer, longest waiting first.
+  private final ArrayDeque<Lane<K, Q, A>> turns = new ArrayDeque<>();
   // Guarded by lock. Batches taken from their lane and not yet answered.
   private final Set<Batch<Q, A>> unanswered = new HashSet<>();
+  private int waiting;
   private int writers;
   private boolean closed;
   // Set when close has waited long enough: what is not begun by then is not begun at all.
@@ -128,7 +133,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public int waiting() {
     lock.lock();
     try {
-      return lanes.waiting();
+      return waiting;
     } finally {
       lock.unlock();
     }
@@ -141,12 +146,16 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    */
   @Override
   public void close() {
-    List<Pending<Q, A>> neverBegun;
+    List<Pending<Q, A>> neverBegun = new ArrayList<>();
     lock.lock();
     try {
       closed = true;
       awaitQuiet();
-      neverBegun = lanes.clear();
+      for (Lane<K, Q, A> lane : lanes.values()) {
+        neverBegun.addAll(lane.clear());
+      }
+      waiting = 0;
+      turns.clear();
     } finally {
       lock.unlock();
     }
@@ -158,14 +167,20 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   private Pending<Q, A> enqueue(K key, Pending<Q, A> pending) {
-    Half half = runner.half(pending.request());
-    LockstepException refusal;
+    LockstepException refusal = null;
     boolean startWriter = false;
     lock.lock();
     try {
-      refusal = refusal(key);
-      if (refusal == null && lanes.add(key, half, pending)) {
-        startWriter = reserveWriter();
+      Lane<K, Q, A> lane = lanes.get(key);
+      int waitingForKey = lane == null ? 0 : lane.size();
+      if (closed) {
+        refusal = new CombinerClosed(config.name());
+      } else if (waitingForKey >= config.maxWaitingPerKey()) {
+        refusal = overloaded(waitingForKey, 1);
+      } else if (waiting >= config.maxWaiting()) {
+        refusal = overloaded(waiting, config.maxWriters());
+      } else {
+        startWriter = add(lane, key, pending);
       }
     } finally {
       lock.unlock();
@@ -178,23 +193,18 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     return pending;
   }
 
-  /** Under the lock. */
-  private @Nullable LockstepException refusal(K key) {
-    int waitingForKey = lanes.waiting(key);
-    if (closed) {
-      return new CombinerClosed(config.name());
+  /** Under the lock. True if a writer must be started for it. */
+  private boolean add(@Nullable Lane<K, Q, A> known, K key, Pending<Q, A> pending) {
+    Lane<K, Q, A> lane = known;
+    if (lane == null) {
+      lane = new Lane<>(key);
+      lanes.put(key, lane);
+      turns.add(lane);
     }
-    if (waitingForKey >= config.maxWaitingPerKey()) {
-      return overloaded(waitingForKey, 1);
-    }
-    return lanes.waiting() >= config.maxWaiting()
-        ? overloaded(lanes.waiting(), config.maxWriters())
-        : null;
-  }
-
-  /** Under the lock. True if one more must be started; else one of those there are comes by. */
-  private boolean reserveWriter() {
-    if (writers >= config.maxWriters()) {
+    lane.add(pending);
+    waiting++;
+    // A lane that is already known is being written or has its turn coming.
+    if (known != null || writers >= config.maxWriters()) {
       return false;
     }
     writers++;
@@ -225,15 +235,16 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     if (caller instanceof ForkJoinWorkerThread || caller.isInterrupted() || !runner.mayRunHere()) {
       return false;
     }
-    Lane<K, Q, A> lane;
-    Batch<Q, A> batch = new Batch<>(Half.BOTH, List.of(pending), 0);
+    Lane<K, Q, A> lane = new Lane<>(key);
+    Batch<Q, A> batch = new Batch<>(List.of(pending), 0);
     lock.lock();
     try {
-      lane = closed || writers >= config.maxWriters() ? null : lanes.claim(key);
-      if (lane == null) {
+      boolean free = writers < config.maxWriters() && turns.isEmpty() && !lanes.containsKey(key);
+      if (closed || !free) {
         return false;
       }
       writers++;
+      lanes.put(key, lane);
       unanswered.add(batch);
     } finally {
       lock.unlock();
@@ -247,8 +258,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private void passOn(Lane<K, Q, A> lane) {
     lock.lock();
     try {
-      lanes.leave(lane, Half.BOTH);
-      if (!lanes.hasTurn()) {
+      leave(lane);
+      if (turns.isEmpty()) {
         writers--;
         quiet.signalAll();
         return;
@@ -261,29 +272,38 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   /** A writer: serves lanes in turn until none has a request. */
   private void write() {
-    Taken<K, Q, A> taken = null;
+    Lane<K, Q, A> lane = null;
     while (true) {
-      boolean another;
+      Batch<Q, A> batch;
       lock.lock();
       try {
-        if (taken != null) {
-          lanes.leave(taken.lane(), taken.batch().half());
+        if (lane != null) {
+          leave(lane);
         }
-        taken = lanes.next(config.maxBatch());
-        if (taken == null) {
+        lane = turns.poll();
+        if (lane == null) {
           writers--;
           quiet.signalAll();
           return;
         }
-        unanswered.add(taken.batch());
-        another = lanes.offer(taken.lane()) && reserveWriter();
+        batch = lane.take(config.maxBatch());
+        waiting -= batch.taken();
+        unanswered.add(batch);
       } finally {
         lock.unlock();
       }
-      if (another) {
-        startWriter();
-      }
-      serve(taken.lane().key(), taken.batch());
+      serve(lane.key(), batch);
+    }
+  }
+
+  /**
+   * Under the lock. Puts the lane just served behind the others, or forgets it when it is empty.
+   */
+  private void leave(Lane<K, Q, A> served) {
+    if (served.size() == 0) {
+      lanes.remove(served.key());
+    } else {
+      turns.add(served);
     }
   }
 
@@ -358,7 +378,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private void awaitQuiet() {
     long leftNanos = config.drainTimeout().toNanos();
     try {
-      while (leftNanos > 0 && (lanes.waiting() > 0 || writers > 0 || !unanswered.isEmpty())) {
+      while (leftNanos > 0 && (waiting > 0 || writers > 0 || !unanswered.isEmpty())) {
         leftNanos = quiet.awaitNanos(leftNanos);
       }
     } catch (InterruptedException e) {

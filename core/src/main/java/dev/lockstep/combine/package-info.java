@@ -6,8 +6,7 @@
  * writers, retries, isolation of bad requests, and overload control.
  *
  * <p>Promises: every request is answered exactly once, whatever throws; requests of a key are
- * decided in the order they came, unless they are of different halves of it; one bad request never
- * fails its neighbours.
+ * decided in the order they came; one bad request never fails its neighbours.
  */
 @NullMarked
 package dev.lockstep.combine;

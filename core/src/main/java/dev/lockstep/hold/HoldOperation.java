@@ -1,7 +1,6 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.combine.Combined;
-import dev.lockstep.combine.Half;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOperation.Seen;
@@ -59,25 +58,6 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
 
   /** A plan together with the asks it answers. */
   record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
-
-  /**
-   * The half of its pools. Commands on a hold do not say which pools it has, and companions may
-   * touch anything.
-   */
-  @Override
-  public Half half(Ask ask) {
-    return !ask.thorough() && ask.attachment() == null && ask.command() instanceof Acquire acquire
-        ? halfOf(acquire.lines())
-        : Half.BOTH;
-  }
-
-  private static Half halfOf(List<Line> lines) {
-    Half half = Half.of(lines.get(0).pool().value());
-    for (Line line : lines) {
-      half = half.with(Half.of(line.pool().value()));
-    }
-    return half;
-  }
 
   @Override
   public Seen lock(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
@@ -172,7 +152,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
     if (seen.locked()) {
       memory(scope).learn(seen.state(), seen.nanos(), decided.plan());
     } else {
-      memory(scope).confirm(seen.state(), decided.plan());
+      memory(scope).confirm(decided.plan());
     }
   }
 

@@ -6,12 +6,11 @@ import dev.lockstep.hold.ScopeState.PoolRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Several nodes that sell from one scope would miss again and again, and so would a client that
  * repeats itself: after a miss the memory is left alone for a while, longer each time.
  *
- * <p>Pools are lent to a batch that is decided on them, and brought back when it has committed. One
- * that is still lent when the next batch asks for it was lost on the way.
- *
- * <p>Thread-safe: two batches of a scope may be under way, if they have no pool in common.
+ * <p>Used by one writer of the scope at a time.
  */
 final class ScopeMemory {
   /** How long the database's clock is carried on by our own. */
@@ -39,24 +35,28 @@ final class ScopeMemory {
   private static final int MAX_POOLS = 10_000;
 
   private final Map<PoolId, PoolRow> pools = new HashMap<>();
-  private final Set<PoolId> lent = new HashSet<>();
   private Instant readAt = Instant.EPOCH;
   private long readNanos;
   private OptionalInt buyerLimit = OptionalInt.empty();
+  // False from when a batch begins to when it is known to have committed.
+  private boolean certain;
+  private boolean relied;
   private int misses;
   private long pausedUntilNanos;
 
   /** The state such a batch can be decided on without reading; empty: it has to be read. */
-  synchronized Optional<ScopeState> recall(List<Acquire> commands, long nanos) {
-    Map<PoolId, Integer> quantities = quantities(commands);
-    noteMiss(quantities.keySet(), nanos);
+  Optional<ScopeState> recall(List<Acquire> commands, long nanos) {
+    noteMiss(nanos);
     boolean usable =
-        nanos - readNanos < CLOCK_LASTS.toNanos() && (misses == 0 || nanos - pausedUntilNanos >= 0);
-    Map<PoolId, PoolRow> wanted = usable ? enough(quantities) : null;
+        certain
+            && nanos - readNanos < CLOCK_LASTS.toNanos()
+            && (misses == 0 || nanos - pausedUntilNanos >= 0);
+    Map<PoolId, PoolRow> wanted = usable ? enough(commands) : null;
+    certain = false;
     if (wanted == null) {
       return Optional.empty();
     }
-    lent.addAll(wanted.keySet());
+    relied = true;
     return Optional.of(
         new ScopeState(
             readAt.plusNanos((nanos - readNanos) / 1_000 * 1_000),
@@ -71,10 +71,9 @@ final class ScopeMemory {
   }
 
   /** A batch that read and locked what it needed has committed. */
-  synchronized void learn(ScopeState state, long stateNanos, Plan plan) {
+  void learn(ScopeState state, long stateNanos, Plan plan) {
     if (pools.size() > MAX_POOLS) {
       pools.clear();
-      lent.clear();
     }
     state
         .pools()
@@ -91,44 +90,36 @@ final class ScopeMemory {
   }
 
   /** A batch that was decided from memory has committed. */
-  synchronized void confirm(ScopeState remembered, Plan plan) {
-    lent.removeAll(remembered.pools().keySet());
-    misses = 0;
-    follow(plan);
+  void confirm(Plan plan) {
+    if (relied) {
+      relied = false;
+      misses = 0;
+      follow(plan);
+    }
   }
 
   private void follow(Plan plan) {
     for (PoolChange change : plan.pools()) {
       pools.computeIfPresent(change.counts().pool(), (id, row) -> row.after(change));
     }
+    certain = true;
   }
 
-  /** What was lent and not brought back was not as remembered, or nobody knows: it is forgotten. */
-  private void noteMiss(Set<PoolId> wanted, long nanos) {
-    boolean missed = false;
-    for (PoolId id : wanted) {
-      if (lent.remove(id)) {
-        pools.remove(id);
-        missed = true;
-      }
-    }
-    if (missed) {
+  private void noteMiss(long nanos) {
+    if (relied) {
+      relied = false;
       pausedUntilNanos = nanos + (FIRST_PAUSE.toNanos() << Math.min(misses, MAX_DOUBLINGS));
       misses++;
     }
   }
 
-  private static Map<PoolId, Integer> quantities(List<Acquire> commands) {
-    Map<PoolId, Integer> quantities = new HashMap<>();
+  private @Nullable Map<PoolId, PoolRow> enough(List<Acquire> commands) {
+    Map<PoolId, Integer> quantities = new TreeMap<>();
     for (Acquire command : commands) {
       for (Line line : command.lines()) {
         quantities.merge(line.pool(), line.quantity(), Integer::sum);
       }
     }
-    return quantities;
-  }
-
-  private @Nullable Map<PoolId, PoolRow> enough(Map<PoolId, Integer> quantities) {
     Map<PoolId, PoolRow> wanted = new HashMap<>();
     for (Map.Entry<PoolId, Integer> quantity : quantities.entrySet()) {
       PoolRow row = pools.get(quantity.getKey());

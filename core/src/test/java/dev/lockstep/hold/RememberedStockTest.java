@@ -186,19 +186,6 @@ class RememberedStockTest {
   }
 
   @Test
-  void batchesThatHaveNoPoolInCommonDoNotMissEachOther() {
-    Memories of = new Memories(new ScopeMemory());
-    of.learn(0);
-
-    assertThat(of.recalls(1, 1)).isTrue();
-    assertThat(of.recalls(2, 2)).as("while the first is under way").isTrue();
-    of.confirm();
-    assertThat(of.recalls(3, 1)).as("both proved right").isTrue();
-    assertThat(of.recalls(4, 1)).as("a miss").isFalse();
-    assertThat(of.recalls(5, 2)).as("which holds for all").isFalse();
-  }
-
-  @Test
   void theClockIsAskedAgainAfterASecond() {
     Memories of = new Memories(new ScopeMemory());
     of.learn(0);
@@ -208,20 +195,15 @@ class RememberedStockTest {
     assertThat(of.recalls(1_000)).isFalse();
   }
 
-  /** A memory of two pools, with the time in milliseconds. */
+  /** A memory of one pool, with the time in milliseconds. */
   private record Memories(ScopeMemory memory) {
-    private static Acquire command(int pool) {
-      return Acquire.of(
-          new ScopeId(1),
-          HoldId.next(),
-          new BuyerId("buyer"),
-          List.of(Line.of(new PoolId(pool), 1)),
-          Duration.ofMinutes(1));
-    }
-
-    private static PoolRow row(int pool) {
-      return new PoolRow(new PoolCounts(new PoolId(pool), 9, 0, 0), false, null, 0, 0);
-    }
+    private static final Acquire COMMAND =
+        Acquire.of(
+            new ScopeId(1),
+            HoldId.next(),
+            new BuyerId("buyer"),
+            List.of(Line.of(new PoolId(1), 1)),
+            Duration.ofMinutes(1));
 
     private static final ScopeState STATE =
         new ScopeState(
@@ -231,7 +213,9 @@ class RememberedStockTest {
             List.of(),
             false,
             Map.of(),
-            Map.of(new PoolId(1), row(1), new PoolId(2), row(2)),
+            Map.of(
+                new PoolId(1),
+                new PoolRow(new PoolCounts(new PoolId(1), 9, 0, 0), false, null, 0, 0)),
             Map.of(),
             Map.of());
     private static final Plan NO_CHANGE = Decision.decide(STATE, List.of(), Duration.ofMinutes(1));
@@ -241,15 +225,11 @@ class RememberedStockTest {
     }
 
     boolean recalls(long ms) {
-      return recalls(ms, 1);
-    }
-
-    boolean recalls(long ms, int pool) {
-      return memory.recall(List.of(command(pool)), ms * 1_000_000).isPresent();
+      return memory.recall(List.of(COMMAND), ms * 1_000_000).isPresent();
     }
 
     void confirm() {
-      memory.confirm(STATE, NO_CHANGE);
+      memory.confirm(NO_CHANGE);
     }
   }
 }
