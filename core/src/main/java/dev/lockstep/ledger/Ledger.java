@@ -55,7 +55,6 @@ public final class Ledger implements AutoCloseable {
   private final LedgerOperation operation;
   private final Combiner<BookId, Ask, Reply> combiner;
   private final Transactor transactor;
-  private final LedgerCheck check;
 
   public Ledger(Transactor transactor) {
     this(transactor, LedgerConfig.DEFAULT);
@@ -66,7 +65,6 @@ public final class Ledger implements AutoCloseable {
     this.transactor = transactor;
     this.operation = new LedgerOperation(config);
     this.combiner = Combiner.on(transactor, operation, config.combiner());
-    this.check = new LedgerCheck(transactor);
   }
 
   /**
@@ -292,16 +290,16 @@ public final class Ledger implements AutoCloseable {
 
   /**
    * Compares accounts, entries and transfers with each other, as far as they have changed since the
-   * last check that found nothing wrong, in one snapshot. Locks nothing; several nodes may check at
-   * once.
+   * last check that found nothing wrong, each book in one snapshot. Locks nothing; several nodes may
+   * check at once. It rests as long as it looks, so that others have most of the processor.
    */
   public LedgerReport checkChanged() {
-    return check.check(false);
+    return LedgerCheck.check(transactor, false);
   }
 
   /** Compares everything, from each account's first entry. */
   public LedgerReport checkAll() {
-    return check.check(true);
+    return LedgerCheck.check(transactor, true);
   }
 
   /** Commands waiting to be decided now, over all books. */

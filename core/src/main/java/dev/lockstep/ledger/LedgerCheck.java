@@ -13,37 +13,79 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the ledger's tables in one REPEATABLE READ snapshot, so that a transfer under way is
- * never mistaken for an error. No account is locked; what is written are marks of how far entries
- * were found sound, of books in which nothing was found.
+ * Compares the ledger's tables in REPEATABLE READ snapshots, so that a transfer under way is never
+ * mistaken for an error. No account is locked; what is written are marks of how far entries were
+ * found sound, of books in which nothing was found.
+ *
+ * <p>What is said of accounts and pending transfers alone is compared for all books at once.
+ * Entries are gone through some thousands at a time, whole books in a snapshot of their own, and
+ * after each it rests for as long: those who move money meanwhile have half a core less at most.
  */
 final class LedgerCheck {
   private static final Logger log = LoggerFactory.getLogger(LedgerCheck.class);
   private static final Duration PATIENCE = Duration.ofMinutes(10);
   private static final int MAX_FOUND = 1_000;
 
-  // An account that was changed by hand differs from its mark even though the version does not.
+  /** Entries after which a snapshot ends, once its last book is through. */
+  private static final long PORTION = 5_000;
+
+  // Of an account that was changed by hand the mark differs even though the version does not.
   private static final String CHANGED =
+      """
+      FROM (VALUES (?::boolean)) AS f (everything)
+      CROSS JOIN lockstep.account a
+      LEFT JOIN lockstep.ledger_mark m ON m.book = a.book AND m.account = a.account
+      WHERE (f.everything
+        OR (a.version, a.balance, a.pending) IS DISTINCT FROM (m.version, m.balance, m.pending))
+      """;
+
+  private static final String CHANGED_BOOKS =
+      """
+      SELECT a.book, sum(a.version - CASE WHEN f.everything THEN 0 ELSE coalesce(m.version, 0) END)
+      %s GROUP BY a.book ORDER BY a.book"""
+          .formatted(CHANGED);
+
+  // One row a finding; the codes are the places in CODES.
+  private static final String LOOK_AT_ACCOUNTS =
+      """
+      (SELECT 0, book, NULL::bigint,
+         format('The balances in %s add up to %s, not to nothing.', currency, sum(balance))
+       FROM lockstep.account GROUP BY book, currency HAVING sum(balance) <> 0 LIMIT ?)
+      UNION ALL
+      (SELECT 4, coalesce(a.book, t.book), coalesce(a.account, t.source),
+         format('It has %s reserved; its pending transfers are of %s.',
+           coalesce(a.pending, 0), coalesce(t.amount, 0))
+       FROM (SELECT book, account, pending FROM lockstep.account WHERE pending > 0) a
+       FULL JOIN (SELECT book, source, sum(amount) AS amount FROM lockstep.transfer
+                  WHERE state = 0 GROUP BY book, source) t
+         ON t.book = a.book AND t.source = a.account
+       WHERE coalesce(a.pending, 0) <> coalesce(t.amount, 0) LIMIT ?)
+      UNION ALL
+      (SELECT 5, book, account,
+         format('It has %s, %s of it reserved, and a floor of %s.', balance, pending, floor)
+       FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)""";
+
+  private static final String CHANGED_OF_BOOKS =
       """
       changed AS MATERIALIZED (
         SELECT a.book, a.account, a.balance, a.pending, a.version,
           CASE WHEN f.everything THEN 0 ELSE coalesce(m.version, 0) END AS from_version,
           CASE WHEN f.everything THEN 0 ELSE coalesce(m.balance, 0) END AS from_balance,
           CASE WHEN f.everything THEN 0 ELSE coalesce(m.pending, 0) END AS from_pending
-        FROM (VALUES (?::boolean)) AS f (everything)
-        CROSS JOIN lockstep.account a
-        LEFT JOIN lockstep.ledger_mark m ON m.book = a.book AND m.account = a.account
-        WHERE f.everything
-          OR (a.version, a.balance, a.pending) IS DISTINCT FROM (m.version, m.balance, m.pending))""";
+        %s AND a.book = ANY (?))"""
+          .formatted(CHANGED);
 
-  // One row a finding; the codes are the places in CODES, the last two count what was looked at.
-  private static final String LOOK =
+  // The last two count what was looked at.
+  private static final String LOOK_AT_ENTRIES =
       """
       WITH %s,
       chain AS MATERIALIZED (
@@ -57,10 +99,6 @@ final class LedgerCheck {
       newest AS (
         SELECT DISTINCT ON (book, account) book, account, version, balance, pending
         FROM chain ORDER BY book, account, version DESC)
-      (SELECT 0, book, NULL::bigint,
-         format('The balances in %%s add up to %%s, not to nothing.', currency, sum(balance))
-       FROM lockstep.account GROUP BY book, currency HAVING sum(balance) <> 0 LIMIT ?)
-      UNION ALL
       (SELECT 1, c.book, c.account,
          format('It has %%s (%%s reserved) at version %%s; its entries end with %%s (%%s) at %%s.',
            c.balance, c.pending, c.version, coalesce(n.balance, c.from_balance),
@@ -78,22 +116,9 @@ final class LedgerCheck {
       (SELECT 3, book, NULL,
          format('The entries of transfer %%s add up to %%s, not to nothing.', transfer, sum(amount))
        FROM chain GROUP BY book, transfer HAVING sum(amount) <> 0 LIMIT ?)
-      UNION ALL
-      (SELECT 4, coalesce(a.book, t.book), coalesce(a.account, t.source),
-         format('It has %%s reserved; its pending transfers are of %%s.',
-           coalesce(a.pending, 0), coalesce(t.amount, 0))
-       FROM (SELECT book, account, pending FROM lockstep.account WHERE pending > 0) a
-       FULL JOIN (SELECT book, source, sum(amount) AS amount FROM lockstep.transfer
-                  WHERE state = 0 GROUP BY book, source) t
-         ON t.book = a.book AND t.source = a.account
-       WHERE coalesce(a.pending, 0) <> coalesce(t.amount, 0) LIMIT ?)
-      UNION ALL
-      (SELECT 5, book, account,
-         format('It has %%s, %%s of it reserved, and a floor of %%s.', balance, pending, floor)
-       FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)
       UNION ALL SELECT 6, count(*), NULL, '' FROM changed
       UNION ALL SELECT 7, count(*), NULL, '' FROM chain"""
-          .formatted(CHANGED);
+          .formatted(CHANGED_OF_BOOKS);
 
   private static final List<Check> CODES =
       List.of(
@@ -109,27 +134,35 @@ final class LedgerCheck {
       """
       WITH %s
       INSERT INTO lockstep.ledger_mark AS m (book, account, version, balance, pending)
-      SELECT book, account, version, balance, pending FROM changed
-      WHERE book <> ALL (?) ORDER BY book, account
+      SELECT book, account, version, balance, pending FROM changed ORDER BY book, account
       ON CONFLICT (book, account) DO UPDATE
       SET version = excluded.version, balance = excluded.balance, pending = excluded.pending
       WHERE m.version <= excluded.version"""
-          .formatted(CHANGED);
+          .formatted(CHANGED_OF_BOOKS);
+
+  private static final TxOptions SNAPSHOT =
+      TxOptions.DEFAULT
+          .withLabel("ledger check")
+          .withIsolation(Isolation.REPEATABLE_READ)
+          .withStatementTimeout(PATIENCE)
+          .withDeadline(PATIENCE);
 
   private final Transactor transactor;
+  private final boolean everything;
+  private final List<LedgerViolation> violations = new ArrayList<>();
+  private final long[] counted = new long[2];
 
-  LedgerCheck(Transactor transactor) {
+  private LedgerCheck(Transactor transactor, boolean everything) {
     this.transactor = transactor;
+    this.everything = everything;
   }
 
-  LedgerReport check(boolean everything) {
-    TxOptions snapshot =
-        TxOptions.DEFAULT
-            .withLabel("ledger check")
-            .withIsolation(Isolation.REPEATABLE_READ)
-            .withStatementTimeout(PATIENCE)
-            .withDeadline(PATIENCE);
-    LedgerReport report = transactor.call(snapshot, connection -> look(connection, everything));
+  /**
+   * @param everything from each account's first entry; else as far as it has changed since the last
+   *     check that found nothing
+   */
+  static LedgerReport check(Transactor transactor, boolean everything) {
+    LedgerReport report = new LedgerCheck(transactor, everything).check();
     for (LedgerViolation violation : report.violations()) {
       log.error(
           "Invariant broken: {} of book {}, account {}: {}",
@@ -141,27 +174,82 @@ final class LedgerCheck {
     return report;
   }
 
-  private record Found(int code, long book, Optional<AccountId> account, String detail) {}
+  /** A fault of a book; or, with another code, a count in its place. */
+  private record Found(int code, long book, Optional<AccountId> account, String detail) {
+    boolean isFault() {
+      return code < CODES.size();
+    }
+  }
 
-  private static LedgerReport look(Connection connection, boolean everything) throws SQLException {
+  /** A book, and the entries in it that are to be looked at. */
+  private record ChangedBook(long book, long entries) {}
+
+  private record Begun(Instant at, List<ChangedBook> books, List<Found> found) {}
+
+  private LedgerReport check() {
+    Begun begun = transactor.call(SNAPSHOT.asReadOnly(), this::begin);
+    note(begun.found());
+    for (List<Long> books : portions(begun.books())) {
+      long beganNanos = System.nanoTime();
+      note(transactor.call(SNAPSHOT, connection -> look(connection, books)));
+      LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
+    }
+    return new LedgerReport(begun.at(), counted[0], counted[1], violations);
+  }
+
+  private Begun begin(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Instant> now = trip.query("SELECT now()", row -> LedgerRows.instant(row, 1));
-    Rows<Found> rows =
+    Rows<ChangedBook> books =
         trip.query(
-            LOOK,
+            CHANGED_BOOKS, row -> new ChangedBook(row.getLong(1), row.getLong(2)), everything);
+    Rows<Found> found =
+        trip.query(LOOK_AT_ACCOUNTS, LedgerCheck::found, MAX_FOUND, MAX_FOUND, MAX_FOUND);
+    trip.send();
+    return new Begun(now.list().get(0), books.list(), found.list());
+  }
+
+  private static List<List<Long>> portions(List<ChangedBook> books) {
+    List<List<Long>> portions = new ArrayList<>();
+    long entries = PORTION;
+    for (ChangedBook book : books) {
+      if (entries >= PORTION) {
+        portions.add(new ArrayList<>());
+        entries = 0;
+      }
+      portions.get(portions.size() - 1).add(book.book());
+      // Also a book without any takes some time.
+      entries += Math.max(1, book.entries());
+    }
+    return portions;
+  }
+
+  /** What was looked at is marked in the same snapshot, unless something is wrong with its book. */
+  private List<Found> look(Connection connection, List<Long> books) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Found> found =
+        trip.query(
+            LOOK_AT_ENTRIES,
             LedgerCheck::found,
             everything,
-            MAX_FOUND,
-            MAX_FOUND,
-            MAX_FOUND,
+            SqlArray.bigints(books),
             MAX_FOUND,
             MAX_FOUND,
             MAX_FOUND);
     trip.send();
-    long[] counted = new long[2];
-    List<LedgerViolation> violations = new ArrayList<>();
-    for (Found found : rows.list()) {
-      if (found.code() < CODES.size()) {
+    Set<Long> broken = new HashSet<>();
+    violations.forEach(violation -> broken.add(violation.book().value()));
+    found.list().stream().filter(Found::isFault).forEach(fault -> broken.add(fault.book()));
+    List<Long> sound = books.stream().filter(book -> !broken.contains(book)).toList();
+    RoundTrip marks = new RoundTrip(connection);
+    marks.update(SAVE_MARKS, everything, SqlArray.bigints(sound));
+    marks.send();
+    return found.list();
+  }
+
+  private void note(List<Found> rows) {
+    for (Found found : rows) {
+      if (found.isFault()) {
         violations.add(
             new LedgerViolation(
                 CODES.get(found.code()),
@@ -169,21 +257,9 @@ final class LedgerCheck {
                 found.account(),
                 found.detail()));
       } else {
-        counted[found.code() - CODES.size()] = found.book();
+        counted[found.code() - CODES.size()] += found.book();
       }
     }
-    saveMarks(connection, everything, violations);
-    return new LedgerReport(now.list().get(0), counted[0], counted[1], violations);
-  }
-
-  private static void saveMarks(
-      Connection connection, boolean everything, List<LedgerViolation> violations)
-      throws SQLException {
-    List<Long> broken =
-        violations.stream().map(violation -> violation.book().value()).distinct().toList();
-    RoundTrip trip = new RoundTrip(connection);
-    trip.update(SAVE_MARKS, everything, SqlArray.bigints(broken));
-    trip.send();
   }
 
   private static Found found(ResultSet row) throws SQLException {

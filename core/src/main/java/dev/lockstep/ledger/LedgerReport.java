@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * What a check of the ledger looked at and found.
  *
- * @param checkedAt the moment of the snapshot, on the database's clock
+ * @param checkedAt the moment of the first snapshot, on the database's clock
  * @param accounts accounts looked at
  * @param entries entries looked at
  */

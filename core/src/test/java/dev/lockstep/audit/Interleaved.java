@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Connections between whose statements something else happens, always at the same place. */
 final class Interleaved {
-  private static final String READS_HOLDS = "FROM lockstep.hold h";
+  private static final String READS_HOLDS = "FROM lockstep.hold";
 
   private Interleaved() {}
 

@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -235,5 +236,53 @@ class LedgerRefusalsTest {
     assertThat(report.accounts()).isEqualTo(2);
     assertThat(report.entries()).isEqualTo(2);
     assertThat(report.ok()).isTrue();
+  }
+
+  /** More entries than are gone through at once, in several books; and one of the books is broken. */
+  @Test
+  void theBooksAreLookedAtSomeAtATimeAndTheBrokenOneAgain() {
+    bank.node().checkChanged();
+    List<BookId> books = Stream.of(1, 2, 3).map(n -> bookOf(2_600, n)).toList();
+    String change =
+        """
+        SET session_replication_role = replica;
+        UPDATE lockstep.entry SET balance = balance %s WHERE book = %d AND account = 2 AND version = 7;
+        RESET session_replication_role""";
+    database.execute(change.formatted("+ 1", books.get(1).value()));
+    try {
+      LedgerReport first = bank.node().checkChanged();
+      LedgerReport second = bank.node().checkChanged();
+
+      assertThat(first.accounts()).isEqualTo(6);
+      assertThat(first.entries()).isEqualTo(3 * 2 * 2_600);
+      assertThat(second.accounts()).as("the others are marked as sound").isEqualTo(2);
+      assertThat(List.of(first, second))
+          .allSatisfy(
+              report ->
+                  assertThat(report.violations())
+                      .extracting(LedgerViolation::book)
+                      .containsOnly(books.get(1)));
+    } finally {
+      database.execute(change.formatted("- 1", books.get(1).value()));
+    }
+    assertThat(bank.node().checkChanged().ok()).isTrue();
+  }
+
+  private BookId bookOf(int transfers, int number) {
+    BookId book = new BookId(bank.book().value() + number);
+    AccountId world = new AccountId(1);
+    AccountId till = new AccountId(2);
+    bank.node().openBook(book);
+    bank.node()
+        .openAccounts(
+            book,
+            List.of(
+                NewAccount.withoutFloor(world, "world", "JPY"), NewAccount.of(till, "till", "JPY")));
+    List<Move> moves =
+        Stream.generate(() -> new Move(book, TransferId.next(), world, till, new Money(1, "JPY")))
+            .limit(transfers)
+            .toList();
+    bank.transactor().run(connection -> bank.node().runAll(connection, moves));
+    return book;
   }
 }
