@@ -1,5 +1,6 @@
 package dev.lockstep.bench;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
@@ -10,6 +11,7 @@ import org.HdrHistogram.Histogram;
  */
 final class InTurns {
   private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+  private static final int MAX_WARM_UP_SECONDS = 10;
 
   private final String name;
   private final Load.Call call;
@@ -22,10 +24,17 @@ final class InTurns {
     this.call = call;
   }
 
-  /** So many measured seconds each, after a warm-up; the results in the same order. */
+  /**
+   * So many measured seconds each, after a warm-up; the results in the same order. One caller asks
+   * a few thousand times a second, and it takes some seconds until all that it runs through is
+   * compiled.
+   */
   static List<Measured> run(int seconds, InTurns... contenders) throws Exception {
     Progress.say("%s, 1 caller, in turns", contenders[0].name);
-    turns(contenders, Math.max(1, seconds / 3.0));
+    WarmUp warmUp = new WarmUp();
+    for (int second = 0; second < MAX_WARM_UP_SECONDS && !warmUp.isOver(); second++) {
+      warmUp.passed(turns(contenders, 1));
+    }
     for (InTurns contender : contenders) {
       contender.latencies.reset();
       contender.measuredNanos = 0;
@@ -34,13 +43,20 @@ final class InTurns {
     return List.of(contenders).stream().map(InTurns::measured).toList();
   }
 
-  private static void turns(InTurns[] contenders, double seconds) throws Exception {
-    long rounds = Math.round(TimeUnit.SECONDS.toNanos(1) * seconds / TURN_NANOS);
+  /** How many calls they made. */
+  private static long turns(InTurns[] contenders, int seconds) throws Exception {
+    long before = calls(contenders);
+    long rounds = TimeUnit.SECONDS.toNanos(seconds) / TURN_NANOS;
     for (long round = 0; round < rounds; round++) {
       for (InTurns contender : contenders) {
         contender.turn();
       }
     }
+    return calls(contenders) - before;
+  }
+
+  private static long calls(InTurns[] contenders) {
+    return Arrays.stream(contenders).mapToLong(contender -> contender.acknowledged).sum();
   }
 
   private void turn() throws Exception {

@@ -277,7 +277,6 @@ final class OutboxBench {
     events.fill();
     relaying.count(events.stream);
     relaying.append(BEHIND, events.stream, count, Relaying.PORTFOLIOS);
-    report.add(
-        Measured.rate(BEHIND, relaying.deliver(BEHIND, events.stream, count, null), count));
+    report.add(Measured.rate(BEHIND, relaying.deliver(BEHIND, events.stream, count, null), count));
   }
 }

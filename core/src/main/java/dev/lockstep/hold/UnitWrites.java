@@ -31,13 +31,14 @@ final class UnitWrites {
         AND u.pool = ANY (?) AND u.unit = ANY (?)""";
 
   // What was read is free, and is so still. Asks by the expressions of unit_by_rank, like the
-  // statement that reads; and for the scope itself, which keeps it on one shard.
-  private static final String BY_RANK =
+  // statement that reads, and not for the scope itself as well: a planner takes the two for
+  // independent, expects one row of the scope, and goes through all of them for each that is taken.
+  static final String BY_RANK =
       """
       UPDATE lockstep.unit u SET hold = x.hold, returned = false,
         rank = CASE WHEN u.hold IS NULL AND u.unit = x.unit THEN u.rank END
       FROM unnest(?, ?, ?, ?) AS x (pool, rank, unit, hold)
-      WHERE u.scope = ? AND u.scope + 0 = ? AND u.pool + 0 = x.pool AND u.rank = x.rank""";
+      WHERE u.scope + 0 = ? AND u.pool + 0 = x.pool AND u.rank = x.rank""";
 
   private static final String BY_RANK_IN_FEW_POOLS =
       BY_RANK + "\n  AND u.pool + 0 = ANY (?) AND u.rank = ANY (?)";
@@ -82,7 +83,6 @@ final class UnitWrites {
           SqlArray.integers(numbers(taken)),
           SqlArray.uuids(map(taken, unit -> uuid(unit.after()))),
           scope,
-          scope,
           SqlArray.bigints(new TreeSet<>(pools(taken))),
           ranks);
     }
@@ -97,7 +97,6 @@ final class UnitWrites {
           ranks(),
           SqlArray.integers(numbers(taken)),
           SqlArray.uuids(map(taken, unit -> uuid(unit.after()))),
-          scope,
           scope);
     }
   }

@@ -290,8 +290,8 @@ public final class Ledger implements AutoCloseable {
 
   /**
    * Compares accounts, entries and transfers with each other, as far as they have changed since the
-   * last check that found nothing wrong, each book in one snapshot. Locks nothing; several nodes may
-   * check at once. It rests as long as it looks, so that others have most of the processor.
+   * last check that found nothing wrong, each book in one snapshot. Locks nothing; several nodes
+   * may check at once. It rests as long as it looks, so that others have most of the processor.
    */
   public LedgerReport checkChanged() {
     return LedgerCheck.check(transactor, false);

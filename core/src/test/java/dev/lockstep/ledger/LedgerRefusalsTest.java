@@ -238,7 +238,9 @@ class LedgerRefusalsTest {
     assertThat(report.ok()).isTrue();
   }
 
-  /** More entries than are gone through at once, in several books; and one of the books is broken. */
+  /**
+   * More entries than are gone through at once, in several books; and one of the books is broken.
+   */
   @Test
   void theBooksAreLookedAtSomeAtATimeAndTheBrokenOneAgain() {
     bank.node().checkChanged();
@@ -277,7 +279,8 @@ class LedgerRefusalsTest {
         .openAccounts(
             book,
             List.of(
-                NewAccount.withoutFloor(world, "world", "JPY"), NewAccount.of(till, "till", "JPY")));
+                NewAccount.withoutFloor(world, "world", "JPY"),
+                NewAccount.of(till, "till", "JPY")));
     List<Move> moves =
         Stream.generate(() -> new Move(book, TransferId.next(), world, till, new Money(1, "JPY")))
             .limit(transfers)
