@@ -195,9 +195,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   /** Under the lock. True if a writer must be started for it. */
   private boolean add(@Nullable Lane<K, Q, A> known, K key, Pending<Q, A> pending) {
-    Lane<K, Q, A> lane = known;
-    if (lane == null) {
-      lane = new Lane<>(key);
+    Lane<K, Q, A> lane = known == null ? new Lane<>(key) : known;
+    if (known == null) {
       lanes.put(key, lane);
       turns.add(lane);
     }

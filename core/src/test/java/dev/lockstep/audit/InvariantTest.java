@@ -49,6 +49,7 @@ class InvariantTest {
           Background.start(() -> checks(over, shop.auditOn(database.dataSource())::checkChanged));
       try {
         Race.<Integer>of(CALLERS).run(caller -> load.run(caller, COMMANDS_EACH)).valuesOrThrow();
+        load.tryEverything();
       } finally {
         over.set(true);
       }
