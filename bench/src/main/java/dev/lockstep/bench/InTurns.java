@@ -33,7 +33,7 @@ final class InTurns {
     Progress.say("%s, 1 caller, in turns", contenders[0].name);
     WarmUp warmUp = new WarmUp();
     for (int second = 0; second < MAX_WARM_UP_SECONDS && !warmUp.isOver(); second++) {
-      warmUp.passed(turns(contenders, 1));
+      warmUp.passed((double) turns(contenders, 1));
     }
     for (InTurns contender : contenders) {
       contender.latencies.reset();
