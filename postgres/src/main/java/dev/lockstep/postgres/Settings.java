@@ -9,7 +9,7 @@ final class Settings {
 
   private static final long MIB = 1024 * 1024;
   private static final long SHARED_BUFFERS_MIN_MIB = 128;
-  private static final long SHARED_BUFFERS_MAX_MIB = 8192;
+  private static final long SHARED_BUFFERS_MAX_MIB = 1024;
 
   private Settings() {}
 

@@ -81,7 +81,7 @@ class PostgresServerTest {
       assertThat(
               Sql.value(
                   server, "SELECT pg_size_bytes(current_setting('shared_buffers')) / 1024 / 1024"))
-          .satisfies(mib -> assertThat(Integer.parseInt(mib)).isBetween(128, 8192));
+          .satisfies(mib -> assertThat(Integer.parseInt(mib)).isBetween(128, 1024));
     }
   }
 
