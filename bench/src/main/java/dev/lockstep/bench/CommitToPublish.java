@@ -71,10 +71,7 @@ final class CommitToPublish {
                   return null;
                 }));
       }
-      WarmUp warmUp = new WarmUp();
-      for (int s = 0; s < maxWarmUpSeconds && !warmUp.isOver(); s += STRETCH_SECONDS) {
-        warmUp.passed(1 / stretch(STRETCH_SECONDS).getMean());
-      }
+      WarmUp.run(maxWarmUpSeconds / STRETCH_SECONDS, () -> 1 / stretch(STRETCH_SECONDS).getMean());
       latencies.add(stretch(seconds));
       over = true;
       for (Future<?> one : running) {

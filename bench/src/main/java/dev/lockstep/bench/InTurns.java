@@ -31,10 +31,7 @@ final class InTurns {
    */
   static List<Measured> run(int seconds, InTurns... contenders) throws Exception {
     Progress.say("%s, 1 caller, in turns", contenders[0].name);
-    WarmUp warmUp = new WarmUp();
-    for (int second = 0; second < MAX_WARM_UP_SECONDS && !warmUp.isOver(); second++) {
-      warmUp.passed((double) turns(contenders, 1));
-    }
+    WarmUp.run(MAX_WARM_UP_SECONDS, () -> (double) turns(contenders, 1));
     for (InTurns contender : contenders) {
       contender.latencies.reset();
       contender.measuredNanos = 0;

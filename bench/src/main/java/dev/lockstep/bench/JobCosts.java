@@ -4,7 +4,6 @@ import dev.lockstep.job.Worker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
@@ -169,8 +168,7 @@ final class JobCosts {
                 LockstepQueue.PER_SECOND));
         removeDue();
       }
-      rounds.sort(Comparator.comparingDouble(Measured::perSecond));
-      all.add(report.add(rounds.get(SCHEDULED_ROUNDS / 2)));
+      all.add(report.add(Measured.median(rounds)));
     }
     database.execute("ALTER TABLE lockstep.job RESET (autovacuum_enabled)");
     return all;

@@ -1,5 +1,6 @@
 package dev.lockstep.bench;
 
+import java.util.Comparator;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
@@ -42,8 +43,11 @@ record Measured(
   }
 
   /** Of several rounds the one in the middle. */
-  static double median(List<Double> rounds) {
-    return rounds.stream().sorted().toList().get(rounds.size() / 2);
+  static Measured median(List<Measured> rounds) {
+    return rounds.stream()
+        .sorted(Comparator.comparingDouble(Measured::perSecond))
+        .toList()
+        .get(rounds.size() / 2);
   }
 
   /** The same when each call did so many things at once. */

@@ -31,8 +31,6 @@ final class OutboxBench {
   private static final int DOCUMENT_EVENTS = 20_000;
   private static final double MIN_WARM_UP_SECONDS = 3;
   private static final int MAX_WARM_UP_SECONDS = 20;
-  private static final int MAX_WARM_UP_ROUNDS = 8;
-  private static final int ROUNDS = 3;
 
   private final Relaying relaying;
   private final BenchDatabase database;
@@ -57,7 +55,7 @@ final class OutboxBench {
     // Many times what a relay reads ahead before it delivers anything.
     int count = 200_000 * seconds;
     String backlog = bench.append(count);
-    bench.warmUp(backlog, count);
+    relaying.warmUp("warming up", backlog, count, null);
     bench.smallTransactions();
     bench.plainInsert();
     bench.hotKey();
@@ -192,13 +190,6 @@ final class OutboxBench {
     trip.send();
   }
 
-  private void warmUp(String backlog, int count) throws Exception {
-    WarmUp warmUp = new WarmUp();
-    for (int i = 0; i < MAX_WARM_UP_ROUNDS && !warmUp.isOver(); i++) {
-      warmUp.passed(relaying.deliverAll("warming up", backlog, count, null));
-    }
-  }
-
   private String append(int count) {
     String stream = relaying.define();
     // Nobody pays for the first steps.
@@ -209,11 +200,12 @@ final class OutboxBench {
   }
 
   private void toNobody(String backlog, int count) throws Exception {
-    List<Double> relayed = new ArrayList<>();
-    for (int round = 1; round <= ROUNDS; round++) {
-      relayed.add(relaying.deliverAll(RELAY, backlog, count, null));
+    List<Measured> relayed = new ArrayList<>();
+    for (int round = 1; round <= Relaying.ROUNDS; round++) {
+      double perSecond = relaying.deliverAll(RELAY, backlog, count, null);
+      relayed.add(Measured.rate(RELAY, perSecond, count));
     }
-    report.add(Measured.rate(RELAY, Measured.median(relayed), count));
+    report.add(Measured.median(relayed));
   }
 
   private void hotKey() throws Exception {

@@ -21,8 +21,6 @@ final class OutboxToKafka {
   // A broker that runs has seen many small transactions; one that has just started is slow at them
   // until it is compiled, which takes about thirty thousand.
   private static final int MAX_WARM_UP_SECONDS = 75;
-  private static final int MAX_ROUNDS = 8;
-  private static final int ROUNDS = 3;
 
   private final Relaying relaying;
   private final Report report;
@@ -59,37 +57,33 @@ final class OutboxToKafka {
 
   /** Both in turns, since the broker and the disk are not always in the same mood. */
   private void throughput(String backlog, int count) throws Exception {
-    List<Double> produced = new ArrayList<>();
-    List<Double> relayed = new ArrayList<>();
-    for (int round = 1; round <= ROUNDS; round++) {
+    List<Measured> produced = new ArrayList<>();
+    List<Measured> relayed = new ArrayList<>();
+    for (int round = 1; round <= Relaying.ROUNDS; round++) {
       Progress.say("%s, %d", PRODUCER, round);
-      produced.add(KafkaFlow.produce(PRODUCER, servers, "producer", count));
-      Map<TopicPartition, Long> end = KafkaFlow.end(servers, "relay");
-      relayed.add(relaying.deliverAll(RELAY, backlog, count, sink("relay")));
-      KafkaFlow.requireInOrder(RELAY, servers, "relay", end, count);
+      double perSecond = KafkaFlow.produce(PRODUCER, servers, "producer", count);
+      produced.add(Measured.rate(PRODUCER, perSecond, count));
+      relayed.add(relay(RELAY, backlog, "relay", count));
     }
-    report.add(Measured.rate(PRODUCER, Measured.median(produced), count));
-    report.add(Measured.rate(RELAY, Measured.median(relayed), count));
+    report.add(Measured.median(produced));
+    report.add(Measured.median(relayed));
   }
 
   private void hotKey(int count) throws Exception {
-    String stream = relaying.backlog(HOT, count, 1);
-    Map<TopicPartition, Long> end = KafkaFlow.end(servers, "hot");
-    double relayed = relaying.deliverAll(HOT, stream, count, sink("hot"));
-    KafkaFlow.requireInOrder(HOT, servers, "hot", end, count);
-    report.add(Measured.rate(HOT, relayed, count));
+    report.add(relay(HOT, relaying.backlog(HOT, count, 1), "hot", count));
+  }
+
+  private Measured relay(String name, String stream, String topic, int count) throws Exception {
+    Map<TopicPartition, Long> end = KafkaFlow.end(servers, topic);
+    double perSecond = relaying.deliverAll(name, stream, count, sink(topic));
+    KafkaFlow.requireInOrder(name, servers, topic, end, count);
+    return Measured.rate(name, perSecond, count);
   }
 
   private void warmUp(String backlog, int count) throws Exception {
     String name = "Kafka: warming up";
-    WarmUp relay = new WarmUp();
-    for (int i = 0; i < MAX_ROUNDS && !relay.isOver(); i++) {
-      relay.passed(relaying.deliverAll(name, backlog, count, sink("relay")));
-    }
-    WarmUp producer = new WarmUp();
-    for (int i = 0; i < MAX_ROUNDS && !producer.isOver(); i++) {
-      producer.passed(KafkaFlow.produce(name, servers, "producer", count));
-    }
+    relaying.warmUp(name, backlog, count, sink("relay"));
+    WarmUp.run(Relaying.MAX_WARM_UPS, () -> KafkaFlow.produce(name, servers, "producer", count));
   }
 
   private Sink sink(String topic) {

@@ -18,6 +18,12 @@ final class Relaying {
   static final int PORTFOLIOS = 1_000;
   static final int BATCH = 2_000;
 
+  /** Of as many the median counts. */
+  static final int ROUNDS = 3;
+
+  /** Rounds after which a warm-up is over. */
+  static final int MAX_WARM_UPS = 8;
+
   private static final String COUNTING = "counting";
 
   final BenchDatabase database;
@@ -95,6 +101,11 @@ final class Relaying {
   double deliverAll(String name, String stream, int count, @Nullable Sink inner) throws Exception {
     outbox.define(stream, List.of(SinkSpec.of("sink", COUNTING, "")), "bench");
     return deliver(name, stream, count, inner);
+  }
+
+  /** The same again and again, until it gets no faster. */
+  void warmUp(String name, String stream, int count, @Nullable Sink inner) throws Exception {
+    WarmUp.run(MAX_WARM_UPS, () -> deliverAll(name, stream, count, inner));
   }
 
   /** Starts a relay and lets it deliver what the stream's sink has before it; how many a second. */

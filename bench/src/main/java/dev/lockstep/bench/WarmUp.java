@@ -1,29 +1,32 @@
 package dev.lockstep.bench;
 
-/**
- * Tells when a load has become as fast as it gets: when none of three stretches in a row beat the
- * best one before them. Not thread-safe.
- */
+/** Lets a load become as fast as it gets. */
 final class WarmUp {
   /** By so much a stretch has to beat another to count as faster. */
   private static final double FASTER = 1.03;
 
   private static final int NO_FASTER = 3;
 
-  private double best;
-  private int noFaster;
+  private WarmUp() {}
 
-  /**
-   * After a stretch.
-   *
-   * @param speed of the stretch; more is faster
-   */
-  void passed(double speed) {
-    noFaster = speed > best * FASTER ? 0 : noFaster + 1;
-    best = Math.max(best, speed);
+  /** A while of the load; the more it returns the faster it was. */
+  @FunctionalInterface
+  interface Stretch<E extends Exception> {
+    double pass() throws E;
   }
 
-  boolean isOver() {
-    return noFaster >= NO_FASTER;
+  /**
+   * Stretch after stretch until none of three in a row beat the best one before them.
+   *
+   * @param most stretches after which it ends all the same
+   */
+  static <E extends Exception> void run(int most, Stretch<E> stretch) throws E {
+    double best = 0;
+    int noFaster = 0;
+    for (int i = 0; i < most && noFaster < NO_FASTER; i++) {
+      double speed = stretch.pass();
+      noFaster = speed > best * FASTER ? 0 : noFaster + 1;
+      best = Math.max(best, speed);
+    }
   }
 }

@@ -51,12 +51,13 @@ final class Window {
    */
   void passWhenWarm(LongSupplier done, int maxWarmUpSeconds, int seconds)
       throws InterruptedException {
-    WarmUp warmUp = new WarmUp();
-    for (int s = 0; s < maxWarmUpSeconds && !warmUp.isOver(); s += STRETCH_SECONDS) {
-      long before = done.getAsLong();
-      pause(STRETCH_SECONDS);
-      warmUp.passed((double) (done.getAsLong() - before));
-    }
+    WarmUp.run(
+        maxWarmUpSeconds / STRETCH_SECONDS,
+        () -> {
+          long before = done.getAsLong();
+          pause(STRETCH_SECONDS);
+          return (double) (done.getAsLong() - before);
+        });
     measure(seconds);
   }
 

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,7 +113,7 @@ final class ScopeMemory {
   }
 
   private @Nullable Map<PoolId, PoolRow> enough(List<Acquire> commands) {
-    Map<PoolId, Integer> quantities = new TreeMap<>();
+    Map<PoolId, Integer> quantities = new HashMap<>();
     for (Acquire command : commands) {
       for (Line line : command.lines()) {
         quantities.merge(line.pool(), line.quantity(), Integer::sum);

@@ -255,11 +255,22 @@ final class Stock {
     return has.units().subList(0, Math.min(has.units().size(), wants.quantity()));
   }
 
+  // Loops, as these are asked several times for every hold.
   private static @Nullable HeldLine heldOf(List<HeldLine> lines, PoolId pool) {
-    return lines.stream().filter(line -> line.pool().equals(pool)).findFirst().orElse(null);
+    for (HeldLine line : lines) {
+      if (line.pool().equals(pool)) {
+        return line;
+      }
+    }
+    return null;
   }
 
   private static @Nullable Line lineOf(List<Line> lines, PoolId pool) {
-    return lines.stream().filter(line -> line.pool().equals(pool)).findFirst().orElse(null);
+    for (Line line : lines) {
+      if (line.pool().equals(pool)) {
+        return line;
+      }
+    }
+    return null;
   }
 }
