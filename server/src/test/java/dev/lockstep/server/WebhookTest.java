@@ -117,8 +117,28 @@ class WebhookTest {
             .valuesOrThrow();
 
     assertThat(replies).allSatisfy(reply -> reply.expect(201));
-    Await.until("every event has been used", () -> events(campaign) >= 30);
+    awaitDelivery();
     MoneyAndGoods.in(server, campaign).agree(30);
+  }
+
+  @Test
+  void anEventThatTellsWhatIsKnownIsNotWrittenDown() throws Exception {
+    String campaign = server.drop(5, null);
+    // So that the answer is there first.
+    server
+        .gateway()
+        .setFaults(GatewayFaults.NONE.withWebhooks(Webhooks.delayed(Duration.ofSeconds(1))));
+    JsonObject known =
+        buy(server.service(), campaign, "k", order("alice", "pm_card_visa", sku("A", 1)))
+            .expect(201);
+    awaitDelivery();
+    // Not remembered any more: the table tells.
+    String again = succeeded("evt_again", known);
+    post(again, signature(again, RunningServer.WEBHOOK_SECRET, Instant.now())).expect(200);
+
+    assertThat(status(known)).isEqualTo("completed");
+    assertThat(events(campaign)).isZero();
+    MoneyAndGoods.in(server, campaign).agree(1);
   }
 
   @Test
@@ -200,6 +220,12 @@ class WebhookTest {
 
   private static void awaitStatus(JsonObject purchase, String wanted) throws Exception {
     Await.until("the purchase is " + wanted, () -> status(purchase).equals(wanted));
+  }
+
+  private static void awaitDelivery() throws Exception {
+    Await.until(
+        "every event is delivered",
+        () -> server.database().queryLong("SELECT count(*) FROM gateway.webhook") == 0);
   }
 
   private static long uses(String event) {

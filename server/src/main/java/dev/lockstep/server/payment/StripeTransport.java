@@ -5,6 +5,7 @@ import static io.vertx.core.http.HttpHeaders.USER_AGENT;
 import static io.vertx.core.http.HttpHeaders.createOptimized;
 
 import com.stripe.exception.ApiConnectionException;
+import com.stripe.net.ApiMode;
 import com.stripe.net.HttpHeaders;
 import com.stripe.net.StripeRequest;
 import com.stripe.net.StripeResponse;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -44,6 +46,8 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
   private final Duration connectTimeout;
   private final Duration answerTimeout;
   private final CharSequence agent = createOptimized(buildXStripeClientUserAgentString());
+  // Put together once: stripe-java would look through the environment for every request.
+  private final Map<ApiMode, CharSequence> userAgents = new ConcurrentHashMap<>();
 
   StripeTransport(Vertx vertx, PaymentsConfig config) {
     connectTimeout = config.connectTimeout();
@@ -87,7 +91,10 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
             .setConnectTimeout(connectTimeout.toMillis())
             .setIdleTimeout(answerTimeout.toMillis());
     request.headers().map().forEach((name, values) -> options.putHeader(name, values.get(0)));
-    options.putHeader(USER_AGENT, buildUserAgentString(request));
+    options.putHeader(
+        USER_AGENT,
+        userAgents.computeIfAbsent(
+            request.apiMode(), mode -> createOptimized(buildUserAgentString(request))));
     options.putHeader(CLIENT_AGENT, agent);
     @Nullable Buffer body = null;
     if (request.content() != null) {

@@ -151,7 +151,7 @@ final class PurchaseTable {
       throws SQLException {
     RoundTrip trip = exchange.trip();
     if (!events.isEmpty()) {
-      recordEvents(trip, campaign, events);
+      trip.update(RECORD_EVENTS, campaign, SqlArray.texts(events));
     }
     boolean many = changes.size() > FEW;
     if (many) {
@@ -209,10 +209,6 @@ final class PurchaseTable {
         campaign);
     trip.send();
     return byHold;
-  }
-
-  static void recordEvents(RoundTrip trip, long campaign, Collection<String> events) {
-    trip.update(RECORD_EVENTS, campaign, SqlArray.texts(events));
   }
 
   /** From a row of {@link #COLUMNS}. */

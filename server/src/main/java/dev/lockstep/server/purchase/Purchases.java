@@ -121,11 +121,18 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.begin = new BeginCompanion(once, Saga.MAX_PAY_WITHIN, timings.lookAfter());
     StepCompanion companion = new StepCompanion(timings.lookAfter(), listener);
     this.refunds = new Refunds(transactor, workers, payments, holds, companion, this::reload);
+    UnderWay underWay = new UnderWay();
     this.saga =
         new Saga(
-            holds, payments, timings, companion, new LateGoods(campaigns, refunds), this::reload);
+            holds,
+            payments,
+            timings,
+            companion,
+            new LateGoods(campaigns, refunds),
+            underWay,
+            this::reload);
     this.timer = new Timer(transactor, saga, refunds, timings);
-    this.webhook = new StripeWebhook(vertx, transactor, saga, webhookSecret);
+    this.webhook = new StripeWebhook(vertx, transactor, saga, underWay, webhookSecret);
     this.reconciliation = new Reconciliation(transactor, workers);
   }
 

@@ -57,9 +57,11 @@ final class Saga {
   private final Timings timings;
   private final StepCompanion companion;
   private final LateGoods late;
+  private final UnderWay underWay;
   private final Function<PurchaseId, CompletionStage<Purchase>> reload;
 
   /**
+   * @param underWay is told what is paid for
    * @param reload reads a purchase as it is in the table
    */
   Saga(
@@ -68,6 +70,7 @@ final class Saga {
       Timings timings,
       StepCompanion companion,
       LateGoods late,
+      UnderWay underWay,
       Function<PurchaseId, CompletionStage<Purchase>> reload) {
     this.reload = reload;
     this.holds = holds;
@@ -75,11 +78,14 @@ final class Saga {
     this.timings = timings;
     this.companion = companion;
     this.late = late;
+    this.underWay = underWay;
   }
 
   /** Pays for a purchase that was just begun, or again for one whose outcome is not known. */
   CompletionStage<Purchase> pay(Purchase purchase) {
-    return payments.pay(purchase.request()).thenCompose(result -> settle(purchase, result));
+    return underWay.add(
+        purchase.id(),
+        payments.pay(purchase.request()).thenCompose(result -> settle(purchase, result)));
   }
 
   CompletionStage<Purchase> settle(Purchase purchase, PaymentResult result) {

@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Where the payment provider tells what has happened. Answers 2xx only after it was acted upon:
@@ -37,17 +38,23 @@ final class StripeWebhook implements AutoCloseable {
   private static final int WRITERS = 2;
   private static final JsonObject RECEIVED = new JsonObject().put("received", true);
 
+  /** How long an event waits for the answer that says the same, and that is about to come. */
+  private static final Duration PATIENCE = Duration.ofSeconds(1);
+
   private final Vertx vertx;
   private final Saga saga;
+  private final UnderWay underWay;
   private final String secret;
   private final Combiner<Long, Ask, Intake> intake;
 
   /**
+   * @param underWay what this node is paying for
    * @param secret what events are signed with
    */
-  StripeWebhook(Vertx vertx, Transactor transactor, Saga saga, String secret) {
+  StripeWebhook(Vertx vertx, Transactor transactor, Saga saga, UnderWay underWay, String secret) {
     this.vertx = vertx;
     this.saga = saga;
+    this.underWay = underWay;
     this.secret = secret;
     this.intake =
         Combiner.on(
@@ -89,7 +96,24 @@ final class StripeWebhook implements AutoCloseable {
         vertx.getOrCreateContext());
   }
 
-  private CompletionStage<Purchase> actUpon(PaymentEvent event, PurchaseId id) {
+  private CompletionStage<Void> actUpon(PaymentEvent event, PurchaseId id) {
+    Optional<CompletionStage<Purchase>> payment =
+        event.result().filter(Succeeded.class::isInstance).flatMap(success -> underWay.take(id));
+    return payment.isEmpty()
+        ? sort(event, id)
+        : isCompletedBy(payment.get())
+            .thenCompose(known -> known ? CompletableFuture.completedStage(null) : sort(event, id));
+  }
+
+  private static CompletionStage<Boolean> isCompletedBy(CompletionStage<Purchase> payment) {
+    return payment
+        .thenApply(purchase -> purchase.status() == Status.COMPLETED)
+        .toCompletableFuture()
+        .completeOnTimeout(false, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(thrown -> false);
+  }
+
+  private CompletionStage<Void> sort(PaymentEvent event, PurchaseId id) {
     return intake
         .submit(id.campaign(), new Ask(event, id.value()))
         .thenCompose(
@@ -99,14 +123,13 @@ final class StripeWebhook implements AutoCloseable {
                     : CompletableFuture.completedStage(null));
   }
 
-  private CompletionStage<Purchase> settle(Purchase purchase, PaymentEvent event) {
+  private CompletionStage<Void> settle(Purchase purchase, PaymentEvent event) {
     return saga.settle(purchase, event.result().orElseThrow(), Optional.of(event.id()))
-        .thenApply(
+        .thenAccept(
             settled -> {
               if (event.result().get() instanceof Succeeded && !settled.paid()) {
                 throw Problem.overloaded(Duration.ofSeconds(1)).asException();
               }
-              return settled;
             });
   }
 

@@ -9,7 +9,6 @@ import dev.lockstep.server.payment.PaymentResult.Unknown;
 import dev.lockstep.server.purchase.WebhookIntake.Ask;
 import dev.lockstep.server.purchase.WebhookIntake.Found;
 import dev.lockstep.server.purchase.WebhookIntake.Intake;
-import dev.lockstep.server.purchase.WebhookIntake.Sorted;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -26,11 +25,11 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Sorts genuine events, many in one transaction: nearly all of them tell what is known already, and
- * are only written down. One that says something new is left to {@link Saga#settle}, which writes
- * it down together with what it changes.
+ * Sorts genuine events, many in one transaction. One that says something new is left to {@link
+ * Saga#settle}, which writes it down together with what it changes. The others are dropped, and
+ * would be again: what is no news to a purchase never becomes any.
  */
-final class WebhookIntake implements Combined<Long, Ask, Found, Sorted, Intake> {
+final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, Intake> {
   private static final String KNOWN_EVENTS =
       "SELECT event FROM lockstep_server.payment_event WHERE campaign = ? AND event = ANY (?)";
 
@@ -39,8 +38,6 @@ final class WebhookIntake implements Combined<Long, Ask, Found, Sorted, Intake> 
 
   /** Events that were used before, and the purchases as they stand. */
   record Found(Set<String> events, Map<UUID, Purchase> purchases) {}
-
-  record Sorted(List<Intake> answers, List<String> recorded) {}
 
   /**
    * What to do with an event.
@@ -69,42 +66,33 @@ final class WebhookIntake implements Combined<Long, Ask, Found, Sorted, Intake> 
   }
 
   @Override
-  public Sorted decide(Long campaign, Found found, List<Ask> asks) {
+  public List<Intake> decide(Long campaign, Found found, List<Ask> asks) {
     Set<String> used = new HashSet<>(found.events());
     List<Intake> answers = new ArrayList<>(asks.size());
-    List<String> recorded = new ArrayList<>();
     for (Ask ask : asks) {
       Purchase purchase = found.purchases().get(ask.purchase());
       boolean fresh = used.add(ask.event().id());
-      if (!fresh || purchase == null) {
-        answers.add(Intake.DONE);
-      } else if (ask.event().result().isPresent() && isNews(purchase, ask.event().result().get())) {
-        answers.add(new Intake(Optional.of(purchase)));
-      } else {
-        recorded.add(ask.event().id());
-        answers.add(Intake.DONE);
-      }
+      Optional<PaymentResult> result = ask.event().result();
+      answers.add(
+          fresh && purchase != null && result.isPresent() && isNews(purchase, result.get())
+              ? new Intake(Optional.of(purchase))
+              : Intake.DONE);
     }
-    return new Sorted(answers, recorded);
+    return answers;
   }
 
   @Override
-  public void write(Exchange exchange, Long campaign, Sorted sorted) throws SQLException {
-    if (!sorted.recorded().isEmpty()) {
-      RoundTrip trip = exchange.trip();
-      PurchaseTable.recordEvents(trip, campaign, sorted.recorded());
-      exchange.putOff(trip);
-    }
+  public void write(Exchange exchange, Long campaign, List<Intake> sorted) {
+    // Nothing changes by sorting.
   }
 
   @Override
-  public List<Intake> answers(Sorted sorted) {
-    return sorted.answers();
+  public List<Intake> answers(List<Intake> sorted) {
+    return sorted;
   }
 
-  /** To write it down twice, or not at all, changes nothing that anybody relies on. */
   @Override
-  public boolean happened(Connection connection, Long campaign, Sorted sorted) {
+  public boolean happened(Connection connection, Long campaign, List<Intake> sorted) {
     return true;
   }
 
