@@ -13,7 +13,7 @@ import java.util.List;
 final class WebhookTable {
   // Skipping what others have locked: they are claiming or ending it. Pushing due_at is the claim;
   // whoever dies with it lets it become due again.
-  private static final String CLAIM_DUE =
+  static final String CLAIM_DUE =
       """
       UPDATE gateway.webhook w SET due_at = now() + ? * interval '1 millisecond'
       FROM (SELECT event FROM gateway.webhook WHERE due_at <= now()
@@ -23,7 +23,7 @@ final class WebhookTable {
         (SELECT a.body || '%s' FROM gateway.answer a WHERE a.key = w.answer), ''), w.attempts"""
           .formatted(StripeJson.EVENT_END);
 
-  private static final String DELETE = "DELETE FROM gateway.webhook WHERE event = ANY (?)";
+  static final String DELETE = "DELETE FROM gateway.webhook WHERE event = ANY (?)";
 
   // A negative wait means never again.
   private static final String RETRY =
@@ -35,11 +35,12 @@ final class WebhookTable {
       WHERE w.event = x.event""";
 
   private final Transactor transactor;
-  private final TxOptions options;
+  final TxOptions options;
 
   WebhookTable(Transactor transactor) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("gateway webhooks");
+    // Rows come and go: who plans while there are none would go through all there were since.
+    this.options = transactor.defaults().withLabel("gateway webhooks").withPointLookups();
   }
 
   /**
