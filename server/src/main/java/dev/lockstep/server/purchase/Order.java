@@ -7,9 +7,6 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
 import dev.lockstep.server.payment.Money;
-import dev.lockstep.server.purchase.Purchase.Payment;
-import java.time.Instant;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,21 +41,13 @@ final class Order {
 
   /** The purchase of what is held; its times are not known yet. */
   Purchase of(Hold hold) {
-    return new Purchase(
+    return Purchase.begun(
         new PurchaseId(campaign.id(), hold.id().value()),
         hold.id(),
         hold.buyer().value(),
-        Status.PENDING,
         new Money(CartView.total(campaign, hold), campaign.currency()),
         CartView.items(campaign, hold),
-        new Payment(paymentMethod, Optional.empty(), Optional.empty()),
-        Optional.empty(),
-        false,
-        false,
-        0,
-        Instant.EPOCH,
-        Instant.EPOCH,
-        Optional.empty());
+        paymentMethod);
   }
 
   /** Written again when the transaction is tried again; the last one is the one that committed. */

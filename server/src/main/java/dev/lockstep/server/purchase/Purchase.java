@@ -42,6 +42,26 @@ record Purchase(
 
   private static final String METADATA = "purchase";
 
+  /** One that nothing was heard of yet; its times are the database's to say. */
+  static Purchase begun(
+      PurchaseId id, HoldId hold, String buyer, Money total, JsonArray items, String method) {
+    return new Purchase(
+        id,
+        hold,
+        buyer,
+        Status.PENDING,
+        total,
+        items,
+        new Payment(method, Optional.empty(), Optional.empty()),
+        Optional.empty(),
+        false,
+        false,
+        0,
+        Instant.EPOCH,
+        Instant.EPOCH,
+        Optional.empty());
+  }
+
   /** How it is paid. */
   record Payment(String method, Optional<IntentId> intent, Optional<String> clientSecret) {
     Payment of(IntentId known) {

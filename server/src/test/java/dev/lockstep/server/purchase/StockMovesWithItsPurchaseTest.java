@@ -24,7 +24,6 @@ import io.vertx.core.json.JsonArray;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -168,21 +167,13 @@ class StockMovesWithItsPurchaseTest {
         .submit(Acquire.of(SALE, hold, new BuyerId("b"), lines, Duration.ofHours(1)))
         .toCompletableFuture()
         .join();
-    return new Purchase(
+    return Purchase.begun(
         new PurchaseId(SALE.value(), hold.value()),
         hold,
         "b",
-        Status.PENDING,
         new Money(500, "JPY"),
         new JsonArray(),
-        new Purchase.Payment("pm_card_visa", Optional.empty(), Optional.empty()),
-        Optional.empty(),
-        false,
-        false,
-        0,
-        Instant.EPOCH,
-        Instant.EPOCH,
-        Optional.empty());
+        "pm_card_visa");
   }
 
   /** As it is in the table, whatever the node believes. */

@@ -5,10 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
-import dev.lockstep.server.purchase.Purchase.Payment;
 import io.vertx.core.json.JsonArray;
-import java.time.Instant;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -63,20 +60,12 @@ class UnderWayTest {
   }
 
   private static Purchase pending(long number) {
-    return new Purchase(
+    return Purchase.begun(
         id(number),
         new HoldId(id(number).value()),
         "ann",
-        Status.PENDING,
         new Money(500, "JPY"),
         new JsonArray(),
-        new Payment("pm_card_visa", Optional.empty(), Optional.empty()),
-        Optional.empty(),
-        false,
-        false,
-        0,
-        Instant.EPOCH,
-        Instant.EPOCH,
-        Optional.empty());
+        "pm_card_visa");
   }
 }
