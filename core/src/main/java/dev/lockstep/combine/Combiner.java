@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Requests queue per key. A writer takes whatever is waiting for one key, decides and writes it
  * in one transaction, and answers. There is no fixed delay: a lone caller's request is a batch of
- * one at once, and a batch grows only by what arrives while the one before it commits. A key has
- * one writer at a time; keys with waiting requests take turns, so a hot key cannot starve a quiet
- * one.
+ * one at once, and a batch grows only by what arrives while the one before it commits, or while a
+ * busy key gathers, where {@link CombinerConfig#gather} allows it. A key has one writer at a time;
+ * keys with waiting requests take turns, so a hot key cannot starve a quiet one.
  *
  * <p>A batch that fails for a reason that may lie in a request is split until the bad request
  * stands alone; only its caller gets the exception. A full queue refuses at once with {@link
@@ -57,6 +57,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition quiet = lock.newCondition();
+  private final Gathering gathering;
   // Guarded by lock. A key has an entry while requests of it wait or run.
   private final Map<K, Lane<K, Q, A>> lanes = new HashMap<>();
   // Guarded by lock. Lanes that have requests and no writer, longest waiting first.
@@ -87,6 +88,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     this.config = config;
     this.delivery = new Delivery(answering);
     this.threads = new WriterThreads(config.name());
+    this.gathering = new Gathering(lock.newCondition(), config.gather());
   }
 
   /**
@@ -150,6 +152,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     lock.lock();
     try {
       closed = true;
+      gathering.disturb();
       awaitQuiet();
       for (Lane<K, Q, A> lane : lanes.values()) {
         neverBegun.addAll(lane.clear());
@@ -202,6 +205,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
     lane.add(pending);
     waiting++;
+    if (known == null || lane.size() == config.maxBatch()) {
+      gathering.disturb();
+    }
     // A lane that is already known is being written or has its turn coming.
     if (known != null || writers >= config.maxWriters()) {
       return false;
@@ -272,12 +278,14 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   /** A writer: serves lanes in turn until none has a request. */
   private void write() {
     Lane<K, Q, A> lane = null;
+    int served = 0;
     while (true) {
       Batch<Q, A> batch;
       lock.lock();
       try {
         if (lane != null) {
           leave(lane);
+          gathering.afterBatchOf(served, this::mayGather);
         }
         lane = turns.poll();
         if (lane == null) {
@@ -286,7 +294,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
           return;
         }
         batch = lane.take(config.maxBatch());
-        waiting -= batch.taken();
+        served = batch.taken();
+        waiting -= served;
         unanswered.add(batch);
       } finally {
         lock.unlock();
@@ -295,9 +304,12 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
   }
 
-  /**
-   * Under the lock. Puts the lane just served behind the others, or forgets it when it is empty.
-   */
+  /** Under the lock. Nobody else wants this writer, and its key can do with more. */
+  private boolean mayGather() {
+    return !closed && turns.size() == 1 && turns.element().size() < config.maxBatch();
+  }
+
+  /** Under the lock. The lane just served goes behind the others, or is forgotten when empty. */
   private void leave(Lane<K, Q, A> served) {
     if (served.size() == 0) {
       lanes.remove(served.key());
@@ -331,36 +343,23 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       return;
     }
     if (halted) {
-      fail(pending, new CombinerClosed(config.name()), answers);
+      answers.addAll(Pending.allWith(pending, new CombinerClosed(config.name())));
       return;
     }
     List<A> decided;
     try {
-      decided = runner.run(key, requests(pending));
+      decided = runner.run(key, Pending.requests(pending));
     } catch (Throwable thrown) {
       if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
         int half = pending.size() / 2;
         decide(key, pending.subList(0, half), answers);
         decide(key, pending.subList(half, pending.size()), answers);
       } else {
-        fail(pending, thrown, answers);
+        answers.addAll(Pending.allWith(pending, thrown));
       }
       return;
     }
-    for (int i = 0; i < pending.size(); i++) {
-      answers.add(pending.get(i).with(decided.get(i)));
-    }
-  }
-
-  private static <Q, A> List<Q> requests(List<Pending<Q, A>> pending) {
-    return pending.size() == 1
-        ? List.of(pending.get(0).request())
-        : pending.stream().map(Pending::request).toList();
-  }
-
-  private static <Q, A> void fail(
-      List<Pending<Q, A>> pending, Throwable thrown, List<Answer> answers) {
-    pending.forEach(p -> answers.add(p.with(thrown)));
+    answers.addAll(Pending.allWith(pending, decided));
   }
 
   private void answered(Batch<Q, A> batch) {
@@ -386,15 +385,15 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   private void answerTheRest() {
+    OutcomeUnknown unknown =
+        new OutcomeUnknown(config.name() + ": closed while the transaction was under way", null);
     List<Batch<Q, A>> rest;
     lock.lock();
     try {
-      rest = new ArrayList<>(unanswered);
+      rest = List.copyOf(unanswered);
     } finally {
       lock.unlock();
     }
-    OutcomeUnknown unknown =
-        new OutcomeUnknown(config.name() + ": closed while the transaction was under way", null);
     rest.forEach(batch -> batch.settle(unknown));
   }
 }

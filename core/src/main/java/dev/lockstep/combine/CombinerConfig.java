@@ -12,6 +12,9 @@ import java.time.Duration;
  * @param maxWaiting requests waiting, over all keys; one more is refused (100,000)
  * @param maxWaitingPerKey requests waiting for one key, so that one hot key cannot take the whole
  *     queue (20,000)
+ * @param gather how long a busy key waits for company between two batches; a key is busy whose
+ *     batch had at least {@value Gathering#BUSY} requests and left others waiting. Fewer and larger
+ *     transactions, for callers to whom a few milliseconds do not matter (0: no wait)
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
  * @param transaction how a batch's transaction runs, by default with point look-ups; its label is
  *     the name
@@ -23,6 +26,7 @@ public record CombinerConfig(
     int maxBatch,
     int maxWaiting,
     int maxWaitingPerKey,
+    Duration gather,
     Duration drainTimeout,
     TxOptions transaction,
     CombinerListener listener) {
@@ -38,6 +42,9 @@ public record CombinerConfig(
     if (maxWaitingPerKey > maxWaiting) {
       throw new IllegalArgumentException("maxWaitingPerKey must not exceed maxWaiting");
     }
+    if (gather.isNegative()) {
+      throw new IllegalArgumentException("gather must not be negative");
+    }
     if (drainTimeout.isNegative()) {
       throw new IllegalArgumentException("drainTimeout must not be negative");
     }
@@ -50,6 +57,7 @@ public record CombinerConfig(
         500,
         100_000,
         20_000,
+        Duration.ZERO,
         Duration.ofSeconds(10),
         TxOptions.DEFAULT.withLabel(name).withPointLookups(),
         CombinerListener.NONE);
@@ -62,6 +70,7 @@ public record CombinerConfig(
         maxBatch,
         maxWaiting,
         maxWaitingPerKey,
+        gather,
         drainTimeout,
         transaction,
         listener);
@@ -74,6 +83,7 @@ public record CombinerConfig(
         maxBatch,
         maxWaiting,
         maxWaitingPerKey,
+        gather,
         drainTimeout,
         transaction,
         listener);
@@ -82,7 +92,20 @@ public record CombinerConfig(
   /** Sets both bounds; {@code perKey} must not exceed {@code inAll}. */
   public CombinerConfig withMaxWaiting(int inAll, int perKey) {
     return new CombinerConfig(
-        name, maxWriters, maxBatch, inAll, perKey, drainTimeout, transaction, listener);
+        name, maxWriters, maxBatch, inAll, perKey, gather, drainTimeout, transaction, listener);
+  }
+
+  public CombinerConfig withGather(Duration gather) {
+    return new CombinerConfig(
+        name,
+        maxWriters,
+        maxBatch,
+        maxWaiting,
+        maxWaitingPerKey,
+        gather,
+        drainTimeout,
+        transaction,
+        listener);
   }
 
   public CombinerConfig withDrainTimeout(Duration drainTimeout) {
@@ -92,6 +115,7 @@ public record CombinerConfig(
         maxBatch,
         maxWaiting,
         maxWaitingPerKey,
+        gather,
         drainTimeout,
         transaction,
         listener);
@@ -104,6 +128,7 @@ public record CombinerConfig(
         maxBatch,
         maxWaiting,
         maxWaitingPerKey,
+        gather,
         drainTimeout,
         transaction,
         listener);
@@ -116,6 +141,7 @@ public record CombinerConfig(
         maxBatch,
         maxWaiting,
         maxWaitingPerKey,
+        gather,
         drainTimeout,
         transaction,
         listener);

@@ -1,5 +1,7 @@
 package dev.lockstep.combine;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -12,6 +14,24 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
 
   static <Q, A> Pending<Q, A> of(Q request, boolean exposed) {
     return new Pending<>(request, new CompletableFuture<>(), exposed);
+  }
+
+  static <Q, A> List<Q> requests(List<Pending<Q, A>> pending) {
+    return pending.size() == 1
+        ? List.of(pending.get(0).request())
+        : pending.stream().map(Pending::request).toList();
+  }
+
+  static <Q, A> List<Delivery.Answer> allWith(List<Pending<Q, A>> pending, List<A> values) {
+    List<Delivery.Answer> answers = new ArrayList<>(values.size());
+    for (int i = 0; i < pending.size(); i++) {
+      answers.add(pending.get(i).with(values.get(i)));
+    }
+    return answers;
+  }
+
+  static <Q, A> List<Delivery.Answer> allWith(List<Pending<Q, A>> pending, Throwable fault) {
+    return pending.stream().map(one -> one.with(fault)).toList();
   }
 
   /** Its caller gave up while it was waiting: it need not be run at all. */

@@ -21,6 +21,7 @@ class CombinerConfigTest {
                 500,
                 100_000,
                 20_000,
+                Duration.ZERO,
                 Duration.ofSeconds(10),
                 TxOptions.DEFAULT.withLabel("limits").withPointLookups(),
                 CombinerListener.NONE));
@@ -42,10 +43,12 @@ class CombinerConfigTest {
   }
 
   @Test
-  void aNameAndATimeoutMakeSense() {
+  void aNameAndTimesMakeSense() {
     assertThatIllegalArgumentException().isThrownBy(() -> CombinerConfig.named(" "));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> CONFIG.withDrainTimeout(Duration.ofNanos(-1)));
     assertThat(CONFIG.withDrainTimeout(Duration.ZERO).drainTimeout()).isZero();
+    assertThatIllegalArgumentException().isThrownBy(() -> CONFIG.withGather(Duration.ofNanos(-1)));
+    assertThat(CONFIG.withGather(Duration.ofMillis(5)).gather()).hasMillis(5);
   }
 }

@@ -10,6 +10,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import io.vertx.core.json.JsonObject;
 import java.sql.PreparedStatement;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -21,6 +22,9 @@ import org.slf4j.LoggerFactory;
 /** The gateway's state, from an event loop: changes through the combiner, reads on a worker. */
 final class Bookkeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Bookkeeper.class);
+
+  /** Whoever pays is used to more. */
+  private static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int READERS = 4;
   private static final long FORGET_INTERVAL_MS = 60_000;
@@ -51,7 +55,8 @@ final class Bookkeeper implements AutoCloseable {
     this.vertx = vertx;
     this.transactor = transactor;
     this.reading = transactor.defaults().withLabel("gateway read").asReadOnly();
-    this.combiner = Combiner.on(transactor, operation, CombinerConfig.named("gateway"));
+    this.combiner =
+        Combiner.on(transactor, operation, CombinerConfig.named("gateway").withGather(GATHER));
     this.readers = vertx.createSharedWorkerExecutor("gateway-read", READERS);
     this.afterCommit = afterCommit;
     this.forgetTimer =
