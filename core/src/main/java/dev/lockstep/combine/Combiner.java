@@ -205,7 +205,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
     lane.add(pending);
     waiting++;
-    if (known == null || lane.size() == config.maxBatch()) {
+    if (known == null || lane.size() == Gathering.ENOUGH) {
       gathering.disturb();
     }
     // A lane that is already known is being written or has its turn coming.
@@ -306,7 +306,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   /** Under the lock. Nobody else wants this writer, and its key can do with more. */
   private boolean mayGather() {
-    return !closed && turns.size() == 1 && turns.element().size() < config.maxBatch();
+    return !closed && turns.size() == 1 && turns.element().size() < Gathering.ENOUGH;
   }
 
   /** Under the lock. The lane just served goes behind the others, or is forgotten when empty. */

@@ -12,6 +12,9 @@ final class Gathering {
   /** With fewer in a batch there is nothing to be saved: the database has time to spare. */
   static final int BUSY = 16;
 
+  /** With so many waiting, more would make a transaction hardly any cheaper for each. */
+  static final int ENOUGH = 64;
+
   private final Condition over;
   private final long nanos;
 

@@ -16,18 +16,17 @@ import org.junit.jupiter.api.Test;
  * kept waiting by it.
  */
 class GatheringTest {
-  private static final int FULL = 100;
   private static final Duration FOR_EVER = Duration.ofDays(1);
 
   @Test
-  void aBusyKeyGathersUntilItsBatchIsFull() throws Exception {
+  void aBusyKeyGathersUntilItHasEnough() throws Exception {
     try (Served served = new Served(Gathering.BUSY, FOR_EVER)) {
-      for (int i = 2; i <= FULL; i++) {
+      for (int i = 2; i <= Gathering.ENOUGH; i++) {
         served.combiner.submit("a", 1000 + i);
       }
 
       assertThat(served.late.get(60, SECONDS)).isEqualTo("a:1001");
-      assertThat(served.sizes()).containsExactly(1, Gathering.BUSY, FULL);
+      assertThat(served.sizes()).containsExactly(1, Gathering.BUSY, Gathering.ENOUGH);
     }
   }
 
@@ -81,7 +80,6 @@ class GatheringTest {
               runner,
               CombinerConfig.named("gathering")
                   .withMaxWriters(1)
-                  .withMaxBatch(FULL)
                   .withGather(gather)
                   .withDrainTimeout(Duration.ofSeconds(60)),
               ForkJoinPool.commonPool());

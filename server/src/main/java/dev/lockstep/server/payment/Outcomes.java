@@ -17,6 +17,7 @@ import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.PaymentResult.Unknown;
+import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +30,7 @@ final class Outcomes {
   private Outcomes() {}
 
   /** The few fields of an intent that decide, whether it came as an answer or in an event. */
-  record Facts(
+  private record Facts(
       IntentId intent,
       String status,
       long received,
@@ -51,7 +52,23 @@ final class Outcomes {
             error == null ? null : error.getMessage()));
   }
 
-  static PaymentResult of(Facts facts) {
+  /** An intent as it is written. */
+  static PaymentResult of(JsonObject intent) {
+    JsonObject error = intent.getJsonObject("last_payment_error");
+    return of(
+        new Facts(
+            new IntentId(intent.getString("id", "")),
+            intent.getString("status", ""),
+            intent.getLong("amount_received", 0L),
+            intent.getString("currency", ""),
+            intent.getString("client_secret"),
+            error == null
+                ? null
+                : error.getString("decline_code", error.getString("code", "declined")),
+            error == null ? null : error.getString("message")));
+  }
+
+  private static PaymentResult of(Facts facts) {
     return switch (facts.status()) {
       case "succeeded" ->
           new Succeeded(

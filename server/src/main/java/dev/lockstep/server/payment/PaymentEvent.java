@@ -48,25 +48,10 @@ public record PaymentEvent(
               type,
               Optional.ofNullable(intent).map(IntentId::new),
               metadata(object.getJsonObject("metadata")),
-              isIntent ? Optional.of(result(object)) : Optional.empty()));
+              isIntent ? Optional.of(Outcomes.of(object)) : Optional.empty()));
     } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
       return Optional.empty();
     }
-  }
-
-  private static PaymentResult result(JsonObject intent) {
-    JsonObject error = intent.getJsonObject("last_payment_error");
-    return Outcomes.of(
-        new Outcomes.Facts(
-            new IntentId(intent.getString("id", "")),
-            intent.getString("status", ""),
-            intent.getLong("amount_received", 0L),
-            intent.getString("currency", ""),
-            intent.getString("client_secret"),
-            error == null
-                ? null
-                : error.getString("decline_code", error.getString("code", "declined")),
-            error == null ? null : error.getString("message")));
   }
 
   private static Map<String, String> metadata(@Nullable JsonObject json) {

@@ -3,8 +3,12 @@ package dev.lockstep.server.payment;
 import com.stripe.StripeClient;
 import com.stripe.exception.IdempotencyException;
 import com.stripe.exception.StripeException;
+import com.stripe.model.PaymentIntent;
 import com.stripe.net.ApiMode;
+import com.stripe.net.HttpClient;
 import com.stripe.net.RequestOptions;
+import com.stripe.net.StripeRequest;
+import com.stripe.net.StripeResponse;
 import com.stripe.param.PaymentIntentCreateParams;
 import com.stripe.param.PaymentIntentCreateParams.AutomaticPaymentMethods;
 import com.stripe.param.RefundCreateParams;
@@ -12,9 +16,13 @@ import dev.lockstep.server.payment.PaymentListener.Operation;
 import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
@@ -29,30 +37,40 @@ import java.util.function.Supplier;
  *
  * <p>Nothing here takes part in a transaction: no lock may be held while a stage is awaited.
  *
- * <p>Thread-safe. The client blocks, so it runs on threads of its own, bounded and named; stages
- * complete on those. {@link #close} lets what is under way finish, in bounded time.
+ * <p>Thread-safe. A payment that simply succeeds blocks no thread. stripe-java does, so everything
+ * else runs on threads of their own, bounded and named. Stages complete on those or on an event
+ * loop. {@link #close} lets what is under way finish, in bounded time.
  */
 public final class Payments implements AutoCloseable {
-  private final StripeClient client;
+  private static final int HTTP_OK = 200;
+
+  private final PaymentsConfig config;
   private final StripeTransport transport;
-  private final PaymentThreads threads;
+  private final StripeClient client;
+  private final StripeClient encoder;
+  private final PaymentSlots slots;
   private final PaymentListener listener;
-  private final CompletableFuture<Void> warm;
+  private final CompletionStage<Boolean> warm;
 
   private Payments(Vertx vertx, PaymentsConfig config, PaymentListener listener) {
+    this.config = config;
     this.listener = listener;
-    threads = new PaymentThreads(config);
+    slots = new PaymentSlots(config);
     transport = new StripeTransport(vertx, config);
-    client =
-        StripeClient.builder()
-            .setApiKey(config.apiKey())
-            .setApiBase(config.apiBase().toString())
-            .setMaxNetworkRetries(config.retries())
-            .setConnectTimeout(Math.toIntExact(config.connectTimeout().toMillis()))
-            .setReadTimeout(Math.toIntExact(config.answerTimeout().toMillis()))
-            .setHttpClient(transport)
-            .build();
-    warm = CompletableFuture.runAsync(this::warmUp, threads.payments());
+    client = client(config, transport);
+    encoder = client(config, new FirstExchange.Encoder());
+    warm = slots.onThread(this::warmUp);
+  }
+
+  private static StripeClient client(PaymentsConfig config, HttpClient http) {
+    return StripeClient.builder()
+        .setApiKey(config.apiKey())
+        .setApiBase(config.apiBase().toString())
+        .setMaxNetworkRetries(config.retries())
+        .setConnectTimeout(Math.toIntExact(config.connectTimeout().toMillis()))
+        .setReadTimeout(Math.toIntExact(config.answerTimeout().toMillis()))
+        .setHttpClient(http)
+        .build();
   }
 
   /** The Vert.x instance carries the requests and stays the caller's. */
@@ -67,7 +85,7 @@ public final class Payments implements AutoCloseable {
 
   /** Makes a payment, or says how it ended when it was made before under this key. */
   public CompletionStage<PaymentResult> pay(PaymentRequest request) {
-    return call(Operation.PAY, () -> payNow(request));
+    return call(Operation.PAY, () -> begin(request));
   }
 
   /**
@@ -80,14 +98,18 @@ public final class Payments implements AutoCloseable {
    * arrived; it is looked up, and canceled if it can be.
    */
   public CompletionStage<PaymentResult> abandon(PaymentRequest request) {
-    return call(Operation.ABANDON, () -> abandonNow(request));
+    return call(Operation.ABANDON, () -> slots.onThread(() -> abandonNow(request)));
   }
 
   /** Where a payment stands. */
   public CompletionStage<PaymentResult> find(IntentId intent) {
     return call(
         Operation.FIND,
-        () -> payment(() -> Outcomes.of(client.v1().paymentIntents().retrieve(intent.value()))));
+        () ->
+            slots.onThread(
+                () ->
+                    payment(
+                        () -> Outcomes.of(client.v1().paymentIntents().retrieve(intent.value())))));
   }
 
   /**
@@ -95,20 +117,20 @@ public final class Payments implements AutoCloseable {
    * Canceled} means that no money will move.
    */
   public CompletionStage<PaymentResult> cancel(IntentId intent) {
-    return call(Operation.CANCEL, () -> cancelNow(intent));
+    return call(Operation.CANCEL, () -> slots.onThread(() -> cancelNow(intent)));
   }
 
   /** Gives back all that was received and not given back yet. */
   public CompletionStage<RefundResult> refund(IntentId intent, PaymentKey key) {
     return call(
         Operation.REFUND,
-        () -> refundNow(intent, key),
+        () -> slots.onThread(() -> refundNow(intent, key)),
         () -> new RefundResult.Unknown("too many payments are under way"));
   }
 
   @Override
   public void close() {
-    threads.close();
+    slots.close();
     transport.close();
   }
 
@@ -117,20 +139,69 @@ public final class Payments implements AutoCloseable {
    * them. Done once, before the first payment; or every one of the first five hundred would do it
    * at once.
    */
-  private void warmUp() {
+  private boolean warmUp() {
     try {
       PaymentIntentCreateParams.builder().setAmount(1L).setCurrency("usd").build().toMap();
       client.deserialize("{\"object\":\"payment_intent\"}", ApiMode.V1);
+      return true;
     } catch (StripeException e) {
       throw new IllegalStateException("stripe-java cannot read an intent", e);
     }
   }
 
-  private PaymentResult payNow(PaymentRequest request) {
+  /**
+   * Sends a payment. Mostly it succeeds, and that is all; whatever else comes of it is for
+   * stripe-java to understand, and to try again where that helps.
+   */
+  private CompletionStage<PaymentResult> begin(PaymentRequest request) {
+    StripeRequest encoded;
+    try {
+      createConfirmed(encoder, request);
+      throw new IllegalStateException("an encoder has sent a payment");
+    } catch (FirstExchange.Encoded e) {
+      encoded = e.request();
+    } catch (StripeException e) {
+      return CompletableFuture.completedStage(Outcomes.of(e));
+    }
+    Future<StripeResponse> sent = transport.send(encoded);
+    return sent.toCompletionStage()
+        .handle(
+            (response, thrown) -> {
+              Optional<PaymentResult> result =
+                  thrown == null ? plainly(response) : Optional.empty();
+              return result.isPresent()
+                  ? CompletableFuture.completedStage(result.get())
+                  : slots.onThread(() -> goOn(request, sent));
+            })
+        .thenCompose(result -> result);
+  }
+
+  /** The result that an answer is, if it is none that needs a closer look. */
+  private static Optional<PaymentResult> plainly(StripeResponse response) {
+    if (response.code() != HTTP_OK) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(Outcomes.of(new JsonObject(response.body())));
+    } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private PaymentResult goOn(PaymentRequest request, Future<StripeResponse> sent) {
+    HttpClient http = new FirstExchange.Resumed(() -> StripeTransport.outcome(sent), transport);
+    return payNow(client(config, http), request);
+  }
+
+  private static PaymentResult payNow(StripeClient through, PaymentRequest request) {
+    return payment(() -> Outcomes.of(createConfirmed(through, request)));
+  }
+
+  private static PaymentIntent createConfirmed(StripeClient through, PaymentRequest request)
+      throws StripeException {
     PaymentIntentCreateParams params =
         params(request).setConfirm(true).setPaymentMethod(request.paymentMethod()).build();
-    return payment(
-        () -> Outcomes.of(client.v1().paymentIntents().create(params, options(request.key()))));
+    return through.v1().paymentIntents().create(params, options(request.key()));
   }
 
   private PaymentResult abandonNow(PaymentRequest request) {
@@ -140,7 +211,7 @@ public final class Payments implements AutoCloseable {
           Outcomes.of(
               client.v1().paymentIntents().create(params(request).build(), options(request.key())));
     } catch (IdempotencyException e) {
-      result = Outcomes.isUnknown(e) ? Outcomes.of(e) : payNow(request);
+      result = Outcomes.isUnknown(e) ? Outcomes.of(e) : payNow(client, request);
     } catch (StripeException e) {
       result = Outcomes.of(e);
     }
@@ -204,26 +275,30 @@ public final class Payments implements AutoCloseable {
     }
   }
 
-  private CompletionStage<PaymentResult> call(Operation operation, Supplier<PaymentResult> work) {
+  private CompletionStage<PaymentResult> call(
+      Operation operation, Supplier<CompletionStage<PaymentResult>> work) {
     return call(
         operation, work, () -> new Rejected("overloaded", "Too many payments are under way."));
   }
 
-  private <T> CompletionStage<T> call(Operation operation, Supplier<T> work, Supplier<T> noRoom) {
+  private <T> CompletionStage<T> call(
+      Operation operation, Supplier<CompletionStage<T>> work, Supplier<T> noRoom) {
     try {
-      return CompletableFuture.supplyAsync(
-          () -> {
-            warm.join();
-            long beganNanos = System.nanoTime();
-            T result = work.get();
-            listener.onCall(
-                operation, Duration.ofNanos(System.nanoTime() - beganNanos), isRefusal(result));
-            return result;
-          },
-          threads.payments());
+      return slots.run(() -> warm.thenCompose(ready -> timed(operation, work)));
     } catch (RejectedExecutionException e) {
-      return CompletableFuture.completedFuture(noRoom.get());
+      return CompletableFuture.completedStage(noRoom.get());
     }
+  }
+
+  private <T> CompletionStage<T> timed(Operation operation, Supplier<CompletionStage<T>> work) {
+    long beganNanos = System.nanoTime();
+    return work.get()
+        .thenApply(
+            result -> {
+              listener.onCall(
+                  operation, Duration.ofNanos(System.nanoTime() - beganNanos), isRefusal(result));
+              return result;
+            });
   }
 
   private static boolean isRefusal(Object result) {

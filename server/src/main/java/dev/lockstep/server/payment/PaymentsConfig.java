@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param apiKey the secret key presented to it
  * @param connectTimeout how long a connection may take (5 s)
  * @param answerTimeout how long an answer may take; then the outcome is unknown (20 s)
- * @param maxConcurrent requests under way at once, each on a thread of its own (512)
+ * @param maxConcurrent requests under way at once (512)
  * @param maxWaiting requests waiting for one of those; one more is refused (10,000)
  * @param retries how often a request that could not be delivered, or that the provider failed at,
  *     is sent again under the same key (1)

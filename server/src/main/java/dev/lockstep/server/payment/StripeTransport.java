@@ -63,15 +63,15 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
   /** Blocks: for payment threads only. */
   @Override
   public StripeResponse request(StripeRequest request) throws ApiConnectionException {
+    return outcome(send(request));
+  }
+
+  /** What came of a request; blocks until something has. */
+  static StripeResponse outcome(Future<StripeResponse> sent) throws ApiConnectionException {
     try {
-      return send(request)
-          .toCompletionStage()
-          .toCompletableFuture()
-          .get(connectTimeout.plus(answerTimeout).plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
+      return sent.toCompletionStage().toCompletableFuture().get();
     } catch (ExecutionException e) {
       throw failure(e.getCause() == null ? e : e.getCause());
-    } catch (TimeoutException e) {
-      throw failure(e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ApiConnectionException("interrupted while waiting for the answer", e);
@@ -83,7 +83,8 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
     client.close();
   }
 
-  private Future<StripeResponse> send(StripeRequest request) {
+  /** Sends it, and blocks nobody. */
+  Future<StripeResponse> send(StripeRequest request) {
     RequestOptions options =
         new RequestOptions()
             .setMethod(HttpMethod.valueOf(request.method().name()))
@@ -109,7 +110,8 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
         .compose(
             http ->
                 (content.length() == 0 ? http.send() : http.send(content))
-                    .compose(StripeTransport::read));
+                    .compose(StripeTransport::read))
+        .timeout(connectTimeout.plus(answerTimeout).plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private static Future<StripeResponse> read(HttpClientResponse response) {

@@ -1,0 +1,67 @@
+package dev.lockstep.server.payment;
+
+import com.stripe.exception.StripeException;
+import com.stripe.net.HttpClient;
+import com.stripe.net.StripeRequest;
+import com.stripe.net.StripeResponse;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * stripe-java sends and waits in one call. These two take it apart: the one stops where a request
+ * would be sent, the other goes on where its answer has come. So nobody has to wait on a thread.
+ */
+final class FirstExchange {
+  private FirstExchange() {}
+
+  /** What stripe-java would have sent. */
+  static final class Encoded extends StripeException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient StripeRequest request;
+
+    private Encoded(StripeRequest request) {
+      super("not sent yet", null, null, null);
+      this.request = request;
+    }
+
+    StripeRequest request() {
+      return request;
+    }
+
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+      return this;
+    }
+  }
+
+  /** Sends nothing: a call ends with {@link Encoded}. */
+  static final class Encoder extends HttpClient {
+    @Override
+    public StripeResponse request(StripeRequest request) throws StripeException {
+      throw new Encoded(request);
+    }
+  }
+
+  /** What came of the first exchange. */
+  @FunctionalInterface
+  interface Outcome {
+    StripeResponse get() throws StripeException;
+  }
+
+  /** Begins with what came of the first exchange; what is sent again is really sent. */
+  static final class Resumed extends HttpClient {
+    private final Outcome first;
+    private final HttpClient further;
+    private final AtomicBoolean told = new AtomicBoolean();
+
+    Resumed(Outcome first, HttpClient further) {
+      this.first = first;
+      this.further = further;
+    }
+
+    @Override
+    public StripeResponse request(StripeRequest request) throws StripeException {
+      return told.compareAndSet(false, true) ? first.get() : further.request(request);
+    }
+  }
+}

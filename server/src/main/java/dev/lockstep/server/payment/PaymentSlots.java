@@ -1,0 +1,142 @@
+package dev.lockstep.server.payment;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/**
+ * How many payments are under way at once, and the threads for those that wait on one: started on
+ * demand and gone when idle. Thread-safe.
+ */
+final class PaymentSlots implements AutoCloseable {
+  private static final long IDLE_SECONDS = 30;
+  private static final long CLOSE_TIMEOUT_SECONDS = 10;
+
+  /** A thread that waits for an answer needs little; five hundred of them should not need much. */
+  private static final long STACK_BYTES = 512 * 1024;
+
+  private final int maxUnderWay;
+  private final int maxWaiting;
+  private final ThreadPoolExecutor threads;
+
+  // Guarded by this.
+  private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
+  private int underWay;
+  private boolean closed;
+
+  PaymentSlots(PaymentsConfig config) {
+    maxUnderWay = config.maxConcurrent();
+    maxWaiting = config.maxWaiting();
+    AtomicInteger number = new AtomicInteger();
+    threads =
+        new ThreadPoolExecutor(
+            0,
+            // The slots are the limit; one that is free again may have its thread still on its way
+            // back.
+            Integer.MAX_VALUE,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            work -> {
+              Thread thread =
+                  new Thread(null, work, "payment-" + number.incrementAndGet(), STACK_BYTES);
+              thread.setDaemon(true);
+              return thread;
+            });
+  }
+
+  /**
+   * Begins the work as soon as there is room for it, on the caller's thread or on one that has just
+   * made room. It must not block; what does goes to {@link #onThread}.
+   *
+   * @throws RejectedExecutionException if too many wait, or it is closed
+   */
+  <T> CompletionStage<T> run(Supplier<CompletionStage<T>> work) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Runnable begin =
+        () ->
+            begun(work)
+                .whenComplete(
+                    (value, thrown) -> {
+                      leave();
+                      if (thrown == null) {
+                        result.complete(value);
+                      } else {
+                        result.completeExceptionally(thrown);
+                      }
+                    });
+    if (enter(begin)) {
+      begin.run();
+    }
+    return result;
+  }
+
+  /** Work that blocks, of something that has its slot. */
+  <T> CompletionStage<T> onThread(Supplier<T> work) {
+    return CompletableFuture.supplyAsync(work, threads);
+  }
+
+  /** Those that wait for an answer longer than that find out from the log or the next start. */
+  @Override
+  public void close() {
+    try {
+      awaitEmpty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    threads.shutdownNow();
+  }
+
+  private static <T> CompletionStage<T> begun(Supplier<CompletionStage<T>> work) {
+    try {
+      return work.get();
+    } catch (RuntimeException e) {
+      return CompletableFuture.failedStage(e);
+    }
+  }
+
+  /** False: it waits. */
+  private synchronized boolean enter(Runnable begin) {
+    if (closed || (underWay >= maxUnderWay && waiting.size() >= maxWaiting)) {
+      throw new RejectedExecutionException("too many payments are under way");
+    }
+    if (underWay >= maxUnderWay) {
+      waiting.add(begin);
+      return false;
+    }
+    underWay++;
+    return true;
+  }
+
+  private void leave() {
+    Runnable next;
+    synchronized (this) {
+      next = waiting.poll();
+      if (next == null) {
+        underWay--;
+        notifyAll();
+      }
+    }
+    if (next != null) {
+      next.run();
+    }
+  }
+
+  private synchronized void awaitEmpty() throws InterruptedException {
+    closed = true;
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_TIMEOUT_SECONDS);
+    while (underWay > 0) {
+      long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+      if (leftMs <= 0) {
+        return;
+      }
+      wait(leftMs);
+    }
+  }
+}
