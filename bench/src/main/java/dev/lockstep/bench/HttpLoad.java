@@ -2,6 +2,7 @@ package dev.lockstep.bench;
 
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
@@ -36,7 +37,7 @@ final class HttpLoad implements AutoCloseable {
   /** A POST that has to be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}
 
-  private final Vertx vertx = Vertx.vertx();
+  private final Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
   private final HttpClient client;
   private final String authorization;
   private final AtomicLong numbers = new AtomicLong();
