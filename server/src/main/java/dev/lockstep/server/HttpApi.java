@@ -20,7 +20,6 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.net.BindException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +37,6 @@ import org.slf4j.LoggerFactory;
 final class HttpApi implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpApi.class);
 
-  private static final int FIRST_UNPRIVILEGED_PORT = 1024;
   private static final long LISTEN_TIMEOUT_SECONDS = 10;
   private static final long CLOSE_TIMEOUT_SECONDS = 10;
   private static final long DRAIN_TIMEOUT_SECONDS = 10;
@@ -261,14 +259,13 @@ final class HttpApi implements AutoCloseable {
     return context -> context.response().putHeader("Content-Type", type).end(content.copy());
   }
 
-  /**
-   * Below 1024 a refusal more often means that only root may listen there; the system says which.
-   */
+  /** The system says why, and each transport throws it as something else. */
   private static CannotStart cannotListen(int port, Throwable cause) {
+    String why = String.valueOf(cause.getMessage());
     String problem =
-        cause instanceof BindException && port >= FIRST_UNPRIVILEGED_PORT
+        why.contains("already in use")
             ? "port " + port + " is taken; stop what listens there, perhaps another Lockstep, or"
-            : "cannot listen on port " + port + " (" + cause.getMessage() + ");";
+            : "cannot listen on port " + port + " (" + why + ");";
     return new CannotStart(problem + " choose another with --port", cause);
   }
 
