@@ -27,6 +27,9 @@ import java.util.function.Predicate;
 final class ServerProcess implements AutoCloseable {
   private static final String READY = "Lockstep is ready on ";
 
+  /** By this release and later, on stderr; so `./lockstep` allows it from there on. */
+  private static final int NATIVE_ACCESS_IS_REPORTED = 24;
+
   private final Process process;
   private final BufferedReader out;
   private final BufferedReader err;
@@ -48,6 +51,9 @@ final class ServerProcess implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx256m", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8"));
+    if (Runtime.version().feature() >= NATIVE_ACCESS_IS_REPORTED) {
+      command.add("--enable-native-access=ALL-UNNAMED");
+    }
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
