@@ -12,9 +12,10 @@ import java.time.Duration;
  * @param maxWaiting requests waiting, over all keys; one more is refused (100,000)
  * @param maxWaitingPerKey requests waiting for one key, so that one hot key cannot take the whole
  *     queue (20,000)
- * @param gather how long a busy key waits for company between two batches; a key is busy whose
- *     batch had at least {@value Gathering#BUSY} requests and left others waiting. Fewer and larger
- *     transactions, for callers to whom a few milliseconds do not matter (0: no wait)
+ * @param gather how long a busy key waits for company between two batches: one whose batch had at
+ *     least {@value Gathering#BUSY} requests and left some waiting, fewer than {@value
+ *     Gathering#ENOUGH}. Fewer and larger transactions, for callers to whom a few milliseconds do
+ *     not matter (0: no wait)
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
  * @param transaction how a batch's transaction runs, by default with point look-ups; its label is
  *     the name

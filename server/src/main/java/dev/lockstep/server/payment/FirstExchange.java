@@ -4,6 +4,7 @@ import com.stripe.exception.StripeException;
 import com.stripe.net.HttpClient;
 import com.stripe.net.StripeRequest;
 import com.stripe.net.StripeResponse;
+import io.vertx.core.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -42,26 +43,22 @@ final class FirstExchange {
     }
   }
 
-  /** What came of the first exchange. */
-  @FunctionalInterface
-  interface Outcome {
-    StripeResponse get() throws StripeException;
-  }
-
   /** Begins with what came of the first exchange; what is sent again is really sent. */
   static final class Resumed extends HttpClient {
-    private final Outcome first;
-    private final HttpClient further;
+    private final Future<StripeResponse> first;
+    private final StripeTransport further;
     private final AtomicBoolean told = new AtomicBoolean();
 
-    Resumed(Outcome first, HttpClient further) {
+    Resumed(Future<StripeResponse> first, StripeTransport further) {
       this.first = first;
       this.further = further;
     }
 
     @Override
     public StripeResponse request(StripeRequest request) throws StripeException {
-      return told.compareAndSet(false, true) ? first.get() : further.request(request);
+      return told.compareAndSet(false, true)
+          ? StripeTransport.outcome(first)
+          : further.request(request);
     }
   }
 }

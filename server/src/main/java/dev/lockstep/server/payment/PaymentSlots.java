@@ -90,6 +90,7 @@ final class PaymentSlots implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    forgetWaiting();
     threads.shutdownNow();
   }
 
@@ -126,6 +127,11 @@ final class PaymentSlots implements AutoCloseable {
     if (next != null) {
       next.run();
     }
+  }
+
+  /** What has not begun by now is not begun at all. */
+  private synchronized void forgetWaiting() {
+    waiting.clear();
   }
 
   private synchronized void awaitEmpty() throws InterruptedException {

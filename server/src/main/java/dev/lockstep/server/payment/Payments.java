@@ -38,8 +38,8 @@ import java.util.function.Supplier;
  * <p>Nothing here takes part in a transaction: no lock may be held while a stage is awaited.
  *
  * <p>Thread-safe. A payment that simply succeeds blocks no thread. stripe-java does, so everything
- * else runs on threads of their own, bounded and named. Stages complete on those or on an event
- * loop. {@link #close} lets what is under way finish, in bounded time.
+ * else runs on threads of its own, bounded and named. Stages complete on those or on an event loop.
+ * {@link #close} lets what is under way finish, in bounded time.
  */
 public final class Payments implements AutoCloseable {
   private static final int HTTP_OK = 200;
@@ -189,8 +189,7 @@ public final class Payments implements AutoCloseable {
   }
 
   private PaymentResult goOn(PaymentRequest request, Future<StripeResponse> sent) {
-    HttpClient http = new FirstExchange.Resumed(() -> StripeTransport.outcome(sent), transport);
-    return payNow(client(config, http), request);
+    return payNow(client(config, new FirstExchange.Resumed(sent, transport)), request);
   }
 
   private static PaymentResult payNow(StripeClient through, PaymentRequest request) {

@@ -5,15 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.server.payment.PaymentResult.Declined;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.PaymentResult.Unknown;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import java.net.URI;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,37 +38,28 @@ class FirstExchangeTest {
 
   private static final Reply CUT = new Reply(0, "");
 
-  private final Vertx vertx = Vertx.vertx();
   private final Queue<Reply> replies = new ConcurrentLinkedQueue<>();
   private final List<String> keys = new CopyOnWriteArrayList<>();
-  private URI provider;
+  private ScriptedProvider provider;
 
   @BeforeEach
   void listen() throws Exception {
-    HttpServer server =
-        vertx
-            .createHttpServer()
-            .requestHandler(
-                request -> {
-                  keys.add(request.getHeader("Idempotency-Key"));
-                  Reply reply = replies.remove();
-                  if (reply.equals(CUT)) {
-                    request.connection().close();
-                  } else {
-                    request.response().setStatusCode(reply.status()).end(reply.body());
-                  }
-                });
-    server
-        .listen(0, "127.0.0.1")
-        .toCompletionStage()
-        .toCompletableFuture()
-        .get(10, TimeUnit.SECONDS);
-    provider = URI.create("http://127.0.0.1:" + server.actualPort());
+    provider =
+        new ScriptedProvider(
+            request -> {
+              keys.add(request.getHeader("Idempotency-Key"));
+              Reply reply = replies.remove();
+              if (reply.equals(CUT)) {
+                request.connection().close();
+              } else {
+                request.response().setStatusCode(reply.status()).end(reply.body());
+              }
+            });
   }
 
   @AfterEach
   void stop() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(10, TimeUnit.SECONDS);
+    provider.stop();
   }
 
   @Test
@@ -111,7 +98,8 @@ class FirstExchangeTest {
   private PaymentResult pay(Reply... said) {
     replies.addAll(List.of(said));
     try (Payments payments =
-        Payments.open(vertx, PaymentsConfig.of(provider, "sk_test_1").withRetries(1))) {
+        Payments.open(
+            provider.vertx(), PaymentsConfig.of(provider.url(), "sk_test_1").withRetries(1))) {
       PaymentRequest request =
           new PaymentRequest(
               new PaymentKey("k"), new Money(500, "JPY"), "pm_card_visa", Map.of("purchase", "p"));
