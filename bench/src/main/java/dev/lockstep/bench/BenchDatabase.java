@@ -26,6 +26,10 @@ final class BenchDatabase implements AutoCloseable {
 
   private static final String COUNTER = "pg_stat_statements";
 
+  // More than is logged between two checkpoints of a run.
+  private static final int LOG_FILES = 128;
+  private static final int LOG_FILE_MIB = 16;
+
   private final @Nullable PostgresServer server;
   private final @Nullable Path directory;
   private final HikariDataSource pool;
@@ -43,7 +47,7 @@ final class BenchDatabase implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(stopper);
   }
 
-  static BenchDatabase open(String url) throws IOException {
+  static BenchDatabase open(String url) throws IOException, SQLException {
     HikariConfig config = new HikariConfig();
     BenchDatabase database;
     if (url.isEmpty()) {
@@ -53,11 +57,13 @@ final class BenchDatabase implements AutoCloseable {
               PostgresConfig.durable(directory)
                   // There when statements are to be counted, and off until then.
                   .withSetting("shared_preload_libraries", COUNTER)
-                  .withSetting(COUNTER + ".track", "none"));
+                  .withSetting(COUNTER + ".track", "none")
+                  .withSetting("min_wal_size", LOG_FILES * LOG_FILE_MIB + "MB"));
       config.setJdbcUrl(server.url());
       config.setUsername(server.user());
       config.setPassword(server.password());
       database = new BenchDatabase(server, directory, config);
+      database.makeLogFiles();
     } else {
       config.setJdbcUrl(url);
       database = new BenchDatabase(null, null, config);
@@ -70,6 +76,22 @@ final class BenchDatabase implements AutoCloseable {
         .load()
         .migrate();
     return database;
+  }
+
+  /**
+   * A server that has been busy before uses its log files again. In a new one the writer waits for
+   * each to be made, and so would whoever is measured.
+   */
+  private void makeLogFiles() throws SQLException {
+    execute(
+        """
+        DO $$ BEGIN
+          FOR i IN 1 .. %d LOOP
+            PERFORM pg_logical_emit_message(false, '', ''), pg_switch_wal();
+          END LOOP;
+        END $$"""
+            .formatted(LOG_FILES));
+    execute("CHECKPOINT");
   }
 
   /** With user and password, for another process. */

@@ -22,8 +22,8 @@ final class BulkRows {
       """
       INSERT INTO lockstep.hold (scope, hold, buyer, fingerprint, state, created_at, expires_at,
         pools, quantities)
-      SELECT ?, x.hold, x.buyer, 0, 0, now(), now() + interval '15 minutes', '{1}', '{1}'
-      FROM unnest(?, ?) AS x (hold, buyer)""";
+      SELECT ?, x.hold, x.buyer, 0, 0, now(), now() + interval '15 minutes', ARRAY[x.pool], '{1}'
+      FROM unnest(?, ?, ?) AS x (hold, buyer, pool)""";
   private static final String QUOTAS =
       """
       INSERT INTO lockstep.quota AS q (scope, buyer, used)
@@ -33,20 +33,23 @@ final class BulkRows {
       """
       INSERT INTO lockstep.stock_audit (scope, pool, seq, hold, cause, actor, held_before, held_after,
         sold_before, sold_after, at)
-      SELECT ?, 1, x.seq, x.hold, 0, x.buyer, x.seq - 1, x.seq, 0, 0, now()
-      FROM unnest(?, ?, ?) AS x (seq, hold, buyer)""";
-  private static final String POOL =
+      SELECT ?, x.pool, x.seq, x.hold, 0, x.buyer, x.seq - 1, x.seq, 0, 0, now()
+      FROM unnest(?, ?, ?, ?) AS x (pool, seq, hold, buyer)""";
+  private static final String POOLS =
       """
-      UPDATE lockstep.pool SET held = held + ?, audit_seq = audit_seq + ?
-      WHERE scope = ? AND pool = 1""";
+      UPDATE lockstep.pool p SET held = held + x.n, audit_seq = audit_seq + x.n
+      FROM unnest(?, ?) AS x (pool, n) WHERE p.scope = ? AND p.pool = x.pool""";
 
   private final Transactor transactor;
   private final long scope;
+  private final int pools;
   private long written;
 
-  BulkRows(Transactor transactor, long scope) {
+  /** Pools have the numbers from 1 on, and take turns. */
+  BulkRows(Transactor transactor, long scope, int pools) {
     this.transactor = transactor;
     this.scope = scope;
+    this.pools = pools;
   }
 
   void writeBatch() {
@@ -57,21 +60,27 @@ final class BulkRows {
   private void write(Connection connection) throws SQLException {
     List<UUID> holds = new ArrayList<>(BATCH);
     List<String> buyers = new ArrayList<>(BATCH);
+    List<Long> poolOf = new ArrayList<>(BATCH);
     List<Long> seqs = new ArrayList<>(BATCH);
     Map<String, Integer> used = new TreeMap<>();
-    for (int i = 1; i <= BATCH; i++) {
+    Map<Long, Integer> taken = new TreeMap<>();
+    for (long n = written; n < written + BATCH; n++) {
+      long pool = 1 + n % pools;
       holds.add(UUID.randomUUID());
-      buyers.add(Names.buyer(written + i));
-      seqs.add(written + i);
-      used.merge(Names.buyer(written + i), 1, Integer::sum);
+      buyers.add(Names.buyer(n));
+      poolOf.add(pool);
+      seqs.add(1 + n / pools);
+      used.merge(Names.buyer(n), 1, Integer::sum);
+      taken.merge(pool, 1, Integer::sum);
     }
     SqlArray holdIds = SqlArray.uuids(holds);
     SqlArray buyerNames = SqlArray.texts(buyers);
+    SqlArray poolIds = SqlArray.bigints(poolOf);
     RoundTrip trip = new RoundTrip(connection);
     trip.update(QUOTAS, scope, SqlArray.texts(used.keySet()), SqlArray.integers(used.values()));
-    trip.update(HOLDS, scope, holdIds, buyerNames);
-    trip.update(AUDIT, scope, SqlArray.bigints(seqs), holdIds, buyerNames);
-    trip.update(POOL, BATCH, BATCH, scope);
+    trip.update(HOLDS, scope, holdIds, buyerNames, poolIds);
+    trip.update(AUDIT, scope, poolIds, SqlArray.bigints(seqs), holdIds, buyerNames);
+    trip.update(POOLS, SqlArray.bigints(taken.keySet()), SqlArray.integers(taken.values()), scope);
     trip.send();
   }
 }

@@ -9,13 +9,19 @@ import javax.sql.DataSource;
  * No limit, no idempotency beyond the key's unique index, no audit, no expiry.
  */
 final class CounterFlow {
+  private static final int STOCK = 100_000_000;
+
+  private final BenchDatabase database;
   private final DataSource pool;
-  private final int product;
+  private final int first;
+  private final int products;
   private final boolean lockFirst;
 
-  private CounterFlow(DataSource pool, int product, boolean lockFirst) {
-    this.pool = pool;
-    this.product = product;
+  private CounterFlow(BenchDatabase database, int first, int products, boolean lockFirst) {
+    this.database = database;
+    this.pool = database.pool();
+    this.first = first;
+    this.products = products;
     this.lockFirst = lockFirst;
   }
 
@@ -30,23 +36,32 @@ final class CounterFlow {
         """);
   }
 
-  /** With {@code lockFirst}: SELECT … FOR UPDATE, then UPDATE; without: one conditional UPDATE. */
-  static CounterFlow create(BenchDatabase database, int product, boolean lockFirst)
+  /**
+   * Products with the numbers from the first on.
+   *
+   * @param lockFirst SELECT … FOR UPDATE, then UPDATE; else one conditional UPDATE
+   */
+  static CounterFlow create(BenchDatabase database, int first, int products, boolean lockFirst)
       throws SQLException {
-    database.execute("INSERT INTO counter.product VALUES (" + product + ", 100000000)");
-    return new CounterFlow(database.pool(), product, lockFirst);
+    database.execute(
+        "INSERT INTO counter.product SELECT i, %d FROM generate_series(%d, %d) i"
+            .formatted(STOCK, first, first + products - 1));
+    return new CounterFlow(database, first, products, lockFirst);
   }
 
-  static long reservations(BenchDatabase database, int product) throws SQLException {
+  /** Reservations made, if the stock says so, too; -1 if it does not. */
+  long reservations() throws SQLException {
     return database.number(
         """
-        SELECT CASE WHEN 100000000 - p.stock = count(r.*) THEN count(r.*) ELSE -1 END
-        FROM counter.product p LEFT JOIN counter.reservation r ON r.product = p.id
-        WHERE p.id = %d GROUP BY p.stock"""
-            .formatted(product));
+        SELECT CASE WHEN p.taken = r.n THEN r.n ELSE -1 END
+        FROM (SELECT sum(%1$d - stock) taken FROM counter.product WHERE id BETWEEN %2$d AND %3$d) p,
+          (SELECT count(*) n FROM counter.reservation WHERE product BETWEEN %2$d AND %3$d) r"""
+            .formatted(STOCK, first, first + products - 1));
   }
 
-  void reserve(String buyer, String key) throws SQLException {
+  /** The products take turns. */
+  void reserve(long number) throws SQLException {
+    int product = first + (int) (number % products);
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       if (lockFirst) {
@@ -59,9 +74,9 @@ final class CounterFlow {
       Sql.run(
           connection,
           "INSERT INTO counter.reservation VALUES (?, ?, ?, now())",
-          key,
+          "%d-%d".formatted(first, number),
           product,
-          buyer);
+          Names.buyer(number));
       connection.commit();
       connection.setAutoCommit(true);
     }

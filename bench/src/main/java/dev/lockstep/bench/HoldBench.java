@@ -11,6 +11,7 @@ import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.UnitShuffle;
 import dev.lockstep.tx.Transactor;
+import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +21,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
 
 /** Holds on scarce stock: the documents' flows, hand-written SQL, Redis, Lockstep, the ceiling. */
 final class HoldBench implements AutoCloseable {
@@ -27,17 +29,21 @@ final class HoldBench implements AutoCloseable {
   private static final String READ_COMMITTED = "documents, READ COMMITTED";
   private static final String FOR_UPDATE = "counter, FOR UPDATE";
   private static final String CONDITIONAL = "counter, conditional UPDATE";
+  private static final String THOUSAND_COUNTERS = "the same, 1,000 counters";
   private static final String REDIS = "Redis script, appendfsync always";
   private static final String COUNTED = "Lockstep, counted";
   private static final String THOUSAND_POOLS = "Lockstep, 1,000 pools";
   private static final String UNITS = "Lockstep, units";
   private static final String THOUSAND_UNITS = "Lockstep, a thousand units a pool";
   private static final String CEILING = "ceiling: bulk SQL, one writer";
+  private static final String CEILING_OF_POOLS = "ceiling: the same, 1,000 pools";
   // The lone caller comes last, when everything is compiled.
   private static final int[] CALLERS = {50, 500, 4_000, 1};
   private static final int RUSH = 500;
   private static final int MILLION = 1_000_000;
   private static final int COMPILED_AFTER = 5;
+  private static final int TURNS = 5;
+  private static final double BETWEEN_TURNS_SECONDS = 0.5;
   // More than a machine of so many cores sells. What is not needed only takes time to be made.
   private static final int UNITS_A_SECOND = 30_000 * Runtime.getRuntime().availableProcessors();
   private static final int UNITS_A_SECOND_ALONE = 20_000;
@@ -49,17 +55,19 @@ final class HoldBench implements AutoCloseable {
   private final Report report;
   private final Transactor transactor;
   private final Holds holds;
+  private final @Nullable RedisFlow redis;
   private final Set<String> warm = new HashSet<>();
   private long lastScope;
   private int lastProduct;
   private int lastCampaign;
 
-  private HoldBench(BenchDatabase database, int seconds, Report report) {
+  private HoldBench(BenchDatabase database, int seconds, Report report) throws IOException {
     this.database = database;
     this.seconds = seconds;
     this.report = report;
     this.transactor = new Transactor(database.pool());
     this.holds = new Holds(transactor);
+    this.redis = RedisFlow.available() ? RedisFlow.start() : null;
   }
 
   static void run(BenchDatabase database, int seconds, Report report) throws Exception {
@@ -70,8 +78,6 @@ final class HoldBench implements AutoCloseable {
       for (int callers : CALLERS) {
         bench.measure(callers, bench.contenders(callers));
       }
-      bench.redis();
-      bench.ceiling();
       bench.aims();
     }
   }
@@ -79,17 +85,19 @@ final class HoldBench implements AutoCloseable {
   /** Java compiles for ten seconds or more, which would be booked on whoever comes first. */
   private void warmUp() throws Exception {
     for (Contender contender : List.of(counted(), seats(UNITS_A_SECOND * COMPILED_AFTER))) {
-      Load.run("Warming up", RUSH, COMPILED_AFTER - 1, 1, contender.call());
+      Load.of("Warming up", RUSH, contender.call()).turn(COMPILED_AFTER, 0);
     }
   }
 
-  /** Those whose ratio is an aim stand side by side: a machine has better and worse minutes. */
   private List<Contender> contenders(int callers) throws Exception {
     List<Contender> contenders = new ArrayList<>();
     contenders.add(documents(REPEATABLE_READ, "REPEATABLE READ"));
     contenders.add(documents(READ_COMMITTED, "READ COMMITTED"));
-    contenders.add(counter(FOR_UPDATE, true));
-    contenders.add(counter(CONDITIONAL, false));
+    contenders.add(counter(FOR_UPDATE, 1, true));
+    contenders.add(counter(CONDITIONAL, 1, false));
+    if (callers == RUSH) {
+      contenders.add(counter(THOUSAND_COUNTERS, 1_000, false));
+    }
     contenders.add(counted());
     if (callers == RUSH) {
       contenders.add(
@@ -109,19 +117,30 @@ final class HoldBench implements AutoCloseable {
               pool -> units(pool, 1_000),
               unitsFor(callers) / 1_000,
               n -> pool(1 + (int) (n / 1_000))));
+      contenders.add(ceiling(CEILING, 1));
+      contenders.add(ceiling(CEILING_OF_POOLS, 1_000));
+    }
+    if (redis == null) {
+      report.add(Measured.skipped(REDIS, callers, "redis-server is not installed"));
+    } else {
+      contenders.add(redis(redis, "run-" + callers));
     }
     return contenders;
   }
 
   @Override
-  public void close() {
+  public void close() throws IOException {
     holds.close();
+    if (redis != null) {
+      redis.close();
+    }
   }
 
   /** Enough for the load. */
   private int unitsFor(int callers) {
     int aSecond = callers == 1 ? UNITS_A_SECOND_ALONE : UNITS_A_SECOND;
-    return (int) (aSecond * (seconds + Load.warmUp(true, seconds)));
+    double restarts = TURNS * BETWEEN_TURNS_SECONDS;
+    return (int) (aSecond * (Load.warmUp(true, seconds) + seconds + restarts));
   }
 
   private void aims() {
@@ -146,6 +165,9 @@ final class HoldBench implements AutoCloseable {
         0.85);
     report.atLeast(
         "1,000 pools / one pool, 500 callers", report.find(THOUSAND_POOLS, 500), counted, 1);
+    report.note(
+        "1,000 pools / one pool of the ceilings, which write the rows and do nothing else: %.2f",
+        report.find(CEILING_OF_POOLS, 1).perSecond() / report.find(CEILING, 1).perSecond());
   }
 
   private Contender counted() {
@@ -156,12 +178,17 @@ final class HoldBench implements AutoCloseable {
     return lockstep(UNITS, pool -> units(pool, stock), 1, n -> pool(1));
   }
 
-  /** What is measured, and what its database shows afterwards. */
-  private record Contender(String name, boolean pooled, Load.Call call, Stored stored) {
-    Measured run(int callers, double warmUpSeconds, int seconds) throws Exception {
+  /**
+   * What is measured, and what its database shows afterwards.
+   *
+   * @param pooled each call has a connection of its own, for which it waits
+   * @param atOnce what a call takes; who takes many does so alone
+   */
+  private record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored stored) {
+    Load load(int callers) {
       return pooled
-          ? Load.runPooled(name, callers, warmUpSeconds, seconds, call)
-          : Load.run(name, callers, warmUpSeconds, seconds, call);
+          ? Load.ofPooled(name, callers, call)
+          : Load.of(name, atOnce > 1 ? 1 : callers, call);
     }
 
     @FunctionalInterface
@@ -170,30 +197,56 @@ final class HoldBench implements AutoCloseable {
     }
   }
 
-  /** One after the other; alone, in turns, as a millisecond is easily disturbed. */
   private void measure(int callers, List<Contender> contenders) throws Exception {
     if (callers == 1) {
-      InTurns[] turns =
-          contenders.stream().map(c -> new InTurns(c.name(), c.call())).toArray(InTurns[]::new);
-      List<Measured> results = InTurns.run(seconds, turns);
-      for (int i = 0; i < results.size(); i++) {
-        book(contenders.get(i), results.get(i));
-      }
+      alone(contenders);
       return;
     }
     if (callers == RUSH) {
       // Takes long, and the aims are here.
       database.settle();
     }
+    List<Contender> inTurns = new ArrayList<>();
     for (Contender contender : contenders) {
-      database.execute("CHECKPOINT");
-      // What was compiled for it serves any number of callers; for the aims, no doubt is left.
-      double warmUp = Load.warmUp(warm.add(contender.name()) || callers == RUSH, seconds);
-      book(contender, contender.run(callers, warmUp, seconds));
+      if (callers == RUSH && !contender.pooled()) {
+        inTurns.add(contender);
+      } else {
+        database.execute("CHECKPOINT");
+        // What was compiled for it serves any number of callers.
+        double warmUp = Load.warmUp(warm.add(contender.name()), seconds);
+        book(contender, contender.load(callers).run(warmUp, seconds));
+      }
+    }
+    inTurns(callers, inTurns);
+  }
+
+  /** A millisecond is easily disturbed. */
+  private void alone(List<Contender> contenders) throws Exception {
+    InTurns[] turns =
+        contenders.stream().map(c -> new InTurns(c.name(), c.call())).toArray(InTurns[]::new);
+    List<Measured> results = InTurns.run(seconds, turns);
+    for (int i = 0; i < results.size(); i++) {
+      book(contenders.get(i), results.get(i));
     }
   }
 
-  private void book(Contender contender, Measured measured) throws SQLException {
+  /** A machine has better and worse minutes: whose ratio is an aim has its share of each. */
+  private void inTurns(int callers, List<Contender> contenders) throws Exception {
+    database.execute("CHECKPOINT");
+    List<Load> loads = contenders.stream().map(contender -> contender.load(callers)).toList();
+    for (int turn = 0; turn < TURNS; turn++) {
+      double warmUp = turn == 0 ? Load.warmUp(true, seconds) : BETWEEN_TURNS_SECONDS;
+      for (Load load : loads) {
+        load.turn(warmUp, (double) seconds / TURNS);
+      }
+    }
+    for (int i = 0; i < loads.size(); i++) {
+      book(contenders.get(i), loads.get(i).measured());
+    }
+  }
+
+  private void book(Contender contender, Measured calls) throws SQLException {
+    Measured measured = calls.times(contender.atOnce());
     Report.requireBalance(contender.name(), measured.acknowledged(), contender.stored().count());
     report.add(measured);
   }
@@ -204,21 +257,23 @@ final class HoldBench implements AutoCloseable {
     lastCampaign += DOCUMENT_CAMPAIGNS;
     DocumentFlow flow = DocumentFlow.create(database, isolation, first, DOCUMENT_CAMPAIGNS);
     return new Contender(
-        name, true, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
+        name, true, 1, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
   }
 
-  private Contender counter(String name, boolean lockFirst) throws Exception {
-    int product = ++lastProduct;
-    CounterFlow flow = CounterFlow.create(database, product, lockFirst);
-    return new Contender(
-        name,
-        true,
-        n -> flow.reserve(Names.buyer(n), "%d-%d".formatted(product, n)),
-        () -> CounterFlow.reservations(database, product));
+  private Contender counter(String name, int products, boolean lockFirst) throws Exception {
+    CounterFlow flow = CounterFlow.create(database, lastProduct + 1, products, lockFirst);
+    lastProduct += products;
+    return new Contender(name, true, 1, flow::reserve, flow::reservations);
   }
 
   private Contender lockstep(
       String name, IntFunction<NewPool> pool, int pools, LongFunction<PoolId> choice) {
+    ScopeId scope = create(name, pool, pools);
+    return new Contender(
+        name, false, 1, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
+  }
+
+  private ScopeId create(String name, IntFunction<NewPool> pool, int pools) {
     Progress.say("%s: creating stock", name);
     ScopeId scope = new ScopeId(++lastScope);
     holds.createScope(scope, OptionalInt.of(BUYER_LIMIT));
@@ -227,8 +282,7 @@ final class HoldBench implements AutoCloseable {
       created.add(pool.apply(i));
     }
     holds.createPools(scope, created);
-    return new Contender(
-        name, false, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
+    return scope;
   }
 
   private void acquire(ScopeId scope, long number, PoolId pool) {
@@ -258,38 +312,16 @@ final class HoldBench implements AutoCloseable {
             .formatted(scope.value()));
   }
 
-  private void redis() throws Exception {
-    if (!RedisFlow.available()) {
-      for (int callers : CALLERS) {
-        report.add(Measured.skipped(REDIS, callers, "redis-server is not installed"));
-      }
-      return;
-    }
-    try (RedisFlow redis = RedisFlow.start()) {
-      for (int callers : CALLERS) {
-        String run = "run-" + callers;
-        redis.reset(run);
-        Measured measured =
-            Load.run(
-                REDIS,
-                callers,
-                Load.warmUp(warm.add(REDIS), seconds),
-                seconds,
-                n -> redis.take(run, Names.buyer(n), Names.key(n)));
-        Report.requireBalance(REDIS, measured.acknowledged(), redis.sold(run));
-        report.add(measured);
-      }
-    }
+  private static Contender redis(RedisFlow redis, String run) {
+    redis.reset(run);
+    return new Contender(
+        REDIS, false, 1, n -> redis.take(run, Names.buyer(n), Names.key(n)), () -> redis.sold(run));
   }
 
-  private void ceiling() throws Exception {
-    ScopeId scope = new ScopeId(++lastScope);
-    holds.createScope(scope, OptionalInt.of(BUYER_LIMIT));
-    holds.createPools(scope, List.of(NewPool.counted(pool(1), 50_000_000)));
-    BulkRows rows = new BulkRows(transactor, scope.value());
-    Measured batches = Load.run(CEILING, 1, seconds, n -> rows.writeBatch());
-    Report.requireBalance(CEILING, batches.acknowledged() * BulkRows.BATCH, granted(scope));
-    report.add(batches.times(BulkRows.BATCH));
+  private Contender ceiling(String name, int pools) {
+    ScopeId scope = create(name, pool -> NewPool.counted(pool(pool), 50_000_000 / pools), pools);
+    BulkRows rows = new BulkRows(transactor, scope.value(), pools);
+    return new Contender(name, false, BulkRows.BATCH, n -> rows.writeBatch(), () -> granted(scope));
   }
 
   private static PoolId pool(int number) {

@@ -108,8 +108,8 @@ final class LedgerBench implements AutoCloseable {
       book(
           contender,
           contender.pooled()
-              ? Load.runPooled(contender.name(), CALLERS, warm, seconds, contender.call())
-              : Load.run(contender.name(), CALLERS, cold, seconds, contender.call()));
+              ? Load.ofPooled(contender.name(), CALLERS, contender.call()).run(warm, seconds)
+              : Load.of(contender.name(), CALLERS, contender.call()).run(cold, seconds));
     }
   }
 
@@ -203,8 +203,8 @@ final class LedgerBench implements AutoCloseable {
     BulkTransfers rows = new BulkTransfers(transactor, book.value(), situation.pairs());
     database.settle();
     Measured batches =
-        Load.run(
-            situation.of(CEILING), 1, Load.warmUp(false, seconds), seconds, n -> rows.writeBatch());
+        Load.of(situation.of(CEILING), 1, n -> rows.writeBatch())
+            .run(Load.warmUp(false, seconds), seconds);
     Report.requireBalance(CEILING, batches.acknowledged() * BulkTransfers.BATCH, transfers(book));
     report.add(batches.times(BulkTransfers.BATCH));
   }

@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A closed loop: so many callers, each asking again as soon as it was answered, for a bounded time.
+ * A closed loop: so many callers, each asking again as soon as it was answered, for a bounded time;
+ * at once, or in turns with other loads.
  */
 final class Load {
   private static final long STACK_BYTES = 256 * 1024;
@@ -27,39 +28,33 @@ final class Load {
 
   private final String name;
   private final int callers;
+  private final boolean giveUp;
   private final Call call;
   private final AtomicLong numbers = new AtomicLong();
   private final LongAdder acknowledged = new LongAdder();
   private final Window window = new Window();
 
-  private Load(String name, int callers, Call call) {
+  private Load(String name, int callers, boolean giveUp, Call call) {
     this.name = name;
     this.callers = callers;
+    this.giveUp = giveUp;
     this.call = call;
   }
 
-  static Measured run(String name, int callers, int seconds, Call call) throws Exception {
-    return run(name, callers, warmUp(true, seconds), seconds, call);
-  }
-
-  static Measured run(String name, int callers, double warmUpSeconds, int seconds, Call call)
-      throws Exception {
-    Progress.say("%s, %,d callers", name, callers);
-    return new Load(name, callers, call).run(warmUpSeconds, seconds, false);
+  static Load of(String name, int callers, Call call) {
+    return new Load(name, callers, false, call);
   }
 
   /**
-   * The same with calls that wait for a pooled connection, and do nothing before they have it:
-   * those that still wait when time is up are told to give up, instead of being served for minutes.
+   * Of calls that wait for a pooled connection, and do nothing before they have it: those that
+   * still wait when time is up are told to give up, instead of being served for minutes.
    */
-  static Measured runPooled(String name, int callers, double warmUpSeconds, int seconds, Call call)
-      throws Exception {
-    Progress.say("%s, %,d callers", name, callers);
-    return new Load(name, callers, call).run(warmUpSeconds, seconds, true);
+  static Load ofPooled(String name, int callers, Call call) {
+    return new Load(name, callers, true, call);
   }
 
-  static Measured runPooled(String name, int callers, int seconds, Call call) throws Exception {
-    return runPooled(name, callers, warmUp(true, seconds), seconds, call);
+  static Measured run(String name, int callers, int seconds, Call call) throws Exception {
+    return of(name, callers, call).run(warmUp(true, seconds), seconds);
   }
 
   /**
@@ -71,7 +66,16 @@ final class Load {
     return Math.max(cold ? COLD_WARM_UP_SECONDS : WARM_UP_SECONDS, seconds / (cold ? 3.0 : 5.0));
   }
 
-  private Measured run(double warmUpSeconds, int seconds, boolean giveUp) throws Exception {
+  /** The only turn there is. */
+  Measured run(double warmUpSeconds, double seconds) throws Exception {
+    turn(warmUpSeconds, seconds);
+    return measured();
+  }
+
+  /** Asks for a while; another turn goes on where this one ended. */
+  void turn(double warmUpSeconds, double seconds) throws Exception {
+    Progress.say("%s, %,d callers", name, callers);
+    window.open();
     CountDownLatch ready = new CountDownLatch(callers);
     List<Thread> threads = new ArrayList<>(callers);
     for (int i = 0; i < callers; i++) {
@@ -88,13 +92,20 @@ final class Load {
     for (Thread thread : threads) {
       thread.join();
     }
+  }
+
+  /**
+   * What all turns together have shown.
+   *
+   * @throws IllegalStateException if a call failed
+   */
+  Measured measured() {
     return window.measured(name, callers, acknowledged.sum());
   }
 
   private void ask(CountDownLatch ready) {
     ready.countDown();
     while (!window.isOver()) {
-      boolean counts = window.isMeasuring();
       long startedNanos = System.nanoTime();
       try {
         call.run(numbers.incrementAndGet());
@@ -105,7 +116,7 @@ final class Load {
         return;
       }
       acknowledged.increment();
-      if (counts && window.isMeasuring()) {
+      if (window.isMeasuring()) {
         window.record(startedNanos);
       }
     }

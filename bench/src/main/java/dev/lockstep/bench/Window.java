@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time of a load: a warm-up, a stretch that is measured, and the end, which a failure brings at
- * once. Thread-safe.
+ * once. Opened again, it has another stretch. Thread-safe.
  */
 final class Window {
   private static final long MAX_LATENCY_NANOS = TimeUnit.MINUTES.toNanos(2);
@@ -37,8 +37,13 @@ final class Window {
     latencies.recordValue(Math.min(MAX_LATENCY_NANOS, nanos));
   }
 
+  /** For those who come now it is not over. Before the first stretch it is open. */
+  void open() {
+    phase = Phase.WARM_UP;
+  }
+
   /** Lets the time pass, on the thread that measures. */
-  void pass(double warmUpSeconds, int seconds) throws InterruptedException {
+  void pass(double warmUpSeconds, double seconds) throws InterruptedException {
     pause(warmUpSeconds);
     measure(seconds);
   }
@@ -61,12 +66,12 @@ final class Window {
     measure(seconds);
   }
 
-  private void measure(int seconds) throws InterruptedException {
+  private void measure(double seconds) throws InterruptedException {
     phase = Phase.MEASURED;
     long startedNanos = System.nanoTime();
     pause(seconds);
     phase = Phase.OVER;
-    measuredSeconds = (System.nanoTime() - startedNanos) / 1e9;
+    measuredSeconds += (System.nanoTime() - startedNanos) / 1e9;
   }
 
   boolean isMeasuring() {
