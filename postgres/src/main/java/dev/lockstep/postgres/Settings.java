@@ -43,6 +43,8 @@ final class Settings {
     // as a whole once more. These are not compressed: that took a sixth of the server's processor
     // time.
     all.put("max_wal_size", "4GB");
+    // Log files that are kept are used again. While a new one is made, every COMMIT waits.
+    all.put("min_wal_size", "1GB");
     all.put("checkpoint_completion_target", "0.9");
   }
 
