@@ -85,7 +85,7 @@ final class HoldBench implements AutoCloseable {
   /** Java compiles for ten seconds or more, which would be booked on whoever comes first. */
   private void warmUp() throws Exception {
     for (Contender contender : List.of(counted(), seats(UNITS_A_SECOND * COMPILED_AFTER))) {
-      Load.of("Warming up", RUSH, contender.call()).turn(COMPILED_AFTER, 0);
+      Load.of("Warming up", RUSH, contender.call()).run(COMPILED_AFTER - 1, 1);
     }
   }
 
@@ -202,22 +202,20 @@ final class HoldBench implements AutoCloseable {
       alone(contenders);
       return;
     }
-    if (callers == RUSH) {
+    boolean rush = callers == RUSH;
+    if (rush) {
       // Takes long, and the aims are here.
       database.settle();
+      inTurns(contenders.stream().filter(contender -> !contender.pooled()).toList());
     }
-    List<Contender> inTurns = new ArrayList<>();
     for (Contender contender : contenders) {
-      if (callers == RUSH && !contender.pooled()) {
-        inTurns.add(contender);
-      } else {
+      if (!rush || contender.pooled()) {
         database.execute("CHECKPOINT");
         // What was compiled for it serves any number of callers.
         double warmUp = Load.warmUp(warm.add(contender.name()), seconds);
         book(contender, contender.load(callers).run(warmUp, seconds));
       }
     }
-    inTurns(callers, inTurns);
   }
 
   /** A millisecond is easily disturbed. */
@@ -231,9 +229,8 @@ final class HoldBench implements AutoCloseable {
   }
 
   /** A machine has better and worse minutes: whose ratio is an aim has its share of each. */
-  private void inTurns(int callers, List<Contender> contenders) throws Exception {
-    database.execute("CHECKPOINT");
-    List<Load> loads = contenders.stream().map(contender -> contender.load(callers)).toList();
+  private void inTurns(List<Contender> contenders) throws Exception {
+    List<Load> loads = contenders.stream().map(contender -> contender.load(RUSH)).toList();
     for (int turn = 0; turn < TURNS; turn++) {
       double warmUp = turn == 0 ? Load.warmUp(true, seconds) : BETWEEN_TURNS_SECONDS;
       for (Load load : loads) {
