@@ -76,15 +76,18 @@ final class Load {
   void turn(double warmUpSeconds, double seconds) throws Exception {
     Progress.say("%s, %,d callers", name, callers);
     window.open();
+    // Nobody begins before all are there: the busy would keep the others from being started.
     CountDownLatch ready = new CountDownLatch(callers);
+    CountDownLatch begin = new CountDownLatch(1);
     List<Thread> threads = new ArrayList<>(callers);
     for (int i = 0; i < callers; i++) {
-      Thread thread = new Thread(null, () -> ask(ready), "caller-" + i, STACK_BYTES);
+      Thread thread = new Thread(null, () -> ask(ready, begin), "caller-" + i, STACK_BYTES);
       thread.setDaemon(true);
       threads.add(thread);
       thread.start();
     }
     ready.await();
+    begin.countDown();
     window.pass(warmUpSeconds, seconds);
     if (giveUp) {
       threads.forEach(Thread::interrupt);
@@ -103,8 +106,13 @@ final class Load {
     return window.measured(name, callers, acknowledged.sum());
   }
 
-  private void ask(CountDownLatch ready) {
+  private void ask(CountDownLatch ready, CountDownLatch begin) {
     ready.countDown();
+    try {
+      begin.await();
+    } catch (InterruptedException e) {
+      return;
+    }
     while (!window.isOver()) {
       long startedNanos = System.nanoTime();
       try {
