@@ -178,28 +178,9 @@ final class HoldBench implements AutoCloseable {
     return lockstep(UNITS, pool -> units(pool, stock), 1, n -> pool(1));
   }
 
-  /**
-   * What is measured, and what its database shows afterwards.
-   *
-   * @param pooled each call has a connection of its own, for which it waits
-   * @param atOnce what a call takes; who takes many does so alone
-   */
-  private record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored stored) {
-    Load load(int callers) {
-      return pooled
-          ? Load.ofPooled(name, callers, call)
-          : Load.of(name, atOnce > 1 ? 1 : callers, call);
-    }
-
-    @FunctionalInterface
-    interface Stored {
-      long count() throws SQLException;
-    }
-  }
-
   private void measure(int callers, List<Contender> contenders) throws Exception {
     if (callers == 1) {
-      alone(contenders);
+      Contender.alone(contenders, seconds, report);
       return;
     }
     boolean rush = callers == RUSH;
@@ -213,18 +194,8 @@ final class HoldBench implements AutoCloseable {
         database.execute("CHECKPOINT");
         // What was compiled for it serves any number of callers.
         double warmUp = Load.warmUp(warm.add(contender.name()), seconds);
-        book(contender, contender.load(callers).run(warmUp, seconds));
+        contender.book(contender.load(callers).run(warmUp, seconds), report);
       }
-    }
-  }
-
-  /** A millisecond is easily disturbed. */
-  private void alone(List<Contender> contenders) throws Exception {
-    InTurns[] turns =
-        contenders.stream().map(c -> new InTurns(c.name(), c.call())).toArray(InTurns[]::new);
-    List<Measured> results = InTurns.run(seconds, turns);
-    for (int i = 0; i < results.size(); i++) {
-      book(contenders.get(i), results.get(i));
     }
   }
 
@@ -238,14 +209,8 @@ final class HoldBench implements AutoCloseable {
       }
     }
     for (int i = 0; i < loads.size(); i++) {
-      book(contenders.get(i), loads.get(i).measured());
+      contenders.get(i).book(loads.get(i).measured(), report);
     }
-  }
-
-  private void book(Contender contender, Measured calls) throws SQLException {
-    Measured measured = calls.times(contender.atOnce());
-    Report.requireBalance(contender.name(), measured.acknowledged(), contender.stored().count());
-    report.add(measured);
   }
 
   private Contender documents(String name, String isolation) throws Exception {

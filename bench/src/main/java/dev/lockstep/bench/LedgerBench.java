@@ -91,43 +91,21 @@ final class LedgerBench implements AutoCloseable {
         times);
   }
 
-  /** What is measured, and what its database shows afterwards. */
-  private record Contender(String name, boolean pooled, Load.Call call, Stored stored) {
-    @FunctionalInterface
-    interface Stored {
-      long count() throws SQLException;
-    }
-  }
-
   private void together(Situation situation) throws Exception {
     double warm = Load.warmUp(false, seconds);
     double cold = Load.warmUp(situation.equals(SITUATIONS.get(0)), seconds);
     for (Contender contender : contenders(situation)) {
       database.settle();
       // Hand-written ways wait for the database, compiled or not.
-      book(
-          contender,
-          contender.pooled()
-              ? Load.ofPooled(contender.name(), CALLERS, contender.call()).run(warm, seconds)
-              : Load.of(contender.name(), CALLERS, contender.call()).run(cold, seconds));
+      double warmUp = contender.pooled() ? warm : cold;
+      contender.book(contender.load(CALLERS).run(warmUp, seconds), report);
     }
   }
 
-  /** In turns, as a millisecond is easily disturbed. */
   private void alone(Situation situation) throws Exception {
     List<Contender> contenders = contenders(situation);
     database.settle();
-    InTurns[] turns =
-        contenders.stream().map(c -> new InTurns(c.name(), c.call())).toArray(InTurns[]::new);
-    List<Measured> results = InTurns.run(seconds, turns);
-    for (int i = 0; i < results.size(); i++) {
-      book(contenders.get(i), results.get(i));
-    }
-  }
-
-  private void book(Contender contender, Measured measured) throws SQLException {
-    Report.requireBalance(contender.name(), measured.acknowledged(), contender.stored().count());
-    report.add(measured);
+    Contender.alone(contenders, seconds, report);
   }
 
   private List<Contender> contenders(Situation situation) throws SQLException {
@@ -139,6 +117,7 @@ final class LedgerBench implements AutoCloseable {
           new Contender(
               situation.of(way.label()),
               true,
+              1,
               n -> {
                 Pairs.Pair pair = situation.pairs().of(n);
                 flow.move(TransferId.next().value(), pair.from(), pair.to(), 1);
@@ -150,6 +129,7 @@ final class LedgerBench implements AutoCloseable {
         new Contender(
             situation.of(LOCKSTEP),
             false,
+            1,
             n -> move(book, situation.pairs().of(n)),
             () -> transfers(book)));
     return contenders;
@@ -201,11 +181,14 @@ final class LedgerBench implements AutoCloseable {
   private void ceiling(Situation situation) throws Exception {
     BookId book = open(situation);
     BulkTransfers rows = new BulkTransfers(transactor, book.value(), situation.pairs());
+    Contender ceiling =
+        new Contender(
+            situation.of(CEILING),
+            false,
+            BulkTransfers.BATCH,
+            n -> rows.writeBatch(),
+            () -> transfers(book));
     database.settle();
-    Measured batches =
-        Load.of(situation.of(CEILING), 1, n -> rows.writeBatch())
-            .run(Load.warmUp(false, seconds), seconds);
-    Report.requireBalance(CEILING, batches.acknowledged() * BulkTransfers.BATCH, transfers(book));
-    report.add(batches.times(BulkTransfers.BATCH));
+    ceiling.book(ceiling.load(1).run(Load.warmUp(false, seconds), seconds), report);
   }
 }
