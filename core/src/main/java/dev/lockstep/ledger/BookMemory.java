@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Used by one writer of the book at a time.
  */
 final class BookMemory {
-  /** How long the database's clock is carried on by our own. */
-  private static final Duration CLOCK_LASTS = Duration.ofSeconds(1);
+  /**
+   * How long the database's clock is carried on by our own. Two clocks drift apart by a millisecond
+   * in that time, if they are bad ones; and who comes every few seconds need not read it each time.
+   */
+  private static final Duration CLOCK_LASTS = Duration.ofSeconds(10);
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final int MAX_DOUBLINGS = 7;
