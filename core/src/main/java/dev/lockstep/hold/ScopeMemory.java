@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Reliance;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.ScopeState.PoolRow;
@@ -19,46 +20,34 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing depends on the memory being right. The writes compare all that a grant rests on with
  * what is there ({@link PlanWriter}), and where another node was faster the batch is decided again
  * on locked rows. A refusal is never given from memory: only who has the lock may say "sold out".
- *
- * <p>Several nodes that sell from one scope would miss again and again, and so would a client that
- * repeats itself: after a miss the memory is left alone for a while, longer each time.
+ * Where it often misses it is left alone for a while ({@link Reliance}).
  *
  * <p>Used by one writer of the scope at a time.
  */
 final class ScopeMemory {
-  /** How long the database's clock is carried on by our own. */
+  /** Then another node may have sold as well. */
   private static final Duration CLOCK_LASTS = Duration.ofSeconds(1);
 
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-  private static final int MAX_DOUBLINGS = 7;
   private static final int MAX_POOLS = 10_000;
 
+  private final Reliance reliance = new Reliance(CLOCK_LASTS);
   private final Map<PoolId, PoolRow> pools = new HashMap<>();
-  private Instant readAt = Instant.EPOCH;
-  private long readNanos;
   private OptionalInt buyerLimit = OptionalInt.empty();
   // False from when a batch begins to when it is known to have committed.
   private boolean certain;
-  private boolean relied;
-  private int misses;
-  private long pausedUntilNanos;
 
   /** The state such a batch can be decided on without reading; empty: it has to be read. */
   Optional<ScopeState> recall(List<Acquire> commands, long nanos) {
-    noteMiss(nanos);
-    boolean usable =
-        certain
-            && nanos - readNanos < CLOCK_LASTS.toNanos()
-            && (misses == 0 || nanos - pausedUntilNanos >= 0);
-    Map<PoolId, PoolRow> wanted = usable ? enough(commands) : null;
+    Optional<Instant> clock = reliance.begin(nanos);
+    Map<PoolId, PoolRow> wanted = certain && clock.isPresent() ? enough(commands) : null;
     certain = false;
     if (wanted == null) {
       return Optional.empty();
     }
-    relied = true;
+    reliance.rely();
     return Optional.of(
         new ScopeState(
-            readAt.plusNanos((nanos - readNanos) / 1_000 * 1_000),
+            clock.get(),
             buyerLimit,
             Map.of(),
             List.of(),
@@ -82,17 +71,14 @@ final class ScopeMemory {
                 pools.put(id, row);
               }
             });
-    readAt = state.now();
-    readNanos = stateNanos;
+    reliance.read(state.now(), stateNanos);
     buyerLimit = state.buyerLimit();
     follow(plan);
   }
 
   /** A batch that was decided from memory has committed. */
   void confirm(Plan plan) {
-    if (relied) {
-      relied = false;
-      misses = 0;
+    if (reliance.confirm()) {
       follow(plan);
     }
   }
@@ -102,14 +88,6 @@ final class ScopeMemory {
       pools.computeIfPresent(change.counts().pool(), (id, row) -> row.after(change));
     }
     certain = true;
-  }
-
-  private void noteMiss(long nanos) {
-    if (relied) {
-      relied = false;
-      pausedUntilNanos = nanos + (FIRST_PAUSE.toNanos() << Math.min(misses, MAX_DOUBLINGS));
-      misses++;
-    }
   }
 
   private @Nullable Map<PoolId, PoolRow> enough(List<Acquire> commands) {

@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.Reliance;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
@@ -10,7 +11,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What the last batches of a book left in its accounts, so that the next need not read them again:
@@ -19,45 +19,36 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Nothing depends on the memory being right. The writes compare each account with what is there
  * ({@link PlanWriter}), and where somebody else was faster the batch is decided again on locked
- * rows. A refusal is never given from memory, nor is a repetition recognised by it.
- *
- * <p>Several nodes that write to one book would miss again and again, and so would a client that
- * repeats itself: after a miss the memory is left alone for a while, longer each time.
+ * rows. A refusal is never given from memory, nor is a repetition recognised by it. Where it often
+ * misses it is left alone for a while ({@link Reliance}).
  *
  * <p>Used by one writer of the book at a time.
  */
 final class BookMemory {
   /**
-   * How long the database's clock is carried on by our own. Two clocks drift apart by a millisecond
-   * in that time, if they are bad ones; and who comes every few seconds need not read it each time.
+   * A lone transfer needs nothing but the time, and who moves money every few seconds need not read
+   * it each time. Two clocks drift apart by a millisecond meanwhile, if they are bad ones.
    */
   private static final Duration CLOCK_LASTS = Duration.ofSeconds(10);
 
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-  private static final int MAX_DOUBLINGS = 7;
   private static final int MAX_ACCOUNTS = 100_000;
 
+  private final Reliance reliance = new Reliance(CLOCK_LASTS);
   private final Map<AccountId, Account> accounts = new HashMap<>();
-  // Null: the database's clock was never read.
-  private @Nullable Instant readAt;
-  private long readNanos;
   // False from when a batch begins to when it is known to have committed.
   private boolean certain;
-  private boolean relied;
-  private int misses;
-  private long pausedUntilNanos;
 
   /** The state such a batch can be decided on without reading; empty: it has to be read. */
   Optional<LedgerState> recall(List<LedgerCommand<?>> commands, long nanos) {
-    noteMiss(nanos);
+    Optional<Instant> clock = reliance.begin(nanos);
     boolean known = certain;
     certain = false;
-    Instant now = clock(nanos);
     Map<AccountId, Account> wanted = new HashMap<>();
-    if (!known || now == null || !enough(commands, wanted)) {
+    if (!known || clock.isEmpty() || !enough(commands, wanted)) {
       return Optional.empty();
     }
-    relied = true;
+    reliance.rely();
+    Instant now = clock.get();
     for (Account account : wanted.values()) {
       now = account.changedAt().isAfter(now) ? account.changedAt() : now;
     }
@@ -66,24 +57,15 @@ final class BookMemory {
 
   /** The time at which such a transfer can be written without reading; empty: it must be read. */
   Optional<Instant> presume(Move move, long nanos) {
-    noteMiss(nanos);
+    Optional<Instant> clock = reliance.begin(nanos);
     certain = false;
-    Instant now = clock(nanos);
     Account from = accounts.get(move.from());
     boolean lacks = from != null && from.available().orElse(Long.MAX_VALUE) < move.money().amount();
-    if (now == null || lacks) {
+    if (clock.isEmpty() || lacks) {
       return Optional.empty();
     }
-    relied = true;
-    return Optional.of(now);
-  }
-
-  /** The database's, carried on; null while it is not to be relied on, nor anything else here. */
-  private @Nullable Instant clock(long nanos) {
-    Instant read = readAt;
-    boolean usable =
-        nanos - readNanos < CLOCK_LASTS.toNanos() && (misses == 0 || nanos - pausedUntilNanos >= 0);
-    return read != null && usable ? read.plusNanos((nanos - readNanos) / 1_000 * 1_000) : null;
+    reliance.rely();
+    return clock;
   }
 
   /** A batch that read and locked what it needed has committed. */
@@ -92,25 +74,20 @@ final class BookMemory {
       accounts.clear();
     }
     accounts.putAll(state.accounts());
-    readAt = state.now();
-    readNanos = stateNanos;
+    reliance.read(state.now(), stateNanos);
     follow(plan);
   }
 
   /** A batch that was decided from memory has committed. */
   void confirm(Plan plan) {
-    if (relied) {
-      relied = false;
-      misses = 0;
+    if (reliance.confirm()) {
       follow(plan);
     }
   }
 
   /** A transfer that was presumed to be in order has committed. */
   void confirm(Transfer moved) {
-    if (relied) {
-      relied = false;
-      misses = 0;
+    if (reliance.confirm()) {
       change(moved.from(), -moved.posted(), moved.createdAt());
       change(moved.to(), moved.posted(), moved.createdAt());
       certain = true;
@@ -128,14 +105,6 @@ final class BookMemory {
       accounts.put(change.after().id(), change.after());
     }
     certain = true;
-  }
-
-  private void noteMiss(long nanos) {
-    if (relied) {
-      relied = false;
-      pausedUntilNanos = nanos + (FIRST_PAUSE.toNanos() << Math.min(misses, MAX_DOUBLINGS));
-      misses++;
-    }
   }
 
   /**

@@ -10,6 +10,7 @@ import dev.lockstep.architecture.fixture.hold.Entry;
 import dev.lockstep.architecture.fixture.hold.Fault;
 import dev.lockstep.audit.Audit;
 import dev.lockstep.combine.Combiner;
+import dev.lockstep.combine.Reliance;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
@@ -51,6 +52,8 @@ class LayeringTest {
           PgDriver.class,
           HintListener.class,
           Combiner.class,
+          // Whether an operation may go by what its last batch left.
+          Reliance.class,
           Holds.class,
           Once.class,
           Audit.class,
