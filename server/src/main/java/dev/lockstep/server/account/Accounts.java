@@ -135,7 +135,7 @@ public final class Accounts {
     OnceKey onceKey = new OnceKey(book.value(), request.principal().name(), key.get());
     return workers.run(
         () ->
-            Transfers.answer(
+            StoredAnswer.of(
                 once.run(
                     onceKey,
                     request.fingerprint(),

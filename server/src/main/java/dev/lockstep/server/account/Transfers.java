@@ -17,17 +17,17 @@ import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.TransferId;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.once.OnceResult;
-import dev.lockstep.server.account.OnceCompanion.KeyTaken;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.KeyedAnswers;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Ticket;
 import dev.lockstep.server.api.Workers;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -112,30 +112,21 @@ final class Transfers {
     String key = request.idempotencyKey().orElseThrow();
     LedgerCommand<?> command = command(request, key);
     Accounts.requireMayWrite(request, command.book());
-    Ticket ticket =
-        new Ticket(
+    Ticket<BookId> ticket =
+        new Ticket<>(
             command.book(),
             new OnceKey(command.book().value(), request.principal().name(), key),
             request.fingerprint());
-    return submit(command, ticket)
-        .recover(
-            thrown -> {
-              Answer answer = ticket.answer();
-              return thrown instanceof KeyTaken && answer != null
-                  ? Future.succeededFuture(answer)
-                  : Future.failedFuture(thrown);
-            });
+    return submit(command, ticket);
   }
 
-  private <R extends LedgerOutcome> Future<Answer> submit(LedgerCommand<R> command, Ticket ticket) {
-    return Future.fromCompletionStage(
-            ledger.submit(command, companion, ticket), vertx.getOrCreateContext())
-        .map(
-            outcome -> {
-              // A refusal at the door has not been in any transaction, so nothing was recorded.
-              Answer answer = ticket.answer();
-              return answer == null ? TransferAnswers.answer(ticket.book, outcome, 201) : answer;
-            });
+  private <R extends LedgerOutcome> Future<Answer> submit(
+      LedgerCommand<R> command, Ticket<BookId> ticket) {
+    Future<R> outcome =
+        Future.fromCompletionStage(
+            ledger.submit(command, companion, ticket), vertx.getOrCreateContext());
+    return KeyedAnswers.answer(
+        outcome, ticket, given -> TransferAnswers.answer(command.book(), given, 201));
   }
 
   private Future<Answer> show(Request request) {
@@ -170,7 +161,7 @@ final class Transfers {
             request.idempotencyKey().orElseThrow());
     return workers.run(
         () ->
-            answer(
+            StoredAnswer.of(
                 once.run(
                     key,
                     request.fingerprint(),
@@ -178,17 +169,6 @@ final class Transfers {
                         StoredAnswer.text(
                             TransferAnswers.answer(
                                 number.book(), ledger.run(connection, ending.of(number)), 200)))));
-  }
-
-  static Answer answer(OnceResult result) {
-    if (result instanceof OnceResult.Done done) {
-      return done.replayed()
-          ? StoredAnswer.replayed(done.answer())
-          : StoredAnswer.parsed(done.answer());
-    }
-    return result instanceof OnceResult.InUse
-        ? Problem.keyInUse().toAnswer()
-        : Problem.keyReused().toAnswer();
   }
 
   /** The same key names the same transfers, so that twins cannot both make them. */

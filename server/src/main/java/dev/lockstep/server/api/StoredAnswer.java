@@ -1,5 +1,6 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.once.OnceResult;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -7,6 +8,15 @@ import java.util.stream.Collectors;
 /** An answer as it is kept with its idempotency key, and given again. */
 public final class StoredAnswer {
   private StoredAnswer() {}
+
+  /** What the work under a key came to, now or when it was first run. */
+  public static Answer of(OnceResult result) {
+    if (result instanceof OnceResult.Done done) {
+      return done.replayed() ? replayed(done.answer()) : parsed(done.answer());
+    }
+    return (result instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
+        .toAnswer();
+  }
 
   public static String text(Answer answer) {
     JsonObject headers = new JsonObject();

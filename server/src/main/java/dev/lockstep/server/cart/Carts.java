@@ -19,10 +19,10 @@ import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.once.OnceResult;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.KeyedAnswers;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
@@ -30,12 +30,12 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Ticket;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.cart.CheckoutGuard.Wanted;
-import dev.lockstep.server.cart.OnceCompanion.KeyTaken;
 import dev.lockstep.server.key.Keys;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -139,25 +139,16 @@ public final class Carts {
                       CartItems.lines(campaign, request.body().getJsonArray("items")),
                       campaign.holdFor(),
                       actor);
-              return take(command, ticket(request, campaign, key));
+              OnceKey under = onceKey(request, campaign, key);
+              return take(command, new Ticket<>(campaign, under, request.fingerprint()));
             });
   }
 
-  private Future<Answer> take(Acquire command, Ticket ticket) {
-    return onLoop(holds.submit(command, companion, ticket))
-        .map(
-            outcome -> {
-              // A refusal at the door has not been in any transaction, so nothing was recorded.
-              Answer answer = ticket.answer();
-              return answer == null ? Outcomes.answer(ticket.campaign, outcome, 201) : answer;
-            })
-        .recover(
-            thrown -> {
-              Answer answer = ticket.answer();
-              return thrown instanceof KeyTaken && answer != null
-                  ? Future.succeededFuture(answer)
-                  : Future.failedFuture(thrown);
-            });
+  private Future<Answer> take(Acquire command, Ticket<Campaign> ticket) {
+    return KeyedAnswers.answer(
+        onLoop(holds.submit(command, companion, ticket)),
+        ticket,
+        outcome -> Outcomes.answer(ticket.subject(), outcome, 201));
   }
 
   private Future<Answer> list(Request request) {
@@ -239,32 +230,19 @@ public final class Carts {
         .compose(
             campaign ->
                 workers.run(
-                    () -> {
-                      Ticket ticket = ticket(request, campaign, key);
-                      OnceResult result =
-                          once.run(
-                              ticket.key,
-                              ticket.fingerprint,
-                              connection ->
-                                  StoredAnswer.text(
-                                      Outcomes.answer(
-                                          campaign,
-                                          holds.run(
-                                              connection, make.command(campaign, id.hold(), actor)),
-                                          200)));
-                      return answer(result);
-                    }));
-  }
-
-  private static Answer answer(OnceResult result) {
-    if (result instanceof OnceResult.Done done) {
-      return done.replayed()
-          ? StoredAnswer.replayed(done.answer())
-          : StoredAnswer.parsed(done.answer());
-    }
-    return result instanceof OnceResult.InUse
-        ? Problem.keyInUse().toAnswer()
-        : Problem.keyReused().toAnswer();
+                    () ->
+                        StoredAnswer.of(
+                            once.run(
+                                onceKey(request, campaign, key),
+                                request.fingerprint(),
+                                connection ->
+                                    StoredAnswer.text(
+                                        Outcomes.answer(
+                                            campaign,
+                                            holds.run(
+                                                connection,
+                                                make.command(campaign, id.hold(), actor)),
+                                            200))))));
   }
 
   @FunctionalInterface
@@ -291,11 +269,8 @@ public final class Carts {
                     .map(outcome -> Outcomes.answer(campaign, outcome, 200)));
   }
 
-  private static Ticket ticket(Request request, Campaign campaign, String key) {
-    return new Ticket(
-        campaign,
-        new OnceKey(campaign.id(), request.principal().name(), key),
-        request.fingerprint());
+  private static OnceKey onceKey(Request request, Campaign campaign, String key) {
+    return new OnceKey(campaign.id(), request.principal().name(), key);
   }
 
   /** Another buyer's hold is not there, for who asks. */

@@ -19,7 +19,6 @@ import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Principal;
-import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
@@ -357,16 +356,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   private Future<Answer> answer(OnceResult marked, PurchaseId id) {
-    if (!(marked instanceof OnceResult.Done done)) {
-      return Future.succeededFuture(
-          (marked instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
-              .toAnswer());
-    }
-    if (KeyedPurchase.of(done.answer()).isEmpty()) {
-      return Future.succeededFuture(
-          done.replayed()
-              ? StoredAnswer.replayed(done.answer())
-              : StoredAnswer.parsed(done.answer()));
+    if (!(marked instanceof OnceResult.Done done) || KeyedPurchase.of(done.answer()).isEmpty()) {
+      return Future.succeededFuture(StoredAnswer.of(marked));
     }
     CompletionStage<Answer> answer =
         reload(id)

@@ -13,7 +13,6 @@ import dev.lockstep.job.ScheduleId;
 import dev.lockstep.job.Schedules;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.once.OnceResult;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -160,7 +159,7 @@ public final class Scheduling {
           if (key.isEmpty()) {
             return transactor.call(work);
           }
-          return answer(
+          return StoredAnswer.of(
               once.run(
                   new OnceKey(ONCE_SCOPE, owner, key.get()),
                   request.fingerprint(),
@@ -187,16 +186,6 @@ public final class Scheduling {
         trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
     trip.send();
     return now.list().get(0);
-  }
-
-  private static Answer answer(OnceResult result) {
-    if (result instanceof OnceResult.Done done) {
-      return done.replayed()
-          ? StoredAnswer.replayed(done.answer())
-          : StoredAnswer.parsed(done.answer());
-    }
-    return (result instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
-        .toAnswer();
   }
 
   private Future<Answer> list(Request request) {

@@ -5,7 +5,6 @@ import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.once.OnceResult;
 import dev.lockstep.outbox.Appended;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.NewEvent;
@@ -99,7 +98,7 @@ final class EventApi {
           if (key.isEmpty()) {
             return transactor.call(connection -> append(connection, events));
           }
-          return answer(
+          return StoredAnswer.of(
               once.run(
                   new OnceKey(ONCE_SCOPE, owner, key.get()),
                   request.fingerprint(),
@@ -113,16 +112,6 @@ final class EventApi {
       places.add(new JsonObject().put("key", place.key()).put("seq", place.seq()));
     }
     return Answer.of(201, new JsonObject().put("events", places));
-  }
-
-  private static Answer answer(OnceResult result) {
-    if (result instanceof OnceResult.Done done) {
-      return done.replayed()
-          ? StoredAnswer.replayed(done.answer())
-          : StoredAnswer.parsed(done.answer());
-    }
-    return (result instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
-        .toAnswer();
   }
 
   private List<NewEvent> events(String stream, Request request) {
