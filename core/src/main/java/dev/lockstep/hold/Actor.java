@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.tx.StorableText;
 import java.util.Optional;
 
 /**
@@ -12,7 +13,7 @@ public record Actor(String name, Optional<BuyerId> onlyBuyer) {
   public static final int MAX_LENGTH = 200;
 
   public Actor {
-    Names.requireStorable("An actor's name", name, MAX_LENGTH);
+    StorableText.require("An actor's name", name, MAX_LENGTH);
   }
 
   /** A buyer, who may touch only their own holds. */

@@ -1,10 +1,12 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.tx.StorableText;
+
 /** Whoever buys, by any name of up to {@value #MAX_LENGTH} characters. */
 public record BuyerId(String value) {
   public static final int MAX_LENGTH = 200;
 
   public BuyerId {
-    Names.requireStorable("A buyer", value, MAX_LENGTH);
+    StorableText.require("A buyer", value, MAX_LENGTH);
   }
 }

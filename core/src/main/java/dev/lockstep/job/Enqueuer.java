@@ -5,6 +5,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.StorableText;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -150,7 +151,7 @@ final class Enqueuer {
   }
 
   void requirePayload(String payload) {
-    if (!Names.isStorable(payload)
+    if (!StorableText.is(payload)
         || payload.length() > config.maxPayloadBytes()
         || (payload.length() > config.maxPayloadBytes() / 3
             && payload.getBytes(StandardCharsets.UTF_8).length > config.maxPayloadBytes())) {

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.tx.StorableText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -78,7 +79,7 @@ public record NewJob(
   public NewJob {
     Names.require("A queue", queue);
     Names.require("A kind", kind);
-    if (!Names.isStorable(payload)) {
+    if (!StorableText.is(payload)) {
       throw new IllegalArgumentException("The payload has NUL or half a character in it");
     }
     runAt.ifPresent(NewJob::requireTime);

@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.Recurrence.CatchUp;
+import dev.lockstep.tx.StorableText;
 
 /**
  * A schedule to make.
@@ -15,7 +16,7 @@ public record NewSchedule(String name, String spec, NewJob job, CatchUp catchUp)
 
   public NewSchedule {
     Names.require("A name", name);
-    if (spec.length() > MAX_SPEC_LENGTH || !Names.isStorable(spec)) {
+    if (spec.length() > MAX_SPEC_LENGTH || !StorableText.is(spec)) {
       throw new IllegalArgumentException(
           "A spec has up to %d characters, without NUL and half characters"
               .formatted(MAX_SPEC_LENGTH));

@@ -4,6 +4,7 @@ import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.StorableText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -321,7 +322,7 @@ final class Results {
     Object[] all = new Object[fenced.length + 2];
     System.arraycopy(fenced, 0, all, 0, fenced.length);
     all[fenced.length] = one.outcome() instanceof Outcome.Retry ? 1 : 0;
-    all[fenced.length + 1] = Names.storable(reason, config.maxErrorLength());
+    all[fenced.length + 1] = StorableText.of(reason, config.maxErrorLength());
     return trip.query(fence.in(DELETE_TO_DEAD), Results::id, all);
   }
 
@@ -356,7 +357,7 @@ final class Results {
           (short) row.id().shard(),
           row.id().value(),
           (short) (row.attempts() + 1),
-          Names.storable(retry.error(), config.maxErrorLength()));
+          StorableText.of(retry.error(), config.maxErrorLength()));
     } else if (row.attempts() > 0 && !isRemembered(one)) {
       trip.update(FORGET_ATTEMPTS, (short) row.id().shard(), row.id().value());
     }

@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.tx.StorableText;
 import java.util.OptionalLong;
 
 /**
@@ -13,7 +14,7 @@ public record NewAccount(AccountId id, String name, String currency, OptionalLon
   public static final int MAX_NAME_LENGTH = 200;
 
   public NewAccount {
-    Names.requireStorable("An account's name", name, MAX_NAME_LENGTH);
+    StorableText.require("An account's name", name, MAX_NAME_LENGTH);
     Money.requireCurrency(currency);
     if (floor.isPresent() && floor.getAsLong() > 0) {
       throw new IllegalArgumentException("A floor is 0 or less; a new account would be below it");

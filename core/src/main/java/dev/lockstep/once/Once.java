@@ -5,6 +5,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import java.sql.Connection;
@@ -294,7 +295,7 @@ public final class Once {
   }
 
   private void requireStorable(String answer) {
-    if (answer.length() > config.maxAnswerLength() || !Text.isStorable(answer)) {
+    if (answer.length() > config.maxAnswerLength() || !StorableText.is(answer)) {
       throw new IllegalArgumentException(
           "An answer has up to %d characters, none of them NUL or half a character"
               .formatted(config.maxAnswerLength()));

@@ -1,5 +1,6 @@
 package dev.lockstep.once;
 
+import dev.lockstep.tx.StorableText;
 import java.util.Comparator;
 
 /**
@@ -18,20 +19,12 @@ public record OnceKey(long scope, String owner, String key) implements Comparabl
           .thenComparing(OnceKey::key);
 
   public OnceKey {
-    require("owner", owner);
-    require("key", key);
+    StorableText.require("The owner", owner, MAX_LENGTH);
+    StorableText.require("The key", key, MAX_LENGTH);
   }
 
   @Override
   public int compareTo(OnceKey other) {
     return ORDER.compare(this, other);
-  }
-
-  private static void require(String name, String value) {
-    if (value.isBlank() || value.length() > MAX_LENGTH || !Text.isStorable(value)) {
-      throw new IllegalArgumentException(
-          "The %s is 1 to %d characters, none of them NUL or half a character"
-              .formatted(name, MAX_LENGTH));
-    }
   }
 }

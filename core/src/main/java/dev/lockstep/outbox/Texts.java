@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import java.nio.charset.StandardCharsets;
+import dev.lockstep.tx.StorableText;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -23,10 +23,7 @@ final class Texts {
   private Texts() {}
 
   static void require(String what, String text, int maxLength) {
-    if (text.isBlank() || text.length() > maxLength || !isStorable(text)) {
-      throw new IllegalArgumentException(
-          "%s is 1 to %d characters, without NUL and half characters".formatted(what, maxLength));
-    }
+    StorableText.require(what, text, maxLength);
   }
 
   /** Without line breaks and other control characters, too. */
@@ -49,7 +46,7 @@ final class Texts {
                 "A header's name is a token of up to 100 characters that does not begin with %s"
                     .formatted(RESERVED));
           }
-          if (value.length() > MAX_HEADER_LENGTH || !isStorable(value) || hasControl(value)) {
+          if (value.length() > MAX_HEADER_LENGTH || !StorableText.is(value) || hasControl(value)) {
             throw new IllegalArgumentException(
                 "A header's value is up to %d characters, without control characters"
                     .formatted(MAX_HEADER_LENGTH));
@@ -78,19 +75,12 @@ final class Texts {
     return headers;
   }
 
-  /** What can be stored of a text that others made: an error's message, say. */
+  /** What can be stored of an error's message. */
   static String storable(String text) {
-    String cut = text.length() > MAX_ERROR_LENGTH ? text.substring(0, MAX_ERROR_LENGTH) : text;
-    // Encoding replaces half a character, also one that was cut in the middle.
-    return new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
-        .replace('\0', ' ');
+    return StorableText.of(text, MAX_ERROR_LENGTH);
   }
 
   private static boolean hasControl(String text) {
     return text.chars().anyMatch(Character::isISOControl);
-  }
-
-  private static boolean isStorable(String text) {
-    return text.indexOf('\0') < 0 && StandardCharsets.UTF_8.newEncoder().canEncode(text);
   }
 }

@@ -25,6 +25,7 @@ import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -47,6 +48,8 @@ class LayeringTest {
           // How a block sends several statements at once, and arrays in them.
           RoundTrip.class,
           SqlArray.class,
+          // What a name must be to be stored as it is.
+          StorableText.class,
           PointLookups.class,
           // COPY and notifications, which JDBC has no words for.
           PgDriver.class,

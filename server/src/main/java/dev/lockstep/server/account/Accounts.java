@@ -21,6 +21,7 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -252,14 +253,8 @@ public final class Accounts {
   }
 
   private static String storable(String name) {
-    for (int i = 0; i < name.length(); i++) {
-      boolean pair =
-          i + 1 < name.length() && Character.isSurrogatePair(name.charAt(i), name.charAt(i + 1));
-      if (pair) {
-        i++;
-      } else if (Character.isSurrogate(name.charAt(i))) {
-        throw Problem.invalid("name", "must not have half a character").asException();
-      }
+    if (!StorableText.is(name)) {
+      throw Problem.invalid("name", "must not have NUL or half a character").asException();
     }
     return name;
   }

@@ -18,6 +18,7 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
@@ -146,7 +147,7 @@ final class EventApi {
 
   /** What stands in a path or a header one day. */
   static String line(String field, String text) {
-    if (text.chars().anyMatch(Character::isISOControl) || !Streams.isWellFormed(text)) {
+    if (text.chars().anyMatch(Character::isISOControl) || !StorableText.is(text)) {
       throw Problem.invalid(field, "must not have control characters or half characters")
           .asException();
     }

@@ -23,7 +23,6 @@ import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -276,10 +275,5 @@ public final class Streams implements AutoCloseable {
   private void count() {
     Relay running = relay;
     listener.onLags(outbox.lags(), health(), running == null ? 0 : running.ownedPartitions());
-  }
-
-  /** Whether every character is whole: half of one cannot be stored. */
-  static boolean isWellFormed(String text) {
-    return StandardCharsets.UTF_8.newEncoder().canEncode(text);
   }
 }
