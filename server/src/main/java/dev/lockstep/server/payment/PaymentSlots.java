@@ -28,6 +28,8 @@ final class PaymentSlots implements AutoCloseable {
   // Guarded by this.
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private int underWay;
+  // Begun, and not yet told to whoever asked.
+  private int unanswered;
   private boolean closed;
 
   PaymentSlots(PaymentsConfig config) {
@@ -70,6 +72,7 @@ final class PaymentSlots implements AutoCloseable {
                       } else {
                         result.completeExceptionally(thrown);
                       }
+                      answered();
                     });
     if (enter(begin)) {
       begin.run();
@@ -112,6 +115,7 @@ final class PaymentSlots implements AutoCloseable {
       return false;
     }
     underWay++;
+    unanswered++;
     return true;
   }
 
@@ -121,12 +125,18 @@ final class PaymentSlots implements AutoCloseable {
       next = waiting.poll();
       if (next == null) {
         underWay--;
-        notifyAll();
+      } else {
+        unanswered++;
       }
     }
     if (next != null) {
       next.run();
     }
+  }
+
+  private synchronized void answered() {
+    unanswered--;
+    notifyAll();
   }
 
   /** What has not begun by now is not begun at all. */
@@ -137,7 +147,7 @@ final class PaymentSlots implements AutoCloseable {
   private synchronized void awaitEmpty() throws InterruptedException {
     closed = true;
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_TIMEOUT_SECONDS);
-    while (underWay > 0) {
+    while (unanswered > 0) {
       long leftMs = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
       if (leftMs <= 0) {
         return;

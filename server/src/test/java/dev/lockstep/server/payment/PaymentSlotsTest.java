@@ -68,6 +68,30 @@ class PaymentSlotsTest {
     assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> run(1));
   }
 
+  @Test
+  void closingWaitsUntilWhoAskedWasTold() throws Exception {
+    CompletableFuture<Boolean> told = new CompletableFuture<>();
+    CompletionStage<Integer> result = run(1).get(0);
+    Thread closer = new Thread(slots::close);
+    var unused = result.thenRun(() -> told.complete(isStillThere(closer)));
+    closer.start();
+
+    begun.get(0).complete(1);
+    closer.join();
+
+    assertThat(told).isCompletedWithValue(true);
+  }
+
+  /** It could be gone at once, if it did not wait. */
+  private static boolean isStillThere(Thread closer) {
+    try {
+      closer.join(100);
+      return closer.isAlive();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private List<CompletionStage<Integer>> run(int some) {
     List<CompletionStage<Integer>> results = new ArrayList<>();
     for (int i = 0; i < some; i++) {
