@@ -31,7 +31,8 @@ class NaiveIdempotencyTest {
 
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
 
-  private final Transactor transactor = new Transactor(database.dataSource());
+  private final Transactor transactor =
+      new Transactor(database.dataSource(), Await.PATIENTLY, attempt -> {});
   private final Once once = new Once(transactor);
   private Charges charges;
 

@@ -21,7 +21,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class InboxTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
 
-  private final Transactor transactor = new Transactor(database.dataSource());
+  private final Transactor transactor =
+      new Transactor(database.dataSource(), Await.PATIENTLY, attempt -> {});
 
   private static Received event(String key, long seq) {
     return new Received("trades", key, seq);

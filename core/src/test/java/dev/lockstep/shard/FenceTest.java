@@ -30,7 +30,8 @@ class FenceTest {
   private static final AtomicInteger groups = new AtomicInteger();
 
   private final String group = "group-" + groups.incrementAndGet();
-  private final Transactor transactor = new Transactor(database.dataSource());
+  private final Transactor transactor =
+      new Transactor(database.dataSource(), Await.PATIENTLY, attempt -> {});
 
   @BeforeAll
   static void table() {

@@ -28,7 +28,8 @@ class AdvisoryLocksTest {
   private static final String HELD_BY_ME =
       "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()";
 
-  private final Transactor transactor = new Transactor(database.dataSource());
+  private final Transactor transactor =
+      new Transactor(database.dataSource(), Await.PATIENTLY, attempt -> {});
 
   @Test
   void aSecondCallerWaitsUntilTheFirstTransactionEnds() throws Exception {

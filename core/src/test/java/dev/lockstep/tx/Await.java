@@ -14,6 +14,13 @@ public final class Await {
       """;
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+  /** For who is to be found waiting: it does not give up before it was looked for. */
+  public static final TxOptions PATIENTLY =
+      TxOptions.DEFAULT
+          .withDeadline(PATIENCE.multipliedBy(2))
+          .withStatementTimeout(PATIENCE.multipliedBy(2))
+          .withLockTimeout(PATIENCE.multipliedBy(2));
+
   private Await() {}
 
   /**
