@@ -66,7 +66,9 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     List<LedgerCommand<?>> commands = commandsOf(asks);
     long nanos = System.nanoTime();
     Optional<Seen> unread =
-        arePlain(asks) ? withoutReading(memory(book), commands, nanos) : Optional.empty();
+        asks.stream().allMatch(Ask::isPlain)
+            ? withoutReading(memory(book), commands, nanos)
+            : Optional.empty();
     if (unread.isPresent()) {
       return unread.get();
     }
@@ -185,15 +187,6 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
             decided.plan().now().atOffset(ZoneOffset.UTC));
     trip.send();
     return found.list().get(0) == entries.size();
-  }
-
-  private static boolean arePlain(List<Ask> asks) {
-    for (Ask ask : asks) {
-      if (!ask.isPlain()) {
-        return false;
-      }
-    }
-    return true;
   }
 
   private static List<LedgerCommand<?>> commandsOf(List<Ask> asks) {

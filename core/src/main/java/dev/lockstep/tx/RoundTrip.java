@@ -5,7 +5,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
@@ -63,7 +62,7 @@ public final class RoundTrip {
   public <T> Rows<T> query(String sql, RowReader<T> reader, Object... parameters) {
     Rows<T> rows = new Rows<>(reader);
     statements.add(sql);
-    Collections.addAll(this.parameters, parameters);
+    this.parameters.addAll(List.of(parameters));
     results.add(rows);
     return rows;
   }
