@@ -30,7 +30,9 @@ final class LedgerBench implements AutoCloseable {
           new Situation("10 accounts", 10, Pairs.even(10), 8),
           new Situation("100,000 accounts, skewed", 100_000, Pairs.skewed(100_000), 1));
 
-  // To a lone caller, whom nobody keeps waiting, ten accounts are no other than two.
+  // A lone caller never waits for another, so ten accounts are the same to it as two. It pays for
+  // constraints, audit and idempotency that the SQL function does not have.
+  private static final double AIM_ALONE = 0.8;
   private static final List<Situation> ALONE = List.of(SITUATIONS.get(0), SITUATIONS.get(2));
 
   private final BenchDatabase database;
@@ -68,7 +70,7 @@ final class LedgerBench implements AutoCloseable {
         bench.alone(situation);
       }
       SITUATIONS.forEach(situation -> bench.aim(situation, CALLERS, situation.aim()));
-      ALONE.forEach(situation -> bench.aim(situation, 1, 1));
+      ALONE.forEach(situation -> bench.aim(situation, 1, AIM_ALONE));
     }
   }
 
