@@ -161,7 +161,12 @@ final class PlanWriter {
   }
 
   private RoundTrip statements(Exchange exchange) {
-    RoundTrip trip = exchange.trip().failingAs(this::orConflict);
+    RoundTrip trip = exchange.trip();
+    trip.guarded(this::orConflict, this::addTo);
+    return trip;
+  }
+
+  private void addTo(RoundTrip trip) {
     UnitWrites units = new UnitWrites(new ScopeId(scope), plan.units());
     Map<String, Integer> lowered = quotas(delta -> delta < 0);
     boolean join =
@@ -185,7 +190,6 @@ final class PlanWriter {
     // Last: buyers are all that two batches of one scope may both want when they have no pool in
     // common, and the one that waits has done the rest by then.
     raiseQuotas(trip, quotas(delta -> delta > 0));
-    return trip;
   }
 
   /** A constraint that fails here is a guard that did. */

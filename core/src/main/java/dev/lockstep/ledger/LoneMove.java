@@ -50,8 +50,9 @@ final class LoneMove {
   static void write(Exchange exchange, Transfer transfer, Duration lockTimeout) {
     exchange
         .alone()
-        .failingAs(thrown -> orConflict(transfer, thrown))
-        .query(
+        .guarded(
+            thrown -> orConflict(transfer, thrown),
+            trip -> trip.query(
             MOVE,
             row -> true,
             transfer.book().value(),
@@ -61,7 +62,7 @@ final class LoneMove {
             transfer.money().amount(),
             transfer.money().currency(),
             ChronoUnit.MICROS.between(Instant.EPOCH, transfer.createdAt()),
-            String.valueOf(lockTimeout.toMillis()));
+            String.valueOf(lockTimeout.toMillis())));
   }
 
   /**

@@ -112,8 +112,8 @@ final class PlanWriter {
 
   /** Writes, together with what the companions ask for, or with COMMIT. */
   void write(Exchange exchange) throws SQLException {
-    RoundTrip trip = exchange.trip().failingAs(this::orConflict);
-    addTo(trip);
+    RoundTrip trip = exchange.trip();
+    trip.guarded(this::orConflict, this::addTo);
     exchange.putOff(trip);
   }
 
@@ -123,12 +123,16 @@ final class PlanWriter {
    * it.
    */
   void writeUnread(Exchange exchange) throws SQLException {
-    RoundTrip trip = exchange.trip().failingAs(this::orConflict);
-    if (plan.accounts().size() > FEW) {
-      List<Long> ids = map(plan.accounts(), change -> change.after().id().value());
-      trip.query(LOCK_ACCOUNTS, row -> true, book, SqlArray.bigints(ids));
-    }
-    addTo(trip);
+    RoundTrip trip = exchange.trip();
+    trip.guarded(
+        this::orConflict,
+        guarded -> {
+          if (plan.accounts().size() > FEW) {
+            List<Long> ids = map(plan.accounts(), change -> change.after().id().value());
+            guarded.query(LOCK_ACCOUNTS, row -> true, book, SqlArray.bigints(ids));
+          }
+          addTo(guarded);
+        });
     exchange.only(trip);
   }
 

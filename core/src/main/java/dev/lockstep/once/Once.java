@@ -195,18 +195,21 @@ public final class Once {
     }
     requireScope(scope, sorted.keySet());
     List<OnceEntry> rows = List.copyOf(sorted.values());
-    trip.failingAs(Once::orConflict)
-        .update(
-            RECORD,
-            scope,
-            config.keepFor().toMillis(),
-            SqlArray.texts(rows.stream().map(entry -> entry.key().owner()).toList()),
-            SqlArray.texts(rows.stream().map(entry -> entry.key().key()).toList()),
-            new SqlArray(
-                "bytea",
-                // The driver takes an array of byte arrays, and no array of objects that are some.
-                rows.stream().map(entry -> entry.fingerprint().bytes()).toArray(byte[][]::new)),
-            SqlArray.texts(rows.stream().map(OnceEntry::answer).toList()));
+    trip.guarded(Once::orConflict, guarded -> addRecord(guarded, scope, rows));
+  }
+
+  private void addRecord(RoundTrip trip, long scope, List<OnceEntry> rows) {
+    trip.update(
+        RECORD,
+        scope,
+        config.keepFor().toMillis(),
+        SqlArray.texts(rows.stream().map(entry -> entry.key().owner()).toList()),
+        SqlArray.texts(rows.stream().map(entry -> entry.key().key()).toList()),
+        new SqlArray(
+            "bytea",
+            // The driver takes an array of byte arrays, and no array of objects that are some.
+            rows.stream().map(entry -> entry.fingerprint().bytes()).toArray(byte[][]::new)),
+        SqlArray.texts(rows.stream().map(OnceEntry::answer).toList()));
   }
 
   private static SQLException orConflict(SQLException thrown) {

@@ -33,6 +33,9 @@ final class Attempts<T> {
   private final Deadline deadline;
   // An attempt that may still come about was lost with its connection.
   private boolean lostOne;
+  private int guardsFailed;
+  // Every party's statements travel by themselves, and so does COMMIT: what fails is then known.
+  private boolean apart;
 
   Attempts(
       DataSource dataSource,
@@ -81,6 +84,7 @@ final class Attempts<T> {
             && !Thread.currentThread().isInterrupted();
     if (again) {
       one.tell(Outcome.RETRIED, fault, backoff);
+      tellApartAfter(thrown);
       LockSupport.parkNanos(this, backoff.toNanos());
       return;
     }
@@ -98,6 +102,18 @@ final class Attempts<T> {
       throw e;
     }
     throw (RuntimeException) thrown;
+  }
+
+  /**
+   * A guard that fails once is somebody faster, mostly. A second time it may be a constraint that
+   * only COMMIT checks, of a table that is not ours.
+   */
+  private void tellApartAfter(Throwable thrown) {
+    GuardFailed failed = GuardFailed.behind(thrown);
+    if (failed != null) {
+      guardsFailed++;
+      apart |= !failed.certain() || guardsFailed > 1;
+    }
   }
 
   private String describe(One one) {
@@ -151,7 +167,7 @@ final class Attempts<T> {
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
-        Exchange exchange = Exchange.opening(connection, () -> opening(connection), lostOne);
+        Exchange exchange = Exchange.opening(connection, () -> opening(connection), lostOne, apart);
         T result = work.run(exchange);
         return commit(connection, guard, exchange, result);
       } catch (SQLException | RuntimeException | Error e) {
@@ -163,8 +179,8 @@ final class Attempts<T> {
     }
 
     private RoundTrip opening(Connection connection) {
-      RoundTrip trip = new RoundTrip(connection);
-      identity = begin(trip).list();
+      RoundTrip trip = new RoundTrip(connection, !apart);
+      trip.blameless(settings -> identity = begin(settings).list());
       return trip;
     }
 
@@ -218,14 +234,18 @@ final class Attempts<T> {
         throw new DeadlineExceeded("The deadline passed before COMMIT", null);
       }
       RoundTrip trip = exchange.takePending();
+      if (trip != null && apart && !exchange.isAlone()) {
+        trip.send();
+        trip = null;
+      }
       if (trip == null) {
-        trip = new RoundTrip(connection);
+        trip = new RoundTrip(connection, true);
         trip.update(MUST_BE_SOUND);
       }
       if (exchange.isAlone()) {
         connection.setAutoCommit(true);
       } else {
-        trip.update(COMMIT);
+        trip.blameless(last -> last.update(COMMIT));
       }
       // A connection that is already gone fails here, before there can be any doubt.
       PreparedStatement prepared = trip.prepare();

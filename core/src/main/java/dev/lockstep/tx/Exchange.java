@@ -18,23 +18,26 @@ public final class Exchange {
   private final Connection connection;
   private final boolean commitFollows;
   private final boolean followsLost;
+  private final boolean apart;
   // At most one of them is there: the settings of BEGIN, or what was put off.
   private @Nullable Supplier<RoundTrip> opening;
   private @Nullable RoundTrip later;
   private boolean repeatable;
   private boolean alone;
 
-  private Exchange(Connection connection, boolean commitFollows, boolean followsLost) {
+  private Exchange(
+      Connection connection, boolean commitFollows, boolean followsLost, boolean apart) {
     this.connection = connection;
     this.commitFollows = commitFollows;
     this.followsLost = followsLost;
+    this.apart = apart;
   }
 
   /**
    * In a transaction of the caller's, where nothing can be put off to a COMMIT that is not ours.
    */
   public static Exchange within(Connection connection) {
-    return new Exchange(connection, false, false);
+    return new Exchange(connection, false, false, true);
   }
 
   /**
@@ -42,9 +45,11 @@ public final class Exchange {
    * be sent.
    *
    * @param followsLost as {@link #followsLost()} will say
+   * @param apart statements that guard themselves share no trip with others
    */
-  static Exchange opening(Connection connection, Supplier<RoundTrip> opening, boolean followsLost) {
-    Exchange exchange = new Exchange(connection, true, followsLost);
+  static Exchange opening(
+      Connection connection, Supplier<RoundTrip> opening, boolean followsLost, boolean apart) {
+    Exchange exchange = new Exchange(connection, true, followsLost, apart);
     exchange.opening = opening;
     return exchange;
   }
@@ -60,13 +65,13 @@ public final class Exchange {
   }
 
   /**
-   * An empty trip, or one that already has what was put off, and fails as that does. Send it, or
-   * put it off.
+   * An empty trip, or one that already has what was put off. Send it, or put it off. What a
+   * constraint refuses of it is put down to whoever added the statement.
    */
   public RoundTrip trip() {
     RoundTrip pending = takePending();
     alone = false;
-    return pending == null ? new RoundTrip(connection) : pending;
+    return pending == null ? new RoundTrip(connection, !apart) : pending;
   }
 
   /**

@@ -6,7 +6,10 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.StringJoiner;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Several statements sent together and answered together: the server runs them in order, each with
@@ -17,14 +20,35 @@ import java.util.function.UnaryOperator;
  * the caller's transaction; not thread-safe.
  */
 public final class RoundTrip {
-  private final Connection connection;
-  private final List<String> statements = new ArrayList<>();
-  private final List<Object> parameters = new ArrayList<>();
-  private final List<Rows<?>> results = new ArrayList<>();
-  private UnaryOperator<SQLException> failure = UnaryOperator.identity();
+  private static final UnaryOperator<SQLException> AS_IT_IS = UnaryOperator.identity();
 
+  private final Connection connection;
+  private final boolean together;
+  private final List<Statement> statements = new ArrayList<>();
+  // Null: of statements that no constraint can refuse, such as settings.
+  private @Nullable UnaryOperator<SQLException> meaning = AS_IT_IS;
+
+  private record Statement(
+      String sql,
+      List<Object> parameters,
+      Rows<?> rows,
+      @Nullable UnaryOperator<SQLException> meaning) {}
+
+  /**
+   * A trip whose failure is always put down to the statement that failed: {@link #guarded}
+   * statements and others are sent one after the other if there are both.
+   */
   public RoundTrip(Connection connection) {
+    this(connection, false);
+  }
+
+  /**
+   * @param together send all at once, though nobody can tell then whether it was a guard that
+   *     failed: {@link GuardFailed} says so, and the attempt after it tells them apart
+   */
+  RoundTrip(Connection connection, boolean together) {
     this.connection = connection;
+    this.together = together;
   }
 
   /** How a row becomes a value. */
@@ -61,9 +85,7 @@ public final class RoundTrip {
    */
   public <T> Rows<T> query(String sql, RowReader<T> reader, Object... parameters) {
     Rows<T> rows = new Rows<>(reader);
-    statements.add(sql);
-    this.parameters.addAll(List.of(parameters));
-    results.add(rows);
+    statements.add(new Statement(sql, List.of(parameters), rows, meaning));
     return rows;
   }
 
@@ -72,39 +94,93 @@ public final class RoundTrip {
     return query(sql, row -> row, parameters);
   }
 
-  /** Says what it means when this trip fails, after those who said so before. */
-  public RoundTrip failingAs(UnaryOperator<SQLException> meaning) {
-    UnaryOperator<SQLException> before = failure;
-    failure = thrown -> meaning.apply(before.apply(thrown));
-    return this;
+  /**
+   * Adds statements that guard themselves.
+   *
+   * @param meaning what it means when one of these fails; of what else is in the trip it says
+   *     nothing
+   */
+  public void guarded(UnaryOperator<SQLException> meaning, Consumer<RoundTrip> statements) {
+    UnaryOperator<SQLException> before = this.meaning;
+    this.meaning = meaning;
+    statements.accept(this);
+    this.meaning = before;
+  }
+
+  /** Adds statements that no constraint can refuse: whatever fails in the trip, they did not. */
+  void blameless(Consumer<RoundTrip> statements) {
+    UnaryOperator<SQLException> before = this.meaning;
+    this.meaning = null;
+    statements.accept(this);
+    this.meaning = before;
   }
 
   boolean isEmpty() {
-    return results.isEmpty();
+    return statements.isEmpty();
   }
 
   /** Sends everything added and reads every answer. Does nothing when nothing was added. */
   public void send() throws SQLException {
+    if (together) {
+      sendTogether();
+    } else {
+      for (RoundTrip part : parts()) {
+        part.sendTogether();
+      }
+    }
+  }
+
+  private void sendTogether() throws SQLException {
     if (!isEmpty()) {
       send(prepare());
     }
   }
 
+  /** In each of them all statements mean the same by failing. */
+  private List<RoundTrip> parts() {
+    List<RoundTrip> parts = new ArrayList<>();
+    UnaryOperator<SQLException> current = null;
+    RoundTrip part = new RoundTrip(connection, true);
+    for (Statement statement : statements) {
+      UnaryOperator<SQLException> next = statement.meaning();
+      if (current != null && next != null && next != current) {
+        parts.add(part);
+        part = new RoundTrip(connection, true);
+      }
+      current = next == null ? current : next;
+      part.statements.add(statement);
+    }
+    parts.add(part);
+    return parts;
+  }
+
   /** Everything but sending it: what fails here has not reached the server. */
   PreparedStatement prepare() throws SQLException {
-    // Joined, a single one would be a new string, whose hash is not known.
-    String sql = statements.size() == 1 ? statements.get(0) : String.join(";\n", statements);
-    PreparedStatement statement = connection.prepareStatement(sql);
-    for (int i = 0; i < parameters.size(); i++) {
-      bind(statement, i + 1, parameters.get(i));
+    PreparedStatement prepared = connection.prepareStatement(sql());
+    int index = 0;
+    for (Statement statement : statements) {
+      for (Object parameter : statement.parameters()) {
+        bind(prepared, ++index, parameter);
+      }
     }
-    return statement;
+    return prepared;
+  }
+
+  private String sql() {
+    // Joined, a single one would be a new string, whose hash is not known.
+    if (statements.size() == 1) {
+      return statements.get(0).sql();
+    }
+    StringJoiner joined = new StringJoiner(";\n");
+    statements.forEach(statement -> joined.add(statement.sql()));
+    return joined.toString();
   }
 
   void send(PreparedStatement prepared) throws SQLException {
     try (prepared) {
       boolean isRows = prepared.execute();
-      for (Rows<?> rows : results) {
+      for (Statement statement : statements) {
+        Rows<?> rows = statement.rows();
         if (isRows) {
           readAll(rows, prepared);
         } else {
@@ -113,8 +189,27 @@ public final class RoundTrip {
         isRows = prepared.getMoreResults();
       }
     } catch (SQLException e) {
-      throw failure.apply(e);
+      throw meaningOf(e);
     }
+  }
+
+  /** The driver does not say which statement failed; mostly it makes no difference. */
+  private SQLException meaningOf(SQLException thrown) {
+    UnaryOperator<SQLException> last = null;
+    SQLException said = thrown;
+    for (Statement statement : statements) {
+      UnaryOperator<SQLException> next = statement.meaning();
+      if (next == null || next == last) {
+        continue;
+      }
+      SQLException saysNext = next.apply(thrown);
+      if (last != null && SqlFault.of(saysNext) != SqlFault.of(said)) {
+        return GuardFailed.perhaps(thrown);
+      }
+      last = next;
+      said = saysNext;
+    }
+    return said;
   }
 
   private void bind(PreparedStatement statement, int index, Object value) throws SQLException {

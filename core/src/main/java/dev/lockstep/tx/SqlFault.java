@@ -27,6 +27,9 @@ public enum SqlFault {
   /** Everything else: a mistake in the statement or in its data. */
   OTHER;
 
+  /** Of a conflict that we found ourselves. */
+  static final String CONFLICT = "40001";
+
   /** Whether the whole transaction may simply be run again, as long as COMMIT was not sent. */
   public boolean retryable() {
     return this == SERIALIZATION || this == DEADLOCK || this == UNAVAILABLE;
@@ -50,17 +53,15 @@ public enum SqlFault {
    * the whole transaction is then run again, as after any serialization failure.
    */
   public static SQLException conflict(String message) {
-    return new SQLException(message, "40001");
+    return new SQLException(message, CONFLICT);
   }
 
-  /** The same where the guard is a constraint of a table; any other failure stays what it is. */
+  /**
+   * The same where the guard is a constraint of a table; any other failure stays what it is. For
+   * {@link RoundTrip#guarded}: what it is applied to must have failed in the guard's own statement.
+   */
   public static SQLException orConflict(SQLException thrown, String message) {
-    if (of(thrown) != CONSTRAINT) {
-      return thrown;
-    }
-    SQLException conflict = conflict(message);
-    conflict.initCause(thrown);
-    return conflict;
+    return of(thrown) == CONSTRAINT ? GuardFailed.surely(message, thrown) : thrown;
   }
 
   public static SqlFault of(SQLException exception) {

@@ -10,12 +10,17 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ExchangeTest {
   private static final String INSERT = "INSERT INTO noted VALUES (?)";
+  private static final UnaryOperator<SQLException> NOT_AS_SEEN =
+      thrown -> SqlFault.orConflict(thrown, "not as seen");
 
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
@@ -81,10 +86,10 @@ class ExchangeTest {
     exchange(
         exchange -> {
           attempts.add(attempts.size() + 1);
-          RoundTrip guarded = exchange.trip().failingAs(e -> SqlFault.conflict("not as seen"));
-          guarded.update(INSERT, attempts.size() == 1 ? -1 : 7);
+          RoundTrip guarded = exchange.trip();
+          guarded.guarded(NOT_AS_SEEN, trip -> trip.update(INSERT, attempts.size() == 1 ? -1 : 7));
           exchange.putOff(guarded);
-          RoundTrip other = exchange.trip().failingAs(e -> e);
+          RoundTrip other = exchange.trip();
           other.update(INSERT, 8);
           other.send();
           return "decided";
@@ -119,14 +124,91 @@ class ExchangeTest {
     exchange(
         exchange -> {
           attempts.add(attempts.size() + 1);
-          RoundTrip trip = exchange.trip().failingAs(e -> SqlFault.conflict("not as seen"));
-          trip.update(INSERT, attempts.size() == 1 ? -1 : 7);
+          RoundTrip trip = exchange.trip();
+          trip.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, attempts.size() == 1 ? -1 : 7));
           exchange.putOff(trip);
           return "decided";
         });
 
     assertThat(attempts).containsExactly(1, 2);
     assertThat(noted()).containsExactly(7);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whatIsRefusedBesideAGuardIsNotTakenForTheGuard(boolean guardFirst) {
+    List<Integer> attempts = new ArrayList<>();
+
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      attempts.add(attempts.size() + 1);
+                      RoundTrip trip = exchange.trip();
+                      if (guardFirst) {
+                        trip.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, 7));
+                      }
+                      trip.update(INSERT, -1);
+                      if (!guardFirst) {
+                        trip.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, 7));
+                      }
+                      exchange.putOff(trip);
+                      return "decided";
+                    }))
+        .isInstanceOf(ConstraintViolated.class);
+
+    assertThat(attempts).as("together, and apart").containsExactly(1, 2);
+    assertThat(noted()).isEmpty();
+  }
+
+  @Test
+  void whatOnlyCommitRefusesIsNotTakenForAGuardForLong() {
+    database.execute(
+        "CREATE TABLE IF NOT EXISTS later (n int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+    List<Integer> attempts = new ArrayList<>();
+
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      attempts.add(attempts.size() + 1);
+                      RoundTrip trip = exchange.trip();
+                      trip.guarded(
+                          NOT_AS_SEEN,
+                          guard -> guard.update("INSERT INTO later VALUES (1), (1)"));
+                      exchange.putOff(trip);
+                      return "decided";
+                    }))
+        .isInstanceOf(ConstraintViolated.class);
+
+    assertThat(attempts).hasSize(3);
+  }
+
+  /** Without an exchange nothing is tried again, so a mixed trip is never sent as one. */
+  @Test
+  void aTripOfTheCallersTellsAGuardFromWhatIsRefusedBesideIt() throws SQLException {
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      RoundTrip refused = new RoundTrip(connection);
+      refused.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, 1));
+      Rows<Long> seen = refused.query("SELECT count(*) FROM noted", row -> row.getLong(1));
+      refused.update(INSERT, -1);
+      assertThatThrownBy(refused::send)
+          .isInstanceOfSatisfying(
+              SQLException.class,
+              e -> assertThat(SqlFault.of(e)).isEqualTo(SqlFault.CONSTRAINT));
+      assertThat(seen.list()).isEmpty();
+      connection.rollback();
+
+      RoundTrip guard = new RoundTrip(connection);
+      guard.update(INSERT, 1);
+      guard.guarded(NOT_AS_SEEN, failing -> failing.update(INSERT, -1));
+      assertThatThrownBy(guard::send)
+          .isInstanceOfSatisfying(
+              SQLException.class,
+              e -> assertThat(SqlFault.of(e)).isEqualTo(SqlFault.SERIALIZATION));
+      connection.rollback();
+    }
   }
 
   @Test
