@@ -146,8 +146,12 @@ final class Attempts<T> {
       Connection connection = dataSource.getConnection();
       connectedNanos = System.nanoTime();
       boolean autoCommit = true;
+      // Until it is certain that nobody else's transaction is on it.
+      leftOpen = true;
       try {
+        HandedOut.requireIdle(connection);
         autoCommit = connection.getAutoCommit();
+        leftOpen = false;
         if (deadline.passed()) {
           throw new DeadlineExceeded(
               "%s: no connection within %s".formatted(options.label(), options.deadline()), null);

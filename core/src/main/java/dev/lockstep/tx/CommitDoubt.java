@@ -124,9 +124,12 @@ final class CommitDoubt<T> {
   private Verdict<T> inquire(Deadline patience) throws SQLException {
     Connection connection = dataSource.getConnection();
     boolean autoCommit = true;
+    boolean ours = false;
     Watchdog guard = watch.over(connection, patience);
     try {
+      HandedOut.requireIdle(connection);
       autoCommit = connection.getAutoCommit();
+      ours = true;
       // Each question must see what was committed before it was asked, whatever the pool's default.
       connection.setAutoCommit(true);
       Status status = suspect == null ? Status.ENDED : status(connection, suspect);
@@ -134,7 +137,9 @@ final class CommitDoubt<T> {
           status, status == Status.RUNNING ? Optional.empty() : lookup.find(connection));
     } finally {
       guard.finish();
-      Attempts.restoreAutoCommit(connection, autoCommit);
+      if (ours) {
+        Attempts.restoreAutoCommit(connection, autoCommit);
+      }
       Attempts.close(connection);
     }
   }

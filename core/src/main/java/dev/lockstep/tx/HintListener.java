@@ -52,7 +52,7 @@ public final class HintListener implements AutoCloseable {
     while (!stopping) {
       try (Connection connection = source.orElseThrow().getConnection()) {
         listen(connection);
-      } catch (SQLException e) {
+      } catch (SQLException | RuntimeException e) {
         log.warn("No notifications for a moment, polling instead: {}", e.toString());
         LockSupport.parkNanos(this, PAUSE_NANOS);
       }
@@ -60,6 +60,7 @@ public final class HintListener implements AutoCloseable {
   }
 
   private void listen(Connection connection) throws SQLException {
+    HandedOut.requireIdle(connection);
     connection.setAutoCommit(true);
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN " + channel);

@@ -48,6 +48,11 @@ public enum SqlFault {
     return hasState(thrown) && of(thrown) != UNAVAILABLE;
   }
 
+  /** Whether a driver refuses a call because a transaction is in progress: 25001. */
+  static boolean saysInTransaction(SQLException thrown) {
+    return "25001".equals(thrown.getSQLState());
+  }
+
   /**
    * The fault a block reports when a guard in its own write found that somebody else was faster:
    * the whole transaction is then run again, as after any serialization failure.

@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +57,8 @@ public final class Tampered {
         });
   }
 
-  private static Connection connection(Connection real, Tampering tampering) {
+  /** Each call on the connection goes by way of the tampering. */
+  public static Connection connection(Connection real, Tampering tampering) {
     return (Connection)
         Proxy.newProxyInstance(
             Connection.class.getClassLoader(),
@@ -86,6 +88,22 @@ public final class Tampered {
             gate.beforeConnection();
           }
           return call.proceed();
+        });
+  }
+
+  /** Another connection in place of the one that is handed out, which is closed. */
+  public static DataSource replacing(DataSource real, UnaryOperator<Connection> replacement) {
+    return dataSource(
+        real,
+        (method, call) -> {
+          if (!(call.proceed() instanceof Connection handedOut)) {
+            return call.proceed();
+          }
+          Connection replaced = replacement.apply(handedOut);
+          if (replaced != handedOut) {
+            handedOut.close();
+          }
+          return replaced;
         });
   }
 

@@ -1,0 +1,35 @@
+package dev.lockstep.tx;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** What is made sure of before a connection that a DataSource handed out is used. */
+final class HandedOut {
+  private HandedOut() {}
+
+  /**
+   * Refuses a connection with a transaction in progress. Such a DataSource (Spring's {@code
+   * TransactionAwareDataSourceProxy} is one) hands out the connection of the transaction that the
+   * thread is in: to commit, to roll back or to change auto-commit would end what is not ours.
+   *
+   * <p>A pool may well give out connections that are not in auto-commit mode: nothing has begun on
+   * those. JDBC has no question for that, but a call that a driver must refuse during a transaction,
+   * and that neither changes nor sends anything where it is set to what it is.
+   *
+   * @throws IllegalStateException if one is in progress; nothing was sent, and nothing changed
+   */
+  static void requireIdle(Connection connection) throws SQLException {
+    try {
+      connection.setReadOnly(connection.isReadOnly());
+    } catch (SQLException e) {
+      if (SqlFault.saysInTransaction(e)) {
+        throw new IllegalStateException(
+            "The DataSource handed out a connection with a transaction in progress, which is for"
+                + " somebody else to commit. Run in that transaction with on(connection, work), or"
+                + " give the Transactor a plain DataSource that hands out connections of its own",
+            e);
+      }
+      throw e;
+    }
+  }
+}

@@ -1,0 +1,198 @@
+package dev.lockstep.tx;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.testkit.TestDatabase;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Some frameworks have a DataSource that hands out the connection of the transaction the thread is
+ * in, wrapped so that closing it does nothing. What somebody else began is theirs to commit.
+ */
+class ForeignTransactionTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.empty();
+
+  private final List<String> calls = new CopyOnWriteArrayList<>();
+  private Connection theirs;
+
+  @BeforeEach
+  void somebodyBeginsATransaction() throws SQLException {
+    database.execute("DROP TABLE IF EXISTS effect; CREATE TABLE effect (whose text)");
+    theirs = database.connection();
+    theirs.setAutoCommit(false);
+    Sql.execute(theirs, "INSERT INTO effect VALUES ('theirs')");
+  }
+
+  @AfterEach
+  void theyEndIt() throws SQLException {
+    theirs.rollback();
+    theirs.setAutoCommit(true);
+    theirs.close();
+  }
+
+  @Test
+  void itIsNeitherCommittedNorRolledBackNorWrittenTo() throws SQLException {
+    Transactor transactor = new Transactor(handingOut(theirs));
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> transactor.run(ForeignTransactionTest::insertOurs))
+        .withMessageContaining("on(connection")
+        .withMessageContaining("DataSource");
+
+    assertThat(calls).doesNotContain("prepareStatement", "commit", "rollback", "setAutoCommit");
+    assertThat(effects()).isEmpty();
+    theirs.commit();
+    assertThat(effects()).containsExactly("theirs");
+  }
+
+  @Test
+  void itMayStillBeRolledBackByWhoBeganIt() throws SQLException {
+    Transactor transactor = new Transactor(handingOut(theirs));
+
+    assertThatIllegalStateException().isThrownBy(() -> transactor.call(c -> "nothing"));
+    assertThatIllegalStateException()
+        .isThrownBy(
+            () -> transactor.call(TxOptions.DEFAULT, c -> "nothing", c -> Optional.of("found")));
+
+    theirs.rollback();
+    assertThat(effects()).isEmpty();
+  }
+
+  @Test
+  void oneThatHasFailedIsRefusedAsWell() {
+    assertThatThrownBy(() -> Sql.execute(theirs, "SELECT 1/0")).isInstanceOf(SQLException.class);
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> new Transactor(handingOut(theirs)).call(c -> "nothing"));
+  }
+
+  @Test
+  void oneBegunByAStatementIsRefusedThoughTheConnectionIsInAutoCommitMode() throws SQLException {
+    try (Connection manual = database.connection()) {
+      Sql.execute(manual, "BEGIN");
+      Sql.execute(manual, "INSERT INTO effect VALUES ('theirs')");
+
+      assertThatIllegalStateException()
+          .isThrownBy(() -> new Transactor(handingOut(manual)).run(c -> insertOurs(c)));
+
+      Sql.execute(manual, "ROLLBACK");
+    }
+    assertThat(effects()).isEmpty();
+  }
+
+  @Test
+  void onTheirConnectionWorkJoinsIt() throws SQLException {
+    Transactor transactor = new Transactor(handingOut(theirs));
+
+    transactor.runOn(theirs, ForeignTransactionTest::insertOurs);
+
+    assertThat(effects()).isEmpty();
+    theirs.commit();
+    assertThat(effects()).containsExactlyInAnyOrder("ours", "theirs");
+  }
+
+  @Test
+  void aPoolOfConnectionsWithoutAutoCommitIsFine() {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(database.dataSource());
+    config.setMaximumPoolSize(1);
+    config.setAutoCommit(false);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
+      Transactor transactor = new Transactor(pool);
+      for (int i = 0; i < 3; i++) {
+        transactor.run(ForeignTransactionTest::insertOurs);
+        assertThatThrownBy(() -> transactor.run(c -> Sql.execute(c, "SELECT 1/0")))
+            .isInstanceOf(StatementFailed.class);
+      }
+    }
+
+    assertThat(effects()).containsExactly("ours", "ours", "ours");
+  }
+
+  /** The thread has come into a transaction of somebody else's by the time that it asks. */
+  @Test
+  void askingWhatBecameOfACommitDoesNotCommitItEither() throws SQLException {
+    AtomicInteger handedOut = new AtomicInteger();
+    DataSource losing =
+        Tampered.connections(
+            database.dataSource(),
+            (method, call) -> {
+              Object result = call.proceed();
+              if (method.equals("commit")) {
+                throw new SQLException("lost", "08006");
+              }
+              return result;
+            });
+    DataSource source =
+        Tampered.replacing(
+            losing, real -> handedOut.getAndIncrement() == 0 ? real : wrapped(theirs));
+
+    assertThatThrownBy(
+            () ->
+                new Transactor(source)
+                    .call(
+                        TxOptions.DEFAULT,
+                        c -> {
+                          insertOurs(c);
+                          return "inserted";
+                        },
+                        c -> Optional.of("found")))
+        .isInstanceOf(OutcomeUnknown.class);
+
+    theirs.rollback();
+    assertThat(effects()).containsExactly("ours");
+  }
+
+  @Test
+  void listeningDoesNotCommitItEither() throws Exception {
+    CountDownLatch asked = new CountDownLatch(2);
+    DataSource source =
+        Tampered.gated(handingOut(theirs), asked::countDown);
+    try (HintListener listener =
+        new HintListener(Optional.of(source), "some_channel", "listening", () -> {})) {
+      listener.start();
+      // It tries again, and so has been refused.
+      assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    theirs.rollback();
+    assertThat(effects()).isEmpty();
+  }
+
+  private DataSource handingOut(Connection connection) {
+    return Tampered.replacing(database.dataSource(), real -> wrapped(connection));
+  }
+
+  private Connection wrapped(Connection connection) {
+    return Tampered.connection(
+        connection,
+        (method, call) -> {
+          calls.add(method);
+          return method.equals("close") ? null : call.proceed();
+        });
+  }
+
+  private static void insertOurs(Connection connection) throws SQLException {
+    Sql.execute(connection, "INSERT INTO effect VALUES ('ours')");
+  }
+
+  private static List<String> effects() {
+    return database.query("SELECT whose FROM effect ORDER BY whose", row -> row.getString(1));
+  }
+}
