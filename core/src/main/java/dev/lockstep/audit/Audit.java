@@ -114,11 +114,19 @@ public final class Audit {
     List<RuntimeException> failures = new ArrayList<>();
     for (long scope : begun.scopes()) {
       long beganNanos = System.nanoTime();
-      Found found = transactor.call(snapshot, connection -> look(connection, scope, everything));
-      pauseAll(found.violations(), failures);
-      saveMarks(scope, found.pools(), found.violations());
-      pools.addAll(found.pools());
-      violations.addAll(found.violations());
+      try {
+        Found found = transactor.call(snapshot, connection -> look(connection, scope, everything));
+        pauseAll(found.violations(), failures);
+        saveMarks(scope, found.pools(), found.violations());
+        pools.addAll(found.pools());
+        violations.addAll(found.violations());
+      } catch (RuntimeException e) {
+        // One that cannot be checked keeps no other from being checked.
+        failures.add(e);
+        if (Thread.currentThread().isInterrupted()) {
+          break;
+        }
+      }
       LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
     }
     if (!failures.isEmpty()) {

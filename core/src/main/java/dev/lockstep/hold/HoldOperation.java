@@ -123,11 +123,10 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
     for (Ask ask : asks) {
       if (ask.command() == null) {
         // Of several sweeps in one batch only one counts what the batch took back.
-        replies.add(new Reply(null, state.moreExpired(), unclaimed));
+        replies.add(Reply.swept(unclaimed, state.moreExpired()));
         unclaimed = 0;
       } else {
-        Answer answer = answers.next();
-        replies.add(new Reply(answer.outcome(), answer.askAgain(), swept));
+        replies.add(Reply.to(answers.next(), swept));
       }
     }
     return new Decided(plan, seen, asks, replies);

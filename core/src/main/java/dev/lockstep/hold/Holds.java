@@ -2,9 +2,9 @@ package dev.lockstep.hold;
 
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Overloaded;
+import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.Sweeper;
 import dev.lockstep.hold.Ask.Attachment;
-import dev.lockstep.hold.HoldCommand.Acquire;
-import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
@@ -45,11 +45,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. {@link #close} lets what is queued finish, in bounded time.
  */
 public final class Holds implements AutoCloseable {
-  /** Rounds in which one command may wait for expired holds to be taken back. */
-  private static final int MAX_ROUNDS = 1_000;
-
-  // A thousand rounds of it are longer than any lock is waited for.
+  /** Between two looks at expired holds that another transaction has locked. */
   private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
+
+  /** Batches of one scope in one sweep, so that the others have their turn. */
+  private static final int MAX_SWEEPS = 1_000;
 
   public static final int MAX_PAGE = 10_000;
   private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
@@ -58,6 +58,7 @@ public final class Holds implements AutoCloseable {
   private final HoldOperation operation;
   private final Combiner<ScopeId, Ask, Reply> combiner;
   private final Transactor transactor;
+  private final Rounds<ScopeId> sweeps = new Rounds<>();
 
   public Holds(Transactor transactor) {
     this(transactor, HoldsConfig.DEFAULT);
@@ -78,7 +79,7 @@ public final class Holds implements AutoCloseable {
    * @throws IllegalArgumentException for a time beyond the configured maximum
    */
   public <R extends HoldOutcome> CompletionStage<R> submit(HoldCommand<R> command) {
-    return submit(Ask.of(requireWithinLimits(command), null));
+    return submit(Ask.of(config.requireWithinLimits(command), null));
   }
 
   /**
@@ -89,7 +90,7 @@ public final class Holds implements AutoCloseable {
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R call(HoldCommand<R> command) {
-    Ask ask = Ask.of(requireWithinLimits(command), null);
+    Ask ask = Ask.of(config.requireWithinLimits(command), null);
     Reply reply;
     try {
       reply = combiner.call(command.scope(), ask);
@@ -104,7 +105,7 @@ public final class Holds implements AutoCloseable {
   /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
   public <R extends HoldOutcome, P> CompletionStage<R> submit(
       HoldCommand<R> command, Companion<P> companion, P payload) {
-    return submit(Ask.of(requireWithinLimits(command), new Attachment<>(companion, payload)));
+    return submit(Ask.of(config.requireWithinLimits(command), new Attachment<>(companion, payload)));
   }
 
   /**
@@ -127,7 +128,7 @@ public final class Holds implements AutoCloseable {
   public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
     Map<Long, List<Integer>> byScope = new TreeMap<>();
     for (int i = 0; i < commands.size(); i++) {
-      requireWithinLimits(commands.get(i));
+      config.requireWithinLimits(commands.get(i));
       byScope.computeIfAbsent(commands.get(i).scope().value(), scope -> new ArrayList<>()).add(i);
     }
     List<@Nullable HoldOutcome> outcomes =
@@ -157,7 +158,7 @@ public final class Holds implements AutoCloseable {
 
   /** As {@link #createScope(ScopeId, OptionalInt)}, on the caller's connection. */
   public void createScope(Connection connection, ScopeId scope, OptionalInt buyerLimit) {
-    buyerLimit.ifPresent(Holds::requirePositive);
+    buyerLimit.ifPresent(Pools::requireLimit);
     transactor.runOn(connection, c -> Pools.createScope(c, scope, buyerLimit));
   }
 
@@ -167,7 +168,7 @@ public final class Holds implements AutoCloseable {
    * @return false if there is no such scope, or it was created without a limit
    */
   public boolean setBuyerLimit(ScopeId scope, int limit) {
-    requirePositive(limit);
+    Pools.requireLimit(limit);
     return transactor.call(connection -> Pools.setBuyerLimit(connection, scope, limit));
   }
 
@@ -262,20 +263,24 @@ public final class Holds implements AutoCloseable {
 
   /**
    * Takes back what has expired, scope by scope in small batches, and returns when nothing is left
-   * that other nodes are not at.
+   * that other nodes are not at. A scope that cannot be swept (a lock, say) keeps no other from its
+   * turn.
    *
    * @return how many holds ended here
+   * @throws dev.lockstep.tx.LockstepException if a scope could not be swept, after all others were
    */
   public int sweep() {
+    return sweeps.each(transactor.call(HoldQueries::scopesWithExpired), this::sweepScope);
+  }
+
+  private int sweepScope(ScopeId scope) {
     int swept = 0;
-    for (ScopeId scope : transactor.call(HoldQueries::scopesWithExpired)) {
-      Reply reply;
-      int round = 0;
-      do {
-        reply = combiner.call(scope, Ask.SWEEP);
-        swept += reply.swept();
-      } while (reply.again() && reply.swept() > 0 && ++round < MAX_ROUNDS);
-    }
+    Reply reply;
+    int round = 0;
+    do {
+      reply = combiner.call(scope, Ask.SWEEP);
+      swept += reply.swept();
+    } while (reply.again() && reply.swept() > 0 && ++round < MAX_SWEEPS);
     return swept;
   }
 
@@ -290,7 +295,7 @@ public final class Holds implements AutoCloseable {
 
   /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */
   public AutoCloseable startSweeper(Duration interval) {
-    return new HoldSweeper(this, interval);
+    return new Sweeper("hold-sweeper", interval, this::sweep);
   }
 
   @Override
@@ -309,12 +314,6 @@ public final class Holds implements AutoCloseable {
     }
   }
 
-  private static void requirePositive(int limit) {
-    if (limit < 1) {
-      throw new IllegalArgumentException("A buyer's limit is at least 1, not " + limit);
-    }
-  }
-
   private void runScope(
       Connection connection,
       ScopeId scope,
@@ -323,7 +322,8 @@ public final class Holds implements AutoCloseable {
       List<@Nullable HoldOutcome> outcomes)
       throws SQLException {
     List<Integer> open = indexes;
-    for (int round = 1; !open.isEmpty(); round++) {
+    Patience patience = patience();
+    while (!open.isEmpty()) {
       List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null, true)).toList();
       List<Reply> replies = Combiner.apply(connection, operation, scope, asks);
       if (replies.stream().allMatch(reply -> reply.again() && reply.swept() == 0)) {
@@ -332,11 +332,14 @@ public final class Holds implements AutoCloseable {
       }
       List<Integer> again = new ArrayList<>();
       for (int i = 0; i < replies.size(); i++) {
-        if (replies.get(i).again() && round < MAX_ROUNDS) {
+        if (replies.get(i).again()) {
           again.add(open.get(i));
         } else {
           outcomes.set(open.get(i), replies.get(i).outcome());
         }
+      }
+      if (!again.isEmpty() && !patience.lasts(replies.get(0).swept(), System.nanoTime())) {
+        throw new StillExpiring(scope);
       }
       open = again;
     }
@@ -344,23 +347,30 @@ public final class Holds implements AutoCloseable {
 
   private <R extends HoldOutcome> CompletionStage<R> submit(Ask ask) {
     CompletableFuture<R> answer = new CompletableFuture<>();
-    submit(ask, 1, answer);
+    submit(ask, patience(), answer);
     return answer;
   }
 
-  private <R extends HoldOutcome> void submit(Ask ask, int round, CompletableFuture<R> answer) {
+  private <R extends HoldOutcome> void submit(
+      Ask ask, Patience patience, CompletableFuture<R> answer) {
     ScopeId scope = Objects.requireNonNull(ask.command()).scope();
     var unused =
         combiner
             .submit(scope, ask)
             .whenComplete(
                 (reply, thrown) -> {
-                  if (thrown == null && reply.again() && round < MAX_ROUNDS) {
-                    next(ask, reply).execute(() -> submit(ask.thoroughly(), round + 1, answer));
-                  } else {
+                  if (thrown != null || !reply.again()) {
                     complete(answer, reply, thrown);
+                  } else if (patience.lasts(reply.swept(), System.nanoTime())) {
+                    next(ask, reply).execute(() -> submit(ask.thoroughly(), patience, answer));
+                  } else {
+                    answer.completeExceptionally(new StillExpiring(scope));
                   }
                 });
+  }
+
+  private Patience patience() {
+    return new Patience(config.combiner().transaction(), System.nanoTime());
   }
 
   /**
@@ -381,19 +391,5 @@ public final class Holds implements AutoCloseable {
     } else {
       answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
     }
-  }
-
-  private <C extends HoldCommand<?>> C requireWithinLimits(C command) {
-    Duration holdFor = null;
-    if (command instanceof Acquire acquire) {
-      holdFor = acquire.holdFor();
-    } else if (command instanceof Extend extend) {
-      holdFor = extend.holdFor();
-    }
-    if (holdFor != null && holdFor.compareTo(config.maxHoldFor()) > 0) {
-      throw new IllegalArgumentException(
-          "A hold can be asked for %s at most, not %s".formatted(config.maxHoldFor(), holdFor));
-    }
-    return command;
   }
 }

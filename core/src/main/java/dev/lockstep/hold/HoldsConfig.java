@@ -1,6 +1,8 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldCommand.Extend;
 import java.time.Duration;
 
 /**
@@ -44,5 +46,24 @@ public record HoldsConfig(
 
   public HoldsConfig withSweepBatch(int sweepBatch) {
     return new HoldsConfig(combiner, maxHoldFor, maxLifetime, sweepBatch);
+  }
+
+  /**
+   * The command.
+   *
+   * @throws IllegalArgumentException for a time beyond the maximum
+   */
+  <C extends HoldCommand<?>> C requireWithinLimits(C command) {
+    Duration holdFor = null;
+    if (command instanceof Acquire acquire) {
+      holdFor = acquire.holdFor();
+    } else if (command instanceof Extend extend) {
+      holdFor = extend.holdFor();
+    }
+    if (holdFor != null && holdFor.compareTo(maxHoldFor) > 0) {
+      throw new IllegalArgumentException(
+          "A hold can be asked for %s at most, not %s".formatted(maxHoldFor, holdFor));
+    }
+    return command;
   }
 }

@@ -4,6 +4,7 @@ import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.SqlArray;
@@ -198,7 +199,7 @@ final class PlanWriter {
   }
 
   private Map<String, Integer> quotas(IntPredicate which) {
-    Map<String, Integer> sorted = new TreeMap<>();
+    Map<String, Integer> sorted = new TreeMap<>(LockOrder.TEXT);
     plan.quotaDeltas()
         .forEach(
             (buyer, delta) -> {

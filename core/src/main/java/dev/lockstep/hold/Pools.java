@@ -67,6 +67,12 @@ final class Pools {
     }
   }
 
+  static void requireLimit(int limit) {
+    if (limit < 1) {
+      throw new IllegalArgumentException("A buyer's limit is at least 1, not " + limit);
+    }
+  }
+
   static boolean setBuyerLimit(Connection connection, ScopeId scope, int limit)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(SET_LIMIT)) {

@@ -3,10 +3,27 @@ package dev.lockstep.hold;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to an {@link Ask}.
+ * The answer to an {@link Ask}. A refusal that expired holds may still cure is {@link #again} and
+ * carries no outcome: nothing that is only provisional can reach a caller.
  *
- * @param outcome null for a sweep
- * @param again the ask must be decided again: more has expired than one batch could take back
+ * @param outcome null for a sweep, and where the ask must be decided again
+ * @param again the ask must be decided again: more has expired than the batch could take back
  * @param swept expired holds taken back by the batch
  */
-record Reply(@Nullable HoldOutcome outcome, boolean again, int swept) {}
+record Reply(@Nullable HoldOutcome outcome, boolean again, int swept) {
+  Reply {
+    if (again && outcome != null) {
+      throw new IllegalArgumentException("A provisional outcome is told to nobody");
+    }
+  }
+
+  /** To a command. */
+  static Reply to(Plan.Answer answer, int swept) {
+    return new Reply(answer.askAgain() ? null : answer.outcome(), answer.askAgain(), swept);
+  }
+
+  /** To a sweep. */
+  static Reply swept(int swept, boolean more) {
+    return new Reply(null, more, swept);
+  }
+}

@@ -5,6 +5,7 @@ import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.ScopeState.PoolRow;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -31,11 +32,11 @@ import java.util.function.Predicate;
 final class StateReader {
   // The holds the commands name, so that nobody else ends them meanwhile. For an acquire this finds
   // the hold of an earlier, identical one. Sorted: two batches cannot wait for each other in a
-  // ring.
+  // ring. Not the strongest lock: who only refers to a hold by its key is in nobody's way.
   private static final String LOCK_NAMED_HOLDS =
       """
       SELECT %s FROM lockstep.hold
-      WHERE scope = ? AND hold = ANY (?) ORDER BY hold FOR UPDATE"""
+      WHERE scope = ? AND hold = ANY (?) ORDER BY hold FOR NO KEY UPDATE"""
           .formatted(HoldRow.COLUMNS);
 
   // What has expired, as far as no other batch is at it already.
@@ -43,7 +44,7 @@ final class StateReader {
       """
       SELECT %s FROM lockstep.hold
       WHERE scope = ? AND state = 0 AND expires_at <= now()
-      ORDER BY expires_at LIMIT ? FOR UPDATE SKIP LOCKED"""
+      ORDER BY expires_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED"""
           .formatted(HoldRow.COLUMNS);
 
   // Read when all locks are held. What has expired and is not ours by then is being decided by
@@ -58,7 +59,7 @@ final class StateReader {
 
   // Buyers who ask, and buyers of holds that may end. As an array and not as a join, so that the
   // plan is an index look-up for each, however large the table has grown when it is made. The guard
-  // of the later upsert covers a buyer who has no row yet.
+  // of the later upsert covers a buyer who has no row yet. In the order in which it raises quotas.
   private static final String LOCK_QUOTAS =
       """
       SELECT buyer, used FROM lockstep.quota
@@ -67,7 +68,8 @@ final class StateReader {
         UNION SELECT buyer FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
         UNION (SELECT buyer FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
                ORDER BY expires_at LIMIT ?)))
-      ORDER BY buyer FOR UPDATE""";
+      ORDER BY buyer %s FOR UPDATE"""
+          .formatted(LockOrder.COLLATION);
 
   private static final String LOCK_POOLS =
       """

@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.tx.PgDriver;
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -224,8 +225,8 @@ final class Enqueuer {
         firsts.values().stream()
             .sorted(
                 Comparator.comparingInt(this::keyShard)
-                    .thenComparing(row -> row.job().queue())
-                    .thenComparing(Enqueuer::key))
+                    .thenComparing(row -> row.job().queue(), LockOrder.TEXT)
+                    .thenComparing(Enqueuer::key, LockOrder.TEXT))
             .toList();
     Set<JobId> claimed = new TreeSet<>(insertKeys(connection, sorted));
     for (Row row : sorted) {

@@ -2,6 +2,8 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Overloaded;
+import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.Sweeper;
 import dev.lockstep.ledger.Ask.Attachment;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
@@ -55,6 +57,7 @@ public final class Ledger implements AutoCloseable {
   private final LedgerOperation operation;
   private final Combiner<BookId, Ask, Reply> combiner;
   private final Transactor transactor;
+  private final Rounds<BookId> sweeps = new Rounds<>();
 
   public Ledger(Transactor transactor) {
     this(transactor, LedgerConfig.DEFAULT);
@@ -308,26 +311,30 @@ public final class Ledger implements AutoCloseable {
   }
 
   /**
-   * Ends what has expired, book by book in batches.
+   * Ends what has expired, book by book in batches. A book that cannot be swept (a lock, say) keeps
+   * no other from its turn.
    *
    * @return how many transfers ended here
+   * @throws dev.lockstep.tx.LockstepException if a book could not be swept, after all others were
    */
   public int sweep() {
+    return sweeps.each(transactor.call(LedgerQueries::booksWithExpired), this::sweepBook);
+  }
+
+  private int sweepBook(BookId book) {
     int swept = 0;
-    for (BookId book : transactor.call(LedgerQueries::booksWithExpired)) {
-      int ended;
-      int round = 0;
-      do {
-        ended = combiner.call(book, Ask.SWEEP).swept();
-        swept += ended;
-      } while (ended > 0 && ++round < MAX_ROUNDS);
-    }
+    int ended;
+    int round = 0;
+    do {
+      ended = combiner.call(book, Ask.SWEEP).swept();
+      swept += ended;
+    } while (ended > 0 && ++round < MAX_ROUNDS);
     return swept;
   }
 
   /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */
   public AutoCloseable startSweeper(Duration interval) {
-    return new LedgerSweeper(this, interval);
+    return new Sweeper("ledger-sweeper", interval, this::sweep);
   }
 
   @Override

@@ -1,11 +1,13 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.Rounds;
 import dev.lockstep.ledger.LedgerViolation.Check;
 import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -189,12 +191,26 @@ final class LedgerCheck {
   private LedgerReport check() {
     Begun begun = transactor.call(SNAPSHOT.asReadOnly(), this::begin);
     note(begun.found());
-    for (List<Long> books : portions(begun.books())) {
-      long beganNanos = System.nanoTime();
-      note(transactor.call(SNAPSHOT, connection -> look(connection, books)));
-      LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
-    }
+    Rounds<List<Long>> rounds = new Rounds<>();
+    rounds.each(portions(begun.books()), this::look);
     return new LedgerReport(begun.at(), counted[0], counted[1], violations);
+  }
+
+  /** A book that cannot be looked at keeps no other of its portion from being looked at. */
+  private int look(List<Long> books) {
+    long beganNanos = System.nanoTime();
+    try {
+      note(transactor.call(SNAPSHOT, connection -> look(connection, books)));
+    } catch (TransientFault e) {
+      int half = books.size() / 2;
+      if (half == 0 || Thread.currentThread().isInterrupted()) {
+        throw e;
+      }
+      new Rounds<List<Long>>()
+          .each(List.of(books.subList(0, half), books.subList(half, books.size())), this::look);
+    }
+    LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
+    return books.size();
   }
 
   private Begun begin(Connection connection) throws SQLException {

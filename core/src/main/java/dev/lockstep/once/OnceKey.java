@@ -1,5 +1,6 @@
 package dev.lockstep.once;
 
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.StorableText;
 import java.util.Comparator;
 
@@ -15,8 +16,8 @@ public record OnceKey(long scope, String owner, String key) implements Comparabl
 
   private static final Comparator<OnceKey> ORDER =
       Comparator.comparingLong(OnceKey::scope)
-          .thenComparing(OnceKey::owner)
-          .thenComparing(OnceKey::key);
+          .thenComparing(OnceKey::owner, LockOrder.TEXT)
+          .thenComparing(OnceKey::key, LockOrder.TEXT);
 
   public OnceKey {
     StorableText.require("The owner", owner, MAX_LENGTH);

@@ -2,6 +2,7 @@ package dev.lockstep.outbox;
 
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LastWork;
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -72,7 +73,7 @@ final class Appender implements LastWork<NewEvent> {
   /** A key of a stream, in the order in which keys are locked. */
   private record Key(short part, int stream, String key) {
     static final Comparator<Key> LOCK_ORDER =
-        Comparator.comparingInt(Key::part).thenComparingInt(Key::stream).thenComparing(Key::key);
+        Comparator.comparingInt(Key::part).thenComparingInt(Key::stream).thenComparing(Key::key, LockOrder.TEXT);
   }
 
   private record Counted(Key key, long seq, String ord) {}

@@ -3,6 +3,7 @@ package dev.lockstep.outbox;
 import dev.lockstep.outbox.Receipt.Accepted;
 import dev.lockstep.outbox.Receipt.Gap;
 import dev.lockstep.outbox.Receipt.Repeated;
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -62,7 +63,7 @@ public final class Inbox {
 
   private record Key(String stream, String key) {
     static final Comparator<Key> LOCK_ORDER =
-        Comparator.comparing(Key::stream).thenComparing(Key::key);
+        Comparator.comparing(Key::stream, LockOrder.TEXT).thenComparing(Key::key, LockOrder.TEXT);
 
     static Key of(Received event) {
       return new Key(event.stream(), event.key());

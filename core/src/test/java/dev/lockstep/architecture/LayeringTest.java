@@ -11,6 +11,8 @@ import dev.lockstep.architecture.fixture.hold.Fault;
 import dev.lockstep.audit.Audit;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Reliance;
+import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.Sweeper;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
@@ -20,6 +22,7 @@ import dev.lockstep.outbox.Outbox;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.HintListener;
+import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.PointLookups;
@@ -57,6 +60,9 @@ class LayeringTest {
           Combiner.class,
           // Whether an operation may go by what its last batch left.
           Reliance.class,
+          Rounds.class,
+          Sweeper.class,
+          LockOrder.class,
           Holds.class,
           Once.class,
           Audit.class,

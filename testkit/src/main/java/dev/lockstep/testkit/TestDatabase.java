@@ -11,6 +11,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -30,12 +31,19 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * database dropped, whoever is still connected. Tests of one class share it, nested classes
  * included.
  *
+ * <p>The system property {@code lockstep.test.collation} lets every database sort text by the rules
+ * of that ICU locale, as {@link #withIcuLocale} does for one.
+ *
  * <p>Thread safe once the class has begun.
  */
 public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
 
   private static final int POOL_SIZE_DEFAULT = 20;
   private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
+
+  /** The ICU locale of every database that does not ask for another. */
+  private static final String COLLATION = "lockstep.test.collation";
+
   private static final String UNTESTED_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
 
   /** Which server the database lives on. */
@@ -50,13 +58,23 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   private final Home home;
   private final boolean migrated;
   private final int poolSize;
+  private final Optional<String> icuLocale;
   private volatile @Nullable Running running;
   private int depth;
 
-  private TestDatabase(Home home, boolean migrated, int poolSize) {
+  private TestDatabase(Home home, boolean migrated, int poolSize, Optional<String> icuLocale) {
     this.home = home;
     this.migrated = migrated;
     this.poolSize = poolSize;
+    this.icuLocale = icuLocale;
+  }
+
+  private static TestDatabase on(Home home, boolean migrated) {
+    return new TestDatabase(
+        home,
+        migrated,
+        POOL_SIZE_DEFAULT,
+        Optional.ofNullable(System.getProperty(COLLATION)).filter(locale -> !locale.isEmpty()));
   }
 
   /**
@@ -64,12 +82,12 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
    * is empty.
    */
   public static TestDatabase migrated() {
-    return new TestDatabase(Home.SHARED, true, POOL_SIZE_DEFAULT);
+    return on(Home.SHARED, true);
   }
 
   /** A database with nothing in it. */
   public static TestDatabase empty() {
-    return new TestDatabase(Home.SHARED, false, POOL_SIZE_DEFAULT);
+    return on(Home.SHARED, false);
   }
 
   /**
@@ -81,12 +99,20 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
    *     synchronous_commit} is off otherwise
    */
   public static TestDatabase ownServer(boolean durable) {
-    return new TestDatabase(durable ? Home.OWN_DURABLE : Home.OWN, true, POOL_SIZE_DEFAULT);
+    return on(durable ? Home.OWN_DURABLE : Home.OWN, true);
   }
 
   /** The same with at most so many pooled connections; they are opened as they are needed. */
   public TestDatabase withPoolSize(int connections) {
-    return new TestDatabase(home, migrated, connections);
+    return new TestDatabase(home, migrated, connections, icuLocale);
+  }
+
+  /**
+   * The same, sorting text by the rules of a language, as many databases in use do: {@code en-US}
+   * has "a" before "B". From PostgreSQL 15 on.
+   */
+  public TestDatabase withIcuLocale(String locale) {
+    return new TestDatabase(home, migrated, poolSize, Optional.of(locale));
   }
 
   @Override
@@ -105,7 +131,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     }
     TestServer server =
         home == Home.SHARED ? TestServer.shared() : TestServer.start(home == Home.OWN_DURABLE);
-    String name = server.createDatabase(migrated);
+    String name = server.createDatabase(migrated, icuLocale);
     running = new Running(server, name, pool(server.server(), name));
   }
 

@@ -12,7 +12,10 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -28,6 +31,7 @@ final class TestServer implements AutoCloseable {
   private static final String PREFIX = "lockstep-test-";
   private static final Pattern FOLDER = Pattern.compile(PREFIX + "(\\d+)-.*");
   private static final String TEMPLATE = "lockstep_template";
+  private static final Pattern LOCALE = Pattern.compile("[A-Za-z0-9-]+");
   private static final String MIGRATIONS = "classpath:db/lockstep";
   private static final String SCHEMA = "lockstep";
 
@@ -49,7 +53,8 @@ final class TestServer implements AutoCloseable {
   private final Path directory;
   private final PostgresServer server;
   private final AtomicInteger databases = new AtomicInteger();
-  private boolean templateReady;
+  // Guarded by this. A template for each collation that was asked for, by that.
+  private final Map<Optional<String>, String> templates = new HashMap<>();
 
   private TestServer(Path directory, PostgresServer server) {
     this.directory = directory;
@@ -78,15 +83,17 @@ final class TestServer implements AutoCloseable {
     return server;
   }
 
-  /** A new database: a copy of the migrated template, or empty. */
-  String createDatabase(boolean migrated) {
+  /**
+   * A new database: a copy of the migrated template, or empty.
+   *
+   * @param icuLocale whose rules it sorts text by, from PostgreSQL 15 on; empty: by code point
+   */
+  String createDatabase(boolean migrated, Optional<String> icuLocale) {
     String name = "test_" + databases.incrementAndGet();
-    if (migrated) {
-      prepareTemplate();
-      administer("CREATE DATABASE " + name + " TEMPLATE " + TEMPLATE);
-    } else {
-      administer("CREATE DATABASE " + name);
-    }
+    administer(
+        "CREATE DATABASE "
+            + name
+            + (migrated ? " TEMPLATE " + template(icuLocale) : sortingBy(icuLocale)));
     return name;
   }
 
@@ -94,16 +101,28 @@ final class TestServer implements AutoCloseable {
     administer("DROP DATABASE IF EXISTS " + name + " WITH (FORCE)");
   }
 
-  private synchronized void prepareTemplate() {
-    if (templateReady) {
-      return;
+  private static String sortingBy(Optional<String> icuLocale) {
+    if (icuLocale.isEmpty()) {
+      return "";
     }
+    if (!LOCALE.matcher(icuLocale.get()).matches()) {
+      throw new IllegalArgumentException("No ICU locale: " + icuLocale.get());
+    }
+    return " TEMPLATE template0 LOCALE_PROVIDER icu LOCALE 'C' ICU_LOCALE '" + icuLocale.get() + "'";
+  }
+
+  private synchronized String template(Optional<String> icuLocale) {
+    String known = templates.get(icuLocale);
+    if (known != null) {
+      return known;
+    }
+    String template = TEMPLATE + "_" + templates.size();
     // A first attempt that failed must not leave half a template to be copied.
-    dropDatabase(TEMPLATE);
-    administer("CREATE DATABASE " + TEMPLATE);
+    dropDatabase(template);
+    administer("CREATE DATABASE " + template + sortingBy(icuLocale));
     Flyway flyway =
         Flyway.configure()
-            .dataSource(server.url(TEMPLATE), server.user(), server.password())
+            .dataSource(server.url(template), server.user(), server.password())
             .locations(MIGRATIONS)
             .failOnMissingLocations(false)
             .defaultSchema(SCHEMA)
@@ -112,7 +131,8 @@ final class TestServer implements AutoCloseable {
     if (flyway.info().all().length > 0) {
       flyway.migrate();
     }
-    templateReady = true;
+    templates.put(icuLocale, template);
+    return template;
   }
 
   private void administer(String sql) {

@@ -2,6 +2,7 @@ package dev.lockstep.server.draw;
 
 import static io.vertx.core.http.HttpMethod.GET;
 
+import dev.lockstep.combine.Rounds;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
@@ -52,6 +53,7 @@ public final class Draws {
   private final SoldTo soldTo;
   private final Optional<Beacon> beacon;
   private final DrawListener listener;
+  private final Rounds<DrawTable.Waiting> waiting = new Rounds<>();
 
   /**
    * Draws on these.
@@ -155,23 +157,27 @@ public final class Draws {
   }
 
   /**
-   * Ranks the winners of every list whose beacon has spoken. Any number of nodes may do so at once.
+   * Ranks the winners of every list whose beacon has spoken; one that fails keeps no other from its
+   * turn. Any number of nodes may do so at once.
    * Blocks, and commits.
    */
   public void completeWaiting() {
-    for (DrawTable.Waiting waiting : transactor.call(DrawTable::waiting)) {
-      // Asked for outside any transaction: no lock is held over a network call.
-      Optional<byte[]> value = beacon.orElseThrow().valueFor(waiting.frozenAt());
-      if (value.isPresent()) {
-        transactor.run(
-            connection ->
-                complete(
-                    connection,
-                    campaigns.find(connection, waiting.campaign()).orElseThrow(),
-                    value,
-                    DrawTable.now(connection)));
-      }
+    waiting.each(transactor.call(DrawTable::waiting), this::completeWaiting);
+  }
+
+  private int completeWaiting(DrawTable.Waiting draw) {
+    // Asked for outside any transaction: no lock is held over a network call.
+    Optional<byte[]> value = beacon.orElseThrow().valueFor(draw.frozenAt());
+    if (value.isPresent()) {
+      transactor.run(
+          connection ->
+              complete(
+                  connection,
+                  campaigns.find(connection, draw.campaign()).orElseThrow(),
+                  value,
+                  DrawTable.now(connection)));
     }
+    return 1;
   }
 
   /** A drop has counted pools, and no draw. */
