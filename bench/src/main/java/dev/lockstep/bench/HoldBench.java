@@ -269,7 +269,7 @@ final class HoldBench implements AutoCloseable {
         SELECT CASE WHEN h.n = p.n AND h.n = a.n AND h.n = q.n THEN h.n ELSE -1 END
         FROM (SELECT count(*) n FROM lockstep.hold WHERE scope = %1$d) h,
           (SELECT sum(held) n FROM lockstep.pool WHERE scope = %1$d) p,
-          (SELECT count(*) n FROM lockstep.stock_audit WHERE scope = %1$d) a,
+          (SELECT count(*) n FROM lockstep.stock_audit WHERE scope = %1$d AND seq > 0) a,
           (SELECT sum(used) n FROM lockstep.quota WHERE scope = %1$d) q"""
             .formatted(scope.value()));
   }

@@ -48,13 +48,15 @@ public final class Audit {
   private static final String LOOKED_AT =
       """
       FROM lockstep.pool p LEFT JOIN lockstep.audit_mark m ON m.scope = p.scope AND m.pool = p.pool
-      WHERE (? OR (p.audit_seq, p.held, p.sold) IS DISTINCT FROM (m.seq, m.held, m.sold))
+      WHERE (? OR (p.audit_seq, p.held, p.sold, p.total)
+        IS DISTINCT FROM (m.seq, m.held, m.sold, m.total))
       """;
 
   private static final String SCOPES = "SELECT DISTINCT p.scope " + LOOKED_AT + "ORDER BY p.scope";
 
   private static final String POOLS =
-      "SELECT p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold "
+      "SELECT p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold,"
+          + " m.total "
           + LOOKED_AT
           + "AND p.scope = ? ORDER BY p.pool";
 
@@ -67,12 +69,14 @@ public final class Audit {
   // found broken is not passed by another that looked before.
   private static final String SAVE_MARKS =
       """
-      INSERT INTO lockstep.audit_mark AS m (scope, pool, seq, held, sold)
-      SELECT ?, x.pool, x.seq, x.held, x.sold FROM unnest(?, ?, ?, ?) AS x (pool, seq, held, sold)
+      INSERT INTO lockstep.audit_mark AS m (scope, pool, seq, held, sold, total)
+      SELECT ?, x.pool, x.seq, x.held, x.sold, x.total
+      FROM unnest(?, ?, ?, ?, ?) AS x (pool, seq, held, sold, total)
       ON CONFLICT (scope, pool) DO UPDATE
-      SET seq = excluded.seq, held = excluded.held, sold = excluded.sold
+      SET seq = excluded.seq, held = excluded.held, sold = excluded.sold, total = excluded.total
       WHERE (excluded.seq = -1 OR m.seq BETWEEN 0 AND excluded.seq)
-        AND (m.seq, m.held, m.sold) IS DISTINCT FROM (excluded.seq, excluded.held, excluded.sold)""";
+        AND (m.seq, m.held, m.sold, m.total)
+          IS DISTINCT FROM (excluded.seq, excluded.held, excluded.sold, excluded.total)""";
 
   private final Transactor transactor;
   private final PoolPauser pauser;
@@ -177,7 +181,7 @@ public final class Audit {
   }
 
   private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {
-    Mark mark = new Mark(row.getLong(7), row.getInt(8), row.getInt(9));
+    Mark mark = new Mark(row.getLong(7), row.getInt(8), row.getInt(9), row.getInt(10));
     boolean broken = mark.seq() == BROKEN;
     return new PoolFacts(
         row.getLong(1),
@@ -195,7 +199,7 @@ public final class Audit {
     Set<Long> broken = violations.stream().map(Violation::pool).collect(Collectors.toSet());
     List<Mark> marks =
         pools.stream()
-            .map(pool -> broken.contains(pool.pool()) ? new Mark(BROKEN, 0, 0) : pool.now())
+            .map(pool -> broken.contains(pool.pool()) ? new Mark(BROKEN, 0, 0, 0) : pool.now())
             .toList();
     List<Long> mended =
         pools.stream()
@@ -215,7 +219,8 @@ public final class Audit {
               SqlArray.bigints(pools.stream().map(PoolFacts::pool).toList()),
               SqlArray.bigints(marks.stream().map(Mark::seq).toList()),
               SqlArray.integers(marks.stream().map(Mark::held).toList()),
-              SqlArray.integers(marks.stream().map(Mark::sold).toList()));
+              SqlArray.integers(marks.stream().map(Mark::sold).toList()),
+              SqlArray.integers(marks.stream().map(Mark::total).toList()));
           trip.send();
         });
   }

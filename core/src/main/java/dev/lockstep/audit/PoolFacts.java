@@ -16,14 +16,14 @@ record PoolFacts(
     boolean wasBroken,
     Mark from) {
 
-  /** A place in the audit chain, and the counters there. */
-  record Mark(long seq, int held, int sold) {
-    /** Before the first audit row. */
-    static final Mark START = new Mark(0, 0, 0);
+  /** A place in the audit chain, and the counters and the total there. */
+  record Mark(long seq, int held, int sold, int total) {
+    /** Before the first change of stock. */
+    static final Mark START = new Mark(0, 0, 0, 0);
   }
 
   /** Where the chain should be by now. */
   Mark now() {
-    return new Mark(auditSeq, held, sold);
+    return new Mark(auditSeq, held, sold, total);
   }
 }

@@ -35,6 +35,13 @@ final class ScopeCheck {
       FROM unnest(?, ?) AS m (pool, seq)
       JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq = m.seq""";
 
+  // A handful of rows a pool, by an index of their own: what it began with, and what changed that.
+  private static final String TOTALS =
+      """
+      SELECT pool, sum(total_after - total_before) FROM lockstep.stock_audit
+      WHERE scope = ? AND pool = ANY (?) AND total_after IS NOT NULL
+      GROUP BY pool""";
+
   // Arrays are laid out in the list of columns, which takes a third of what a join with them does.
   private static final String HOLDS =
       """
@@ -135,6 +142,8 @@ final class ScopeCheck {
             ids,
             SqlArray.bigints(facts.stream().map(PoolFacts::auditSeq).toList()),
             scope);
+    Map<Long, Long> totals = new HashMap<>();
+    trip.query(TOTALS, row -> totals.put(row.getLong(1), row.getLong(2)), scope, ids);
     var holds =
         trip.query(HOLDS, row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)), scope);
     var units = trip.query(UNITS, UnitCounts::read, scope, scope, scope, ids);
@@ -152,6 +161,7 @@ final class ScopeCheck {
     trip.send();
     checkChains(chains.list());
     checkEnds(ends.list());
+    checkTotals(totals);
     checkHolds(holds.list());
     checkUnits(units.list(), listed);
     quotas.list().forEach(detail -> pools.keySet().forEach(p -> add(Check.QUOTAS, p, detail)));
@@ -192,6 +202,19 @@ final class ScopeCheck {
       } else {
         Pair start = new Pair(pool.pool(), 0, 0);
         compare(Check.AUDIT_END, pool, "the newest audit row says", end == null ? start : end);
+      }
+    }
+  }
+
+  private void checkTotals(Map<Long, Long> totals) {
+    for (PoolFacts pool : pools.values()) {
+      long accounted = totals.getOrDefault(pool.pool(), 0L);
+      if (accounted != pool.total()) {
+        add(
+            Check.TOTAL,
+            pool.pool(),
+            "the pool has a total of %d, its audit accounts for %d"
+                .formatted(pool.total(), accounted));
       }
     }
   }

@@ -22,6 +22,8 @@ public record Violation(Check check, long scope, long pool, String detail) {
     AUDIT_CHAIN,
     /** The pool's counters and the newest audit row. */
     AUDIT_END,
+    /** The pool's total, and what it began with and was changed by since. */
+    TOTAL,
     /** What a buyer is said to have used, and the buyer's live holds. */
     QUOTAS
   }

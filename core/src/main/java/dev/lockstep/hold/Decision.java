@@ -7,6 +7,7 @@ import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
@@ -137,6 +138,7 @@ final class Decision {
             lines,
             now,
             storable(now.plus(command.holdFor())),
+            0,
             Optional.empty());
     stock.account(hold, List.of(), lines, Cause.ACQUIRED, command.actor().name());
     stock.put(new StoredHold(hold, fingerprint));
@@ -158,14 +160,29 @@ final class Decision {
   }
 
   private ExtendResult extend(Hold hold, Extend command) {
+    Optional<ExtensionBound> bound = command.bound();
+    if (bound.isPresent() && command.holdFor().compareTo(bound.get().maxHoldFor()) > 0) {
+      return new ExtensionLimit(hold, bound.get());
+    }
     Instant latest = hold.createdAt().plus(maxLifetime);
+    if (bound.isPresent()) {
+      Instant own = hold.createdAt().plus(bound.get().maxLifetime());
+      latest = own.isBefore(latest) ? own : latest;
+    }
     Instant wanted = storable(state.now().plus(command.holdFor()));
     Instant until = wanted.isAfter(latest) ? latest : wanted;
-    if (!until.isAfter(hold.expiresAt())) {
-      // Asked for less than it has: it keeps what it has. At its bound: say so.
-      return wanted.isAfter(latest) ? new LifetimeReached(hold, latest) : new Granted(hold, true);
+    boolean longer = until.isAfter(hold.expiresAt());
+    if (!longer && !wanted.isAfter(latest)) {
+      // Asked for less than it has: it keeps what it has.
+      return new Granted(hold, true);
     }
-    Hold extended = hold.expiringAt(until);
+    if (bound.isPresent() && hold.extensions() >= bound.get().maxExtensions()) {
+      return new ExtensionLimit(hold, bound.get());
+    }
+    if (!longer) {
+      return new LifetimeReached(hold, latest);
+    }
+    Hold extended = hold.extended(until, hold.extensions() + (bound.isPresent() ? 1 : 0));
     update(extended);
     return new Granted(extended, false);
   }

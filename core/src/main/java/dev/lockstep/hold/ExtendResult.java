@@ -6,5 +6,6 @@ public sealed interface ExtendResult extends HoldOutcome
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
         HoldOutcome.HoldEnded,
+        HoldOutcome.ExtensionLimit,
         HoldOutcome.LifetimeReached,
         HoldOutcome.Overloaded {}

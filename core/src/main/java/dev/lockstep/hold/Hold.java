@@ -9,6 +9,7 @@ import java.util.Optional;
  *
  * @param lines one a pool, pools ascending
  * @param expiresAt on the database's clock
+ * @param extensions how often it was extended under an {@link ExtensionBound}
  * @param end how it ended; empty while it is held. Of what was sold and returned: the return
  */
 public record Hold(
@@ -19,6 +20,7 @@ public record Hold(
     List<HeldLine> lines,
     Instant createdAt,
     Instant expiresAt,
+    int extensions,
     Optional<End> end) {
 
   public Hold {
@@ -34,14 +36,22 @@ public record Hold(
 
   Hold ended(HoldState state, Instant at, String by) {
     return new Hold(
-        scope, id, buyer, state, lines, createdAt, expiresAt, Optional.of(new End(at, by)));
+        scope,
+        id,
+        buyer,
+        state,
+        lines,
+        createdAt,
+        expiresAt,
+        extensions,
+        Optional.of(new End(at, by)));
   }
 
-  Hold expiringAt(Instant expiresAt) {
-    return new Hold(scope, id, buyer, state, lines, createdAt, expiresAt, end);
+  Hold extended(Instant expiresAt, int extensions) {
+    return new Hold(scope, id, buyer, state, lines, createdAt, expiresAt, extensions, end);
   }
 
   Hold withLines(List<HeldLine> lines) {
-    return new Hold(scope, id, buyer, state, lines, createdAt, expiresAt, end);
+    return new Hold(scope, id, buyer, state, lines, createdAt, expiresAt, extensions, end);
   }
 }

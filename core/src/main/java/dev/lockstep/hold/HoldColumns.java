@@ -56,6 +56,10 @@ final class HoldColumns {
     return SqlArray.smallints(of(hold -> hold.state().code()));
   }
 
+  SqlArray extensions() {
+    return SqlArray.smallints(of(hold -> (short) hold.extensions()));
+  }
+
   SqlArray expiry() {
     return SqlArray.bigints(of(hold -> micros(hold.expiresAt())));
   }

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What can be asked of a scope's stock. Each command names its result type, so that {@link
@@ -46,11 +47,22 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
     }
   }
 
-  /** Moves the expiry to so long from now, never beyond {@link HoldsConfig#maxLifetime()}. */
-  record Extend(ScopeId scope, HoldId hold, Duration holdFor, Actor actor)
+  /**
+   * Moves the expiry to so long from now, never beyond {@link HoldsConfig#maxLifetime()}.
+   *
+   * @param bound how often and how far who asks may extend; empty: as the configuration allows, and
+   *     it does not count
+   */
+  record Extend(
+      ScopeId scope, HoldId hold, Duration holdFor, Actor actor, Optional<ExtensionBound> bound)
       implements HoldCommand<ExtendResult> {
     public Extend {
       requireAtLeastASecond(holdFor);
+    }
+
+    /** Without a bound of its own. */
+    public Extend(ScopeId scope, HoldId hold, Duration holdFor, Actor actor) {
+      this(scope, hold, holdFor, actor, Optional.empty());
     }
   }
 

@@ -12,6 +12,9 @@ import java.util.UUID;
  * once and answered alike ever after.
  */
 public record HoldId(UUID value) implements Comparable<HoldId> {
+  /** In place of a hold where there is none. */
+  static final HoldId NONE = new HoldId(new UUID(0, 0));
+
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** A new id (UUID version 7: ordered by time, so that index pages fill one after the other). */

@@ -8,8 +8,8 @@ import java.util.List;
  * What came of a command. When several would apply, the first in this list is given: {@link
  * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, a replayed {@link
  * Granted} or {@link Ended}, {@link HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link
- * UnknownUnit}, {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link LifetimeReached}, and
- * at last the success.
+ * UnknownUnit}, {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link ExtensionLimit},
+ * {@link LifetimeReached}, and at last the success.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,
@@ -27,6 +27,7 @@ public sealed interface HoldOutcome
         HoldOutcome.NotSold,
         HoldOutcome.UnknownPool,
         HoldOutcome.UnknownUnit,
+        HoldOutcome.ExtensionLimit,
         HoldOutcome.Paused,
         HoldOutcome.LimitReached,
         HoldOutcome.SoldOut,
@@ -88,6 +89,12 @@ public sealed interface HoldOutcome
 
   /** Not enough is free, in every pool that lacks. Nothing was taken from any. */
   record SoldOut(List<Shortage> shortages) implements HoldOutcome, AcquireResult, ChangeResult {}
+
+  /**
+   * The bound of who asks does not allow it: the hold was extended as often as it says, or the time
+   * asked for is longer. Nothing was changed.
+   */
+  record ExtensionLimit(Hold hold, ExtensionBound bound) implements HoldOutcome, ExtendResult {}
 
   /** The hold cannot last longer than this. */
   record LifetimeReached(Hold hold, Instant latest) implements HoldOutcome, ExtendResult {}

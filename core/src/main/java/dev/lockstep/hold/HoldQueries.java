@@ -32,9 +32,12 @@ final class HoldQueries {
   private static final String AUDIT_PAGE =
       """
       SELECT a.seq, a.hold, a.cause, a.actor, a.held_before, a.held_after, a.sold_before, a.sold_after,
-        a.at, p.total
+        a.at, coalesce(a.total_before, t.total), coalesce(a.total_after, t.total)
       FROM lockstep.stock_audit a
-      JOIN lockstep.pool p ON p.scope = a.scope AND p.pool = a.pool
+      LEFT JOIN LATERAL (
+        SELECT total_after AS total FROM lockstep.stock_audit
+        WHERE scope = a.scope AND pool = a.pool AND total_after IS NOT NULL AND seq <= a.seq
+        ORDER BY seq DESC LIMIT 1) t ON true
       WHERE a.scope = ? AND a.pool = ? AND a.seq > ? ORDER BY a.seq LIMIT ?""";
 
   // Scopes one after the other, each found by one step into the index: the cost grows with the
@@ -193,15 +196,14 @@ final class HoldQueries {
   }
 
   private static StockChange change(PoolId pool, ResultSet row) throws SQLException {
-    int total = row.getInt(10);
     return new StockChange(
         pool,
         row.getLong(1),
         new HoldId(row.getObject(2, UUID.class)),
         Cause.of(row.getInt(3)),
         row.getString(4),
-        new PoolCounts(pool, total, row.getInt(5), row.getInt(7)),
-        new PoolCounts(pool, total, row.getInt(6), row.getInt(8)),
+        new PoolCounts(pool, row.getInt(10), row.getInt(5), row.getInt(7)),
+        new PoolCounts(pool, row.getInt(11), row.getInt(6), row.getInt(8)),
         row.getObject(9, OffsetDateTime.class).toInstant());
   }
 }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class HoldRow {
   static final String COLUMNS =
       "hold, buyer, fingerprint, state, created_at, expires_at, ended_at, ended_by,"
-          + " pools, quantities, unit_pools, units";
+          + " pools, quantities, unit_pools, units, extensions";
 
   private HoldRow() {}
 
@@ -37,6 +37,7 @@ final class HoldRow {
             lines(row),
             instant(row, 5),
             instant(row, 6),
+            row.getInt(13),
             end);
     return new StoredHold(hold, row.getLong(3));
   }

@@ -255,7 +255,10 @@ public final class Holds implements AutoCloseable {
     return transactor.call(connection -> HoldQueries.page(connection, scope, filter, limit));
   }
 
-  /** A page of a pool's stock audit, oldest first, at most {@value #MAX_PAGE} rows. */
+  /**
+   * A page of a pool's stock audit, oldest first, at most {@value #MAX_PAGE} rows. After -1 it
+   * begins with what the pool was opened with, after 0 with the first change.
+   */
   public List<StockChange> audit(ScopeId scope, PoolId pool, long afterSeq, int limit) {
     return transactor.call(
         connection -> HoldQueries.audit(connection, scope, pool, afterSeq, limit));

@@ -61,13 +61,15 @@ final class PlanWriter {
   private static final String INSERT_HOLDS =
       """
       INSERT INTO lockstep.hold (scope, hold, buyer, fingerprint, state, created_at, expires_at,
-        ended_at, ended_by, pools, quantities, unit_pools, units)
+        extensions, ended_at, ended_by, pools, quantities, unit_pools, units)
       SELECT s.scope, a.hold[x.i], x.buyer, a.fingerprint[x.i],
         CASE WHEN coalesce(s.buyer_limit, 0) = ? THEN a.state[x.i] ELSE -1 END,
-        ?, %1$s a.expires_at[x.i], %1$s nullif(a.ended_at[x.i], 0), x.ended_by, %2$s
+        ?, %1$s a.expires_at[x.i], a.extensions[x.i], %1$s nullif(a.ended_at[x.i], 0), x.ended_by,
+        %2$s
       FROM lockstep.scope s,
         (SELECT ?::uuid[] AS hold, ?::bigint[] AS fingerprint, ?::smallint[] AS state,
-          ?::bigint[] AS expires_at, ?::bigint[] AS ended_at, %3$s) AS a,
+          ?::bigint[] AS expires_at, ?::smallint[] AS extensions, ?::bigint[] AS ended_at,
+          %3$s) AS a,
         unnest(?, ?) WITH ORDINALITY AS x (buyer, ended_by, i)
       WHERE s.scope = ?"""
           .formatted(MICROS, LINES, ALL_LINES);
@@ -78,10 +80,11 @@ final class PlanWriter {
       """
       UPDATE lockstep.hold h
       SET state = CASE WHEN h.state = a.before[x.i] THEN a.state[x.i] ELSE -1 END,
-        expires_at = %1$s a.expires_at[x.i], ended_at = %1$s nullif(a.ended_at[x.i], 0),
-        ended_by = x.ended_by, (pools, quantities, unit_pools, units) = ROW (%2$s)
+        expires_at = %1$s a.expires_at[x.i], extensions = a.extensions[x.i],
+        ended_at = %1$s nullif(a.ended_at[x.i], 0), ended_by = x.ended_by,
+        (pools, quantities, unit_pools, units) = ROW (%2$s)
       FROM (SELECT ?::smallint[] AS before, ?::smallint[] AS state, ?::bigint[] AS expires_at,
-          ?::bigint[] AS ended_at, %3$s) AS a,
+          ?::smallint[] AS extensions, ?::bigint[] AS ended_at, %3$s) AS a,
         unnest(?, ?) WITH ORDINALITY AS x (hold, ended_by, i)
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
@@ -240,6 +243,7 @@ final class PlanWriter {
           SqlArray.bigints(map(fresh, StoredHold::fingerprint)),
           columns.states(),
           columns.expiry(),
+          columns.extensions(),
           columns.endedAt(),
           columns.pools(),
           columns.quantities(),
@@ -264,6 +268,7 @@ final class PlanWriter {
           SqlArray.smallints(map(changes, change -> change.before().code())),
           columns.states(),
           columns.expiry(),
+          columns.extensions(),
           columns.endedAt(),
           columns.pools(),
           columns.quantities(),

@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.hold.StockChange.Cause;
 import java.sql.Array;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -26,6 +27,15 @@ final class Pools {
       INSERT INTO lockstep.pool (scope, pool, has_units, total)
       SELECT s.scope, x.pool, x.has_units, x.total
       FROM lockstep.scope s, unnest(?, ?, ?) AS x (pool, has_units, total)
+      WHERE s.scope = ?""";
+
+  // What it begins with is the first row of its audit, before any change.
+  private static final String INSERT_OPENINGS =
+      """
+      INSERT INTO lockstep.stock_audit (scope, pool, seq, hold, cause, actor, held_before, held_after,
+        sold_before, sold_after, total_before, total_after, at)
+      SELECT s.scope, x.pool, 0, ?, ?, 'opening', 0, 0, 0, 0, 0, x.total, now()
+      FROM lockstep.scope s, unnest(?, ?) AS x (pool, total)
       WHERE s.scope = ?""";
 
   // In the order of the shuffle, so that the units given out one after the other lie together.
@@ -92,6 +102,14 @@ final class Pools {
       if (statement.executeUpdate() != pools.size()) {
         throw new IllegalArgumentException("There is no scope " + scope.value());
       }
+    }
+    try (PreparedStatement statement = connection.prepareStatement(INSERT_OPENINGS)) {
+      statement.setObject(1, HoldId.NONE.value());
+      statement.setInt(2, Cause.OPENED.code());
+      statement.setArray(3, array(connection, "int8", pools, pool -> pool.id().value()));
+      statement.setArray(4, array(connection, "int4", pools, NewPool::total));
+      statement.setLong(5, scope.value());
+      statement.executeUpdate();
     }
     for (NewPool pool : pools) {
       if (pool.shuffle().isPresent()) {

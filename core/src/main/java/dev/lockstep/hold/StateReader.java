@@ -82,8 +82,6 @@ final class StateReader {
                     ORDER BY expires_at LIMIT ?) due))
       ORDER BY pool FOR UPDATE""";
 
-  private static final UUID NO_HOLD = new UUID(0, 0);
-
   private final ScopeId scope;
   private final int sweepBatch;
   private final Predicate<PoolId> isCounted;
@@ -115,8 +113,8 @@ final class StateReader {
   ScopeState read(Exchange exchange) throws SQLException {
     // To the planner an empty array in place of an id proves anything, also that only the holds of
     // the index of what expires can match; it would walk over all that are live.
-    touched.add(NO_HOLD);
-    holds.add(NO_HOLD);
+    touched.add(HoldId.NONE.value());
+    holds.add(HoldId.NONE.value());
     SqlArray touchedIds = SqlArray.uuids(touched);
     SqlArray poolIds = wanted.pools();
     long s = scope.value();

@@ -5,7 +5,8 @@ import java.time.Instant;
 /**
  * One row of the stock audit: what a pool's counters were and became, why, and by whom.
  *
- * @param seq 1, 2, 3 … without gap within the pool
+ * @param seq 1, 2, 3 … without gap within the pool; 0 is what it was opened with
+ * @param hold all zeros where the total changed and no hold
  */
 public record StockChange(
     PoolId pool,
@@ -24,9 +25,15 @@ public record StockChange(
     SOLD(2),
     RELEASED(3),
     EXPIRED(4),
-    RETURNED(5);
+    RETURNED(5),
+    /** The pool was created with its total: the row before the first change. */
+    OPENED(6),
+    /** The pool's total was changed. */
+    RESTOCKED(7);
 
-    private static final Cause[] BY_CODE = {ACQUIRED, CHANGED, SOLD, RELEASED, EXPIRED, RETURNED};
+    private static final Cause[] BY_CODE = {
+      ACQUIRED, CHANGED, SOLD, RELEASED, EXPIRED, RETURNED, OPENED, RESTOCKED
+    };
 
     private final short code;
 

@@ -39,7 +39,21 @@ enum Corruption {
           "3 HOLDS", "the pool counts 0 held and 1 sold, live holds have 0 and 0")),
   TOTAL_OF_A_POOL_WITH_UNITS(
       "UPDATE pool SET total = 21 WHERE scope = 1 AND pool = 2",
-      Map.of("2 UNITS", "20 units instead of 21")),
+      Map.of(
+          "2 UNITS", "20 units instead of 21",
+          "2 TOTAL", "the pool has a total of 21, its audit accounts for 20")),
+  TOTAL_OF_A_COUNTED_POOL_TOO_HIGH(
+      "UPDATE pool SET total = 25 WHERE scope = 1 AND pool = 1",
+      Map.of("1 TOTAL", "the pool has a total of 25, its audit accounts for 20")),
+  TOTAL_OF_A_COUNTED_POOL_TOO_LOW(
+      "UPDATE pool SET total = 5 WHERE scope = 1 AND pool = 1",
+      Map.of("1 TOTAL", "the pool has a total of 5, its audit accounts for 20")),
+  OPENING_ROW_DELETED(
+      "DELETE FROM stock_audit WHERE scope = 1 AND pool = 1 AND seq = 0",
+      Map.of("1 TOTAL", "the pool has a total of 20, its audit accounts for 0")),
+  OPENING_ROW_ALTERED(
+      "UPDATE stock_audit SET total_after = 30 WHERE scope = 1 AND pool = 1 AND seq = 0",
+      Map.of("1 TOTAL", "the pool has a total of 20, its audit accounts for 30")),
   SHUFFLE_MOVED_PAST_FREE_UNITS(
       "UPDATE pool SET next_rank = 6 WHERE scope = 1 AND pool = 2",
       Map.of("2 UNITS", "2 free units can never be given out, the first is unit *")),

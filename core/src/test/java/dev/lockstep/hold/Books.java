@@ -109,6 +109,7 @@ final class Books {
     q.put("a unit below next_rank was never taken", BELOW_NEXT_RANK);
     q.put("the audit chain is broken", CHAIN);
     q.put("the audit chain does not end where the pool stands", CHAIN_END);
+    q.put("the total is not what the audit accounts for", TOTALS);
     q.put("a hold did not end exactly once", ENDS);
     q.put("what a buyer used differs from their live holds", QUOTAS);
     return q;
@@ -164,7 +165,7 @@ final class Books {
               lag(a.seq, 1, 0::bigint) OVER chain AS seq_was,
               lag(a.held_after, 1, 0) OVER chain AS held_was,
               lag(a.sold_after, 1, 0) OVER chain AS sold_was
-            FROM lockstep.stock_audit a WHERE a.scope = $scope
+            FROM lockstep.stock_audit a WHERE a.scope = $scope AND a.seq > 0
             WINDOW chain AS (PARTITION BY a.pool ORDER BY a.seq)) a
       JOIN lockstep.pool p USING (pool)
       WHERE p.scope = $scope AND (seq <> seq_was + 1 OR held_before <> held_was
@@ -178,7 +179,13 @@ final class Books {
         ON a.scope = p.scope AND a.pool = p.pool AND a.seq = p.audit_seq
       WHERE p.scope = $scope AND ((p.held, p.sold) <> (coalesce(a.held_after, 0), coalesce(a.sold_after, 0))
         OR p.audit_seq <> (SELECT count(*) FROM lockstep.stock_audit c
-                           WHERE c.scope = p.scope AND c.pool = p.pool))""";
+                           WHERE c.scope = p.scope AND c.pool = p.pool AND c.seq > 0))""";
+
+  private static final String TOTALS =
+      """
+      SELECT p::text FROM lockstep.pool p WHERE p.scope = $scope AND p.total IS DISTINCT FROM (
+        SELECT sum(a.total_after - a.total_before) FROM lockstep.stock_audit a
+        WHERE a.scope = p.scope AND a.pool = p.pool)""";
 
   // The audit must tell the same end as the hold: one row for each of its lines, and no other;
   // what was sold and came back has both.
@@ -187,7 +194,7 @@ final class Books {
       SELECT format('hold %s, pool %s: state %s, ends in the audit: %s', l.hold, l.pool, l.state, e.causes)
       FROM line l FULL JOIN (
         SELECT hold, pool, array_agg(cause - 1 ORDER BY seq) AS causes FROM lockstep.stock_audit
-        WHERE scope = $scope AND cause >= 2 GROUP BY hold, pool) e
+        WHERE scope = $scope AND cause BETWEEN 2 AND 5 GROUP BY hold, pool) e
       ON e.hold = l.hold AND e.pool = l.pool
       WHERE coalesce(e.causes, '{}') IS DISTINCT FROM
         CASE l.state WHEN 0 THEN '{}'::integer[] WHEN 4 THEN '{1,4}'

@@ -23,6 +23,7 @@ class BooksTest {
         "UPDATE lockstep.pool SET held = held - 1, sold = sold + 1 WHERE held > 0",
         "UPDATE lockstep.pool SET audit_seq = audit_seq + 1",
         "UPDATE lockstep.pool SET next_rank = 9 WHERE has_units",
+        "UPDATE lockstep.pool SET total = total + 1 WHERE NOT has_units",
         "UPDATE lockstep.unit SET hold = NULL WHERE hold IS NOT NULL",
         "UPDATE lockstep.unit SET hold = gen_random_uuid() WHERE hold IS NOT NULL",
         "UPDATE lockstep.unit SET hold = gen_random_uuid() WHERE rank = 9",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.hold.History.Kind;
 import dev.lockstep.hold.History.Step;
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
@@ -179,6 +180,9 @@ class DecisionTest {
     }
     if (outcome instanceof NotSold not) {
       return "NotSold " + plain(not.hold());
+    }
+    if (outcome instanceof ExtensionLimit limit) {
+      return "ExtensionLimit " + limit.hold().extensions();
     }
     if (outcome instanceof LifetimeReached reached) {
       return "LifetimeReached " + reached.latest();

@@ -38,6 +38,10 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
   /** A batch, so many seconds after the one before it; a pool may be paused before. */
   record Step(int secondsLater, int toggledPool, List<HoldCommand<?>> commands) {}
 
+  /** Operators extend as far as the configuration allows. */
+  private static final ExtensionBound BUYERS_BOUND =
+      new ExtensionBound(1, Duration.ofSeconds(15), Duration.ofSeconds(17));
+
   private static final int HOLDS = 5;
   private static final int BUYERS = 3;
 
@@ -97,7 +101,9 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
     return switch (kind) {
       case 0 -> new Acquire(MemoryScope.SCOPE, id, who, lines, holdFor, actor);
       case 1 -> new Change(MemoryScope.SCOPE, id, lines, actor);
-      case 2 -> new Extend(MemoryScope.SCOPE, id, holdFor, actor);
+      case 2 ->
+          new Extend(
+              MemoryScope.SCOPE, id, holdFor, actor, actor.onlyBuyer().map(buyers -> BUYERS_BOUND));
       case 3 -> new Release(MemoryScope.SCOPE, id, actor);
       case 5 -> new Return(MemoryScope.SCOPE, id, actor);
       default -> new Confirm(MemoryScope.SCOPE, id, actor);

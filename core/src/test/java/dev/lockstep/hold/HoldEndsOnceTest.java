@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.hold.Hold.End;
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
@@ -226,6 +227,79 @@ class HoldEndsOnceTest {
     assertThat(last.expiresAt()).isEqualTo(last.createdAt().plus(Duration.ofMinutes(90)));
     assertThat(clipped).isEqualTo(new Granted(last, false));
     assertThat(refused).isEqualTo(new LifetimeReached(last, last.expiresAt()));
+  }
+
+  @Test
+  void underABoundAHoldIsExtendedAsOftenAndAsFarAsItSaysHoweverManyAskAtOnce() throws Exception {
+    Sale sale = fixture.sale();
+    List<Holds> nodes = List.of(sale.node(), sale.anotherNode());
+    Hold hold = sale.hold("buyer", Line.of(sale.counted(1), 1));
+    ExtensionBound bound =
+        new ExtensionBound(2, Sale.HOLD_FOR.multipliedBy(2), Duration.ofHours(24));
+
+    List<ExtendResult> results =
+        Race.<ExtendResult>of(12)
+            .run(
+                i ->
+                    Door.of(i / 2)
+                        .ask(
+                            sale,
+                            nodes.get(i % 2),
+                            bounded(sale, hold, Sale.HOLD_FOR.plusSeconds(1 + i), bound)))
+            .valuesOrThrow();
+
+    Hold last = sale.find(hold.id());
+    assertThat(last.extensions()).isBetween(1, 2);
+    assertThat(results.stream().filter(HoldEndsOnceTest::extended).count())
+        .isEqualTo(last.extensions());
+    assertThat(sale.ask(sale.extend(hold.id(), Sale.HOLD_FOR.multipliedBy(3))))
+        .as("without a bound it is not counted, nor refused")
+        .isInstanceOfSatisfying(
+            Granted.class,
+            granted ->
+                assertThat(granted.hold().extensions()).isEqualTo(last.extensions()));
+  }
+
+  @Test
+  void whatABoundRefusesChangesNothing() {
+    Sale sale = fixture.sale();
+    Hold hold = sale.hold("buyer", Line.of(sale.counted(1), 1));
+    Duration longer = Sale.HOLD_FOR.multipliedBy(2);
+    ExtensionBound once = new ExtensionBound(1, longer, Sale.HOLD_FOR.multipliedBy(4));
+    ExtensionBound never = new ExtensionBound(0, longer, Sale.HOLD_FOR.multipliedBy(4));
+    ExtensionBound whole = new ExtensionBound(9, longer, Sale.HOLD_FOR);
+
+    assertThat(sale.ask(bounded(sale, hold, longer, never)))
+        .isEqualTo(new ExtensionLimit(hold, never));
+    assertThat(sale.ask(bounded(sale, hold, longer.plusSeconds(1), once)))
+        .as("for longer than at once")
+        .isEqualTo(new ExtensionLimit(hold, once));
+    assertThat(sale.ask(bounded(sale, hold, longer, whole)))
+        .isEqualTo(new LifetimeReached(hold, hold.expiresAt()));
+    assertThat(sale.find(hold.id())).isEqualTo(hold);
+
+    Granted extended = (Granted) sale.ask(bounded(sale, hold, longer, once));
+    assertThat(extended.hold().extensions()).isEqualTo(1);
+    List<String> before = sale.everything();
+    assertThat(sale.ask(bounded(sale, hold, Duration.ofSeconds(1), once)))
+        .as("asked for less than it has")
+        .isEqualTo(new Granted(extended.hold(), true));
+    assertThat(sale.ask(sale.change(hold.id(), hold.lines().stream()
+            .map(line -> Line.of(line.pool(), line.quantity())).toArray(Line[]::new))))
+        .isInstanceOfSatisfying(
+            Granted.class,
+            granted -> assertThat(granted.hold()).isEqualTo(extended.hold()));
+    assertThat(sale.everything()).isEqualTo(before);
+  }
+
+  private static boolean extended(ExtendResult result) {
+    return result instanceof Granted granted && !granted.replayed();
+  }
+
+  private static HoldCommand.Extend bounded(
+      Sale sale, Hold hold, Duration holdFor, ExtensionBound bound) {
+    return new HoldCommand.Extend(
+        sale.scope(), hold.id(), holdFor, Actor.buyer(hold.buyer()), Optional.of(bound));
   }
 
   @Test

@@ -14,6 +14,7 @@ import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
 import dev.lockstep.hold.HoldOutcome.UnknownPool;
 import dev.lockstep.hold.HoldOutcome.UnknownUnit;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,6 +35,7 @@ final class PlainAccount {
   private final History history;
   private final Map<Integer, String> pauses;
   private final Map<HoldId, Entry> entries = new HashMap<>();
+  private final Map<HoldId, Integer> extensions = new HashMap<>();
 
   private record Entry(
       BuyerId buyer,
@@ -126,14 +128,27 @@ final class PlainAccount {
   }
 
   private String extend(Instant now, Extend command, Entry known) {
-    Instant latest = known.createdAt().plus(MemoryScope.MAX_LIFETIME);
+    Duration lifetime = MemoryScope.MAX_LIFETIME;
+    int extended = extensions.getOrDefault(command.hold(), 0);
     Instant wanted = now.plus(command.holdFor());
+    if (command.bound().isPresent()) {
+      ExtensionBound bound = command.bound().get();
+      lifetime = lifetime.compareTo(bound.maxLifetime()) < 0 ? lifetime : bound.maxLifetime();
+      boolean asksForMore =
+          wanted.isAfter(known.expiresAt()) || wanted.isAfter(known.createdAt().plus(lifetime));
+      if (command.holdFor().compareTo(bound.maxHoldFor()) > 0
+          || (asksForMore && extended >= bound.maxExtensions())) {
+        return "ExtensionLimit " + extended;
+      }
+    }
+    Instant latest = known.createdAt().plus(lifetime);
     if (wanted.isAfter(latest) && !latest.isAfter(known.expiresAt())) {
       return "LifetimeReached " + latest;
     }
     Instant until = wanted.isAfter(latest) ? latest : wanted;
     boolean longer = until.isAfter(known.expiresAt());
     if (longer) {
+      extensions.put(command.hold(), extended + (command.bound().isPresent() ? 1 : 0));
       entries.put(
           command.hold(),
           new Entry(

@@ -108,6 +108,21 @@ class StockAuditTest {
   }
 
   @Test
+  void thePoolsFirstRowSaysWhatItBeganWith() {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(10);
+    sale.hold("buyer", Line.of(pool, 1));
+
+    assertThat(sale.node().audit(sale.scope(), pool, -1, 10))
+        .extracting(
+            StockChange::seq, StockChange::cause, StockChange::before, StockChange::after)
+        .containsExactly(
+            tuple(0L, Cause.OPENED, new PoolCounts(pool, 0, 0, 0), new PoolCounts(pool, 10, 0, 0)),
+            tuple(
+                1L, Cause.ACQUIRED, new PoolCounts(pool, 10, 0, 0), new PoolCounts(pool, 10, 1, 0)));
+  }
+
+  @Test
   void aPageBeginsAfterTheGivenNumber() {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(10);
