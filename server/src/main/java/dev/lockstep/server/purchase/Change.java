@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.server.api.StoredAnswer;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -10,16 +11,27 @@ import org.jspecify.annotations.Nullable;
  * @param from the statuses in which the step is still to be taken
  * @param answer what the request that made the purchase is told, unless it was told before; null:
  *     nothing yet
+ * @param event the provider's event that led to the step; it is used up only if the step is taken
  */
-record Change(Purchase before, Set<Status> from, Purchase after, @Nullable String answer) {
+record Change(
+    Purchase before,
+    Set<Status> from,
+    Purchase after,
+    @Nullable String answer,
+    Optional<String> event) {
 
   /** A step after which who asked has an answer. */
   static Change answering(Purchase before, Set<Status> from, Purchase after) {
-    return new Change(before, from, after, StoredAnswer.text(PurchaseView.answer(after)));
+    return new Change(
+        before, from, after, StoredAnswer.text(PurchaseView.answer(after)), Optional.empty());
   }
 
   /** A step on the way. */
   static Change silent(Purchase before, Set<Status> from, Purchase after) {
-    return new Change(before, from, after, null);
+    return new Change(before, from, after, null, Optional.empty());
+  }
+
+  Change on(Optional<String> event) {
+    return new Change(before, from, after, answer, event);
   }
 }

@@ -117,8 +117,9 @@ record Purchase(
     return with(Status.PENDING, payment.of(intent), Optional.of("paid_late"), true);
   }
 
+  /** Without money: one that is known to be paid does not end so, whoever believes it does. */
   Purchase ended(Status end, String why, Optional<IntentId> intent) {
-    return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), paid);
+    return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), false);
   }
 
   Purchase refunding() {

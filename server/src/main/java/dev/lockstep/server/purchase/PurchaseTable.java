@@ -135,24 +135,19 @@ final class PurchaseTable {
   }
 
   /**
-   * Takes steps of purchases of one campaign. The caller has locked their holds, or the step needs
-   * none.
+   * Takes steps of purchases of one campaign, one of each. The caller has locked their holds, or
+   * the step needs none. The events of those that are taken are used up with them.
    *
    * @param lookAfter when a timer looks at what is not finished by it
-   * @param events provider's events these steps act upon
    * @return the purchases whose step was taken here; the others were further already
    */
   static Set<UUID> change(
       Exchange exchange,
       long campaign,
       List<Change> changes,
-      Duration lookAfter,
-      Collection<String> events)
+      Duration lookAfter)
       throws SQLException {
     RoundTrip trip = exchange.trip();
-    if (!events.isEmpty()) {
-      trip.update(RECORD_EVENTS, campaign, SqlArray.texts(events));
-    }
     boolean many = changes.size() > FEW;
     if (many) {
       PointLookups.pairByHash(trip, true);
@@ -180,7 +175,18 @@ final class PurchaseTable {
       PointLookups.pairByHash(trip, false);
     }
     trip.send();
-    return new HashSet<>(rows.list());
+    Set<UUID> taken = new HashSet<>(rows.list());
+    List<String> used =
+        changes.stream()
+            .filter(change -> taken.contains(change.before().id().value()))
+            .flatMap(change -> change.event().stream())
+            .toList();
+    if (!used.isEmpty()) {
+      RoundTrip later = exchange.trip();
+      later.update(RECORD_EVENTS, campaign, SqlArray.texts(used));
+      exchange.putOff(later);
+    }
+    return taken;
   }
 
   /** Which of these holds have a payment under way, and until when. */

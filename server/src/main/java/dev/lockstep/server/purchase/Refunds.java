@@ -115,13 +115,15 @@ final class Refunds {
     return holds
         .submit(
             new Return(refunding.id().scope(), refunding.hold(), Saga.ACTOR), companion, attempt)
-        .thenApply(
+        .thenCompose(
             outcome -> {
               if (outcome instanceof Overloaded) {
-                return refunding;
+                return Saga.done(refunding);
               }
               companion.committed(attempt, outcome);
-              return refunding.refunded();
+              return attempt.cameTooLate()
+                  ? reload.apply(refunding.id())
+                  : Saga.done(refunding.refunded());
             })
         .exceptionallyCompose(thrown -> instead(refunding, thrown));
   }
@@ -156,8 +158,7 @@ final class Refunds {
 
   private boolean take(Connection connection, Change change) throws SQLException {
     return !companion
-        .change(
-            Exchange.within(connection), change.before().id().campaign(), List.of(change), Set.of())
+        .change(Exchange.within(connection), change.before().id().campaign(), List.of(change))
         .isEmpty();
   }
 }

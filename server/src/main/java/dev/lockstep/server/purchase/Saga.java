@@ -236,7 +236,7 @@ final class Saga {
         });
   }
 
-  /** Moves stock and purchase together; if the purchase has moved on, it is read again. */
+  /** Moves stock and purchase together; if the purchase has moved on, it is only read again. */
   <R extends HoldOutcome> CompletionStage<Purchase> take(
       HoldCommand<R> command, Step step, Function<R, CompletionStage<Purchase>> then) {
     StepAttempt attempt = new StepAttempt(step);
@@ -245,7 +245,9 @@ final class Saga {
         .thenCompose(
             outcome -> {
               companion.committed(attempt, outcome);
-              return then.apply(outcome);
+              return attempt.cameTooLate()
+                  ? reload.apply(step.purchase().id())
+                  : then.apply(outcome);
             })
         .exceptionallyCompose(
             thrown ->

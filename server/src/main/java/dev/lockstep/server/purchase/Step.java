@@ -99,7 +99,9 @@ sealed interface Step {
 
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
-      return outcome instanceof Granted granted && granted.hold().state() == HoldState.HELD
+      return purchase.paid()
+              && outcome instanceof Granted granted
+              && granted.hold().state() == HoldState.HELD
           ? Optional.of(Change.silent(purchase, Set.of(Status.PENDING), having(granted.hold())))
           : Optional.empty();
     }

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class StepAttempt {
   private final Step step;
-  private volatile @Nullable Change taken;
+  private volatile @Nullable Change wanted;
+  private volatile boolean taken;
 
   StepAttempt(Step step) {
     this.step = step;
@@ -22,14 +23,23 @@ final class StepAttempt {
   /**
    * What came of it.
    *
-   * @param change as it was written; null: it was not taken
+   * @param change what was to be written; null: nothing
+   * @param written whether it was
    */
-  void decided(@Nullable Change change) {
-    taken = change;
+  void decided(@Nullable Change change, boolean written) {
+    wanted = change;
+    taken = written;
+  }
+
+  /** The purchase was further than the step assumed, so that nothing of it was written. */
+  boolean cameTooLate() {
+    return wanted != null && !taken;
   }
 
   /** The status that the purchase has now for good, if this step gave it one. */
   Optional<Status> end() {
-    return Optional.ofNullable(taken).map(change -> change.after().status()).filter(Status::isEnd);
+    return Optional.ofNullable(taken ? wanted : null)
+        .map(change -> change.after().status())
+        .filter(Status::isEnd);
   }
 }

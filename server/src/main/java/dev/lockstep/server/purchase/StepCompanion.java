@@ -7,10 +7,9 @@ import dev.lockstep.hold.HoldState;
 import dev.lockstep.tx.Exchange;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +18,7 @@ import java.util.UUID;
 
 /**
  * Writes the steps of a batch's purchases in the transaction that moves their stock, with one
- * statement however many there are; and tells who wants to know of it, in the same transaction,
+ * statement however many there are (a second one for second steps of the same purchases); and tells who wants to know of it, in the same transaction,
  * what was paid, what was sold and what came back.
  *
  * <p>Stock moves only together with its purchase: a command that moved some for a step which is not
@@ -57,46 +56,62 @@ final class StepCompanion implements Companion<StepAttempt> {
   public void write(Exchange exchange, List<Accompanied<StepAttempt>> outcomes)
       throws SQLException {
     long campaign = outcomes.get(0).payload().step().purchase().id().campaign();
-    // Of two steps of one purchase the first is written: the other finds it taken.
-    Map<PurchaseId, Change> changes = new LinkedHashMap<>();
-    Map<PurchaseId, StepAttempt> attempts = new HashMap<>();
-    Set<String> events = new LinkedHashSet<>();
-    Set<UUID> moved = new HashSet<>();
+    // One statement changes a row once. So the second step of a purchase is written by a second
+    // statement, which finds what the first one left, as if it had come in the next transaction.
+    List<Map<UUID, Wanted>> rounds = new ArrayList<>();
+    Map<UUID, Integer> steps = new HashMap<>();
     for (Accompanied<StepAttempt> made : outcomes) {
       StepAttempt attempt = made.payload();
       Step step = attempt.step();
-      PurchaseId id = step.purchase().id();
-      attempt.decided(null);
+      attempt.decided(null, false);
+      boolean moved = step.movesStock(made.outcome());
       Optional<Change> change = step.after(made.outcome());
-      if (change.isPresent() && changes.putIfAbsent(id, change.get()) == null) {
-        attempts.put(id, attempt);
-      }
-      step.event().ifPresent(events::add);
-      if (step.movesStock(made.outcome())) {
-        moved.add(id.value());
+      if (change.isPresent()) {
+        UUID id = step.purchase().id().value();
+        int round = steps.merge(id, 1, Integer::sum) - 1;
+        if (round == rounds.size()) {
+          rounds.add(new LinkedHashMap<>());
+        }
+        rounds.get(round).put(id, new Wanted(attempt, change.get().on(step.event()), moved));
+      } else if (moved) {
+        throw new StepRefused();
       }
     }
-    if (!changes.isEmpty()) {
-      Set<UUID> taken = change(exchange, campaign, List.copyOf(changes.values()), events);
-      attempts.forEach(
-          (id, attempt) -> attempt.decided(taken.contains(id.value()) ? changes.get(id) : null));
-      moved.removeAll(taken);
-    }
-    if (!moved.isEmpty()) {
-      throw new StepRefused();
+    for (Map<UUID, Wanted> round : rounds) {
+      write(exchange, campaign, round);
     }
     tell(exchange, outcomes);
   }
 
   /**
-   * Writes steps of one campaign's purchases, and tells what money they moved and which of them
-   * have come to an end. The caller commits.
+   * A step with what it would write.
+   *
+   * @param moved its command moved stock, so that it has to be taken, or all of it fails
+   */
+  private record Wanted(StepAttempt attempt, Change change, boolean moved) {}
+
+  private void write(Exchange exchange, long campaign, Map<UUID, Wanted> round)
+      throws SQLException {
+    List<Change> changes = round.values().stream().map(Wanted::change).toList();
+    Set<UUID> taken = change(exchange, campaign, changes);
+    for (Map.Entry<UUID, Wanted> wanted : round.entrySet()) {
+      Wanted one = wanted.getValue();
+      boolean mine = taken.contains(wanted.getKey());
+      if (one.moved() && !mine) {
+        throw new StepRefused();
+      }
+      one.attempt().decided(one.change(), mine);
+    }
+  }
+
+  /**
+   * Writes steps of one campaign's purchases, one each, and tells what money they moved and which
+   * of them have come to an end. The caller commits.
    *
    * @return the purchases whose step was taken here; the others were further already
    */
-  Set<UUID> change(Exchange exchange, long campaign, List<Change> changes, Set<String> events)
-      throws SQLException {
-    Set<UUID> taken = PurchaseTable.change(exchange, campaign, changes, lookAfter, events);
+  Set<UUID> change(Exchange exchange, long campaign, List<Change> changes) throws SQLException {
+    Set<UUID> taken = PurchaseTable.change(exchange, campaign, changes, lookAfter);
     List<SaleMoney> money = SaleMoney.of(changes, taken);
     if (!money.isEmpty()) {
       listener.moneyMoved(exchange, campaign, money);

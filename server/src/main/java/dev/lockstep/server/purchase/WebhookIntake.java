@@ -67,11 +67,11 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
 
   @Override
   public List<Intake> decide(Long campaign, Found found, List<Ask> asks) {
-    Set<String> used = new HashSet<>(found.events());
     List<Intake> answers = new ArrayList<>(asks.size());
     for (Ask ask : asks) {
       Purchase purchase = found.purchases().get(ask.purchase());
-      boolean fresh = used.add(ask.event().id());
+      // Its twin in this batch is fresh, too: nobody knows yet that what it leads to succeeds.
+      boolean fresh = !found.events().contains(ask.event().id());
       Optional<PaymentResult> result = ask.event().result();
       answers.add(
           fresh && purchase != null && result.isPresent() && isNews(purchase, result.get())
