@@ -13,6 +13,7 @@ import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
+import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
@@ -100,8 +101,8 @@ final class Decision {
       return new NotYours(command.hold());
     }
     Hold hold = currentStateOf(found.get());
-    if (command instanceof Confirm) {
-      return end(hold, HoldState.SOLD, command.actor());
+    if (command instanceof Confirm confirm) {
+      return confirm(hold, confirm);
     }
     if (command instanceof Release) {
       return end(hold, HoldState.RELEASED, command.actor());
@@ -190,6 +191,14 @@ final class Decision {
   /** As precise as the database keeps it, so that an answer and its replay are the same. */
   private static Instant storable(Instant time) {
     return time.truncatedTo(ChronoUnit.MICROS);
+  }
+
+  /** Decided after whatever came before in the batch: a change that overtook it is seen here. */
+  private EndResult confirm(Hold hold, Confirm command) {
+    boolean live = hold.state() == HoldState.HELD || hold.state() == HoldState.SOLD;
+    return live && !Lines.agree(command.expected(), hold.lines())
+        ? new LinesDiffer(hold)
+        : end(hold, HoldState.SOLD, command.actor());
   }
 
   private EndResult end(Hold hold, HoldState wanted, Actor actor) {

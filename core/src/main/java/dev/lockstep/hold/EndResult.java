@@ -5,5 +5,6 @@ public sealed interface EndResult extends HoldOutcome
     permits HoldOutcome.Ended,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
+        HoldOutcome.LinesDiffer,
         HoldOutcome.HoldEnded,
         HoldOutcome.Overloaded {}

@@ -66,8 +66,24 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
     }
   }
 
-  /** Turns what is held into what is sold. */
-  record Confirm(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}
+  /**
+   * Turns what is held into what is sold.
+   *
+   * @param expected what was paid for: a hold that has anything else is not sold, and answered with
+   *     {@link HoldOutcome.LinesDiffer}. A line that names no units expects any of its pool. Empty:
+   *     whatever it has is sold
+   */
+  record Confirm(ScopeId scope, HoldId hold, Actor actor, List<Line> expected)
+      implements HoldCommand<EndResult> {
+    public Confirm {
+      expected = expected.isEmpty() ? List.of() : Lines.canonical(expected);
+    }
+
+    /** Whatever it has. */
+    public Confirm(ScopeId scope, HoldId hold, Actor actor) {
+      this(scope, hold, actor, List.of());
+    }
+  }
 
   /** Gives back what is held. */
   record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}

@@ -6,10 +6,11 @@ import java.util.List;
 
 /**
  * What came of a command. When several would apply, the first in this list is given: {@link
- * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, a replayed {@link
- * Granted} or {@link Ended}, {@link HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link
- * UnknownUnit}, {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link ExtensionLimit},
- * {@link LifetimeReached}, and at last the success.
+ * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link LinesDiffer}, a
+ * replayed {@link Granted} or {@link Ended}, {@link HoldEnded}, {@link NotSold}, {@link
+ * UnknownPool}, {@link UnknownUnit}, {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link
+ * ExtensionLimit}, {@link LifetimeReached}, and at last the success. Of a hold that was given back,
+ * {@link HoldEnded} is told whatever it had.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,
@@ -23,6 +24,7 @@ public sealed interface HoldOutcome
         HoldOutcome.HoldIdReused,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
+        HoldOutcome.LinesDiffer,
         HoldOutcome.HoldEnded,
         HoldOutcome.NotSold,
         HoldOutcome.UnknownPool,
@@ -64,6 +66,9 @@ public sealed interface HoldOutcome
   /** The hold belongs to another buyer than the one who asks. */
   record NotYours(HoldId hold)
       implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
+
+  /** The hold has other lines than those it was to be sold for; nothing was sold now. */
+  record LinesDiffer(Hold hold) implements HoldOutcome, EndResult {}
 
   /** The hold has ended otherwise; it says how, when and by whom. */
   record HoldEnded(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}

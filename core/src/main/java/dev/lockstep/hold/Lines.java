@@ -1,6 +1,7 @@
 package dev.lockstep.hold;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -36,6 +37,33 @@ final class Lines {
     List<Integer> units = new ArrayList<>(a.units());
     units.addAll(b.units());
     return new Line(a.pool(), Math.addExact(a.quantity(), b.quantity()), units);
+  }
+
+  /**
+   * Whether a hold has exactly what is expected; nothing expected agrees with everything.
+   *
+   * @param expected canonical
+   */
+  static boolean agree(List<Line> expected, List<HeldLine> held) {
+    if (expected.isEmpty()) {
+      return true;
+    }
+    if (expected.size() != held.size()) {
+      return false;
+    }
+    for (int i = 0; i < held.size(); i++) {
+      Line wanted = expected.get(i);
+      HeldLine has = held.get(i);
+      boolean same =
+          wanted.pool().equals(has.pool())
+              && wanted.quantity() == has.quantity()
+              && (wanted.units().isEmpty()
+                  || new HashSet<>(wanted.units()).equals(new HashSet<>(has.units())));
+      if (!same) {
+        return false;
+      }
+    }
+    return true;
   }
 
   static int quantityOf(List<Line> lines) {

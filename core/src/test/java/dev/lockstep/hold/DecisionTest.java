@@ -9,6 +9,7 @@ import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
+import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotSold;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -177,6 +178,9 @@ class DecisionTest {
     }
     if (outcome instanceof HoldEnded ended) {
       return "HoldEnded " + plain(ended.hold());
+    }
+    if (outcome instanceof LinesDiffer differ) {
+      return "LinesDiffer " + plain(differ.hold());
     }
     if (outcome instanceof NotSold not) {
       return "NotSold " + plain(not.hold());

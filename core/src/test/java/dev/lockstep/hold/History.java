@@ -106,7 +106,14 @@ record History(OptionalInt limit, List<Kind> kinds, List<Integer> totals, List<S
               MemoryScope.SCOPE, id, holdFor, actor, actor.onlyBuyer().map(buyers -> BUYERS_BOUND));
       case 3 -> new Release(MemoryScope.SCOPE, id, actor);
       case 5 -> new Return(MemoryScope.SCOPE, id, actor);
-      default -> new Confirm(MemoryScope.SCOPE, id, actor);
+      default ->
+          new Confirm(
+              MemoryScope.SCOPE,
+              id,
+              actor,
+              seconds % 2 == 0
+                  ? List.of()
+                  : lines.stream().map(line -> Line.of(line.pool(), line.quantity())).toList());
     };
   }
 

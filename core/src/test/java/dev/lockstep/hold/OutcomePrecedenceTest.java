@@ -44,6 +44,8 @@ class OutcomePrecedenceTest {
         row("NotYours", w -> w.stranger(w.sale.confirm(w.sold.id()))),
         row("NotYours", w -> w.stranger(w.sale.confirm(w.released.id()))),
         row("NotYours", w -> w.stranger(w.sale.release(w.released.id()))),
+        row("LinesDiffer", w -> w.sale.confirm(w.sold.id(), w.openLine(1))),
+        row("LinesDiffer", w -> w.sale.confirm(w.live.id(), w.openLine(2))),
         row("Granted replayed", w -> w.again(w.live)),
         row("Granted replayed", w -> w.again(w.released)),
         row("Ended replayed", w -> w.sale.confirm(w.sold.id())),
@@ -53,6 +55,7 @@ class OutcomePrecedenceTest {
         row("HoldEnded", w -> w.sale.change(w.released.id(), w.everythingWrong())),
         row("HoldEnded", w -> w.sale.extend(w.released.id(), World.LONG)),
         row("HoldEnded", w -> w.sale.confirm(w.released.id())),
+        row("HoldEnded", w -> w.sale.confirm(w.released.id(), w.openLine(2))),
         row("HoldEnded", w -> w.sale.release(w.sold.id())),
         row("NotSold", w -> w.sale.giveBack(w.live.id())),
         row("NotSold", w -> w.sale.giveBack(w.released.id())),
@@ -71,6 +74,7 @@ class OutcomePrecedenceTest {
         row("Granted", w -> w.sale.change(w.live.id(), w.openLine(1))),
         row("Granted", w -> w.sale.extend(w.live.id(), World.LONG)),
         row("Ended", w -> w.sale.confirm(w.live.id())),
+        row("Ended", w -> w.sale.confirm(w.live.id(), w.openLine(1))),
         row("Ended", w -> w.sale.release(w.live.id())),
         row("Ended", w -> w.sale.giveBack(w.sold.id())));
   }

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -86,7 +87,18 @@ final class PlainAccount {
     if (command instanceof Return) {
       return end(command, known, HoldState.RETURNED);
     }
+    if (command instanceof Confirm confirm
+        && (known.state() == HoldState.HELD || known.state() == HoldState.SOLD)
+        && !confirm.expected().isEmpty()
+        && !quantities(confirm.expected()).equals(quantities(known.lines()))) {
+      return "LinesDiffer " + hold(command.hold());
+    }
     return end(command, known, command instanceof Confirm ? HoldState.SOLD : HoldState.RELEASED);
+  }
+
+  private static Map<PoolId, Integer> quantities(List<Line> lines) {
+    return lines.stream()
+        .collect(Collectors.toMap(Line::pool, Line::quantity, Integer::sum, TreeMap::new));
   }
 
   private String acquire(Instant now, Acquire command, @Nullable Entry known) {

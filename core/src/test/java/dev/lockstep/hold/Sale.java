@@ -102,8 +102,8 @@ final class Sale implements AutoCloseable {
     return new Extend(scope, hold, holdFor, CLERK);
   }
 
-  Confirm confirm(HoldId hold) {
-    return new Confirm(scope, hold, CLERK);
+  Confirm confirm(HoldId hold, Line... expected) {
+    return new Confirm(scope, hold, CLERK, List.of(expected));
   }
 
   Release release(HoldId hold) {
