@@ -31,4 +31,9 @@ public record Item(PoolId pool, Kind kind, String code, String name, long price,
     int layer = Integer.parseInt(code);
     return new JsonObject().put("layer", layer).put("row", layer).put("column", unit + 1);
   }
+
+  /** The unit that a {@link #position} of this layer stands for. */
+  public int unit(JsonObject position) {
+    return position.getInteger("column") - 1;
+  }
 }

@@ -9,6 +9,8 @@ import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Item;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -78,6 +80,30 @@ public final class CartView {
               .put("positions", positions));
     }
     return items;
+  }
+
+  /** The lines that {@link #items} shows, with their units. */
+  public static List<Line> lines(Campaign campaign, JsonArray items) {
+    List<Line> lines = new ArrayList<>(items.size());
+    for (int i = 0; i < items.size(); i++) {
+      JsonObject shown = items.getJsonObject(i);
+      String code = String.valueOf(shown.getValue(shown.containsKey("layer") ? "layer" : "sku"));
+      Item item = campaign.item(code).orElseThrow();
+      List<Integer> units =
+          shown.getJsonArray("positions").stream()
+              .map(position -> item.unit((JsonObject) position))
+              .toList();
+      lines.add(new Line(item.pool(), shown.getInteger("quantity"), units));
+    }
+    return lines;
+  }
+
+  /** What {@link #items} add up to, in the currency's minor unit. */
+  public static long total(JsonArray items) {
+    return items.stream()
+        .map(JsonObject.class::cast)
+        .mapToLong(item -> item.getLong("price") * item.getInteger("quantity"))
+        .sum();
   }
 
   /** What a hold costs, in the currency's minor unit. */

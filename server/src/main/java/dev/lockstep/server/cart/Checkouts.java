@@ -6,16 +6,16 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Knows which holds are being paid for. They stay as they are until that has ended. */
 public interface Checkouts {
   /**
-   * Those of these holds that have a payment under way, with the time until which it may be made. A
-   * caller who has locked the holds knows that it stays so.
+   * Those of these holds that belong to a purchase whose payment is under way, whether it began
+   * with them or got them later. A caller who has locked the holds knows that it stays so.
    */
-  Map<HoldId, Instant> payingFor(Connection connection, ScopeId scope, Collection<HoldId> holds)
+  Set<HoldId> payingFor(Connection connection, ScopeId scope, Collection<HoldId> holds)
       throws SQLException;
 
   /** Until when a hold may be paid for, if a payment is under way. Blocks. */

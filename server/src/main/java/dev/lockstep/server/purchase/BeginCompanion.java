@@ -100,7 +100,7 @@ final class BeginCompanion implements Companion<Order> {
     batch.write(exchange, campaign, now.list().get(0));
   }
 
-  /** Purchases that a key names, or that were made of a hold before; most batches have neither. */
+  /** Purchases that a key names, or that own a hold already; most batches have neither. */
   private static Map<UUID, Purchase> known(
       Exchange exchange, long campaign, List<Accompanied<Order>> outcomes, Iterable<Claim> claims)
       throws SQLException {
@@ -115,7 +115,9 @@ final class BeginCompanion implements Companion<Order> {
           .filter(hold -> !tookStock(asked))
           .ifPresent(hold -> ids.add(hold.id().value()));
     }
-    return ids.isEmpty() ? Map.of() : PurchaseTable.find(exchange.connection(), campaign, ids);
+    return ids.isEmpty()
+        ? Map.of()
+        : PurchaseTable.findWithHolds(exchange.connection(), campaign, ids);
   }
 
   /** Stock was taken for this order, just now. A hold that is merely kept longer took none. */

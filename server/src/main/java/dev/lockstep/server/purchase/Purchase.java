@@ -1,7 +1,10 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.Line;
 import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.cart.CartView;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.PaymentKey;
@@ -9,6 +12,7 @@ import dev.lockstep.server.payment.PaymentRequest;
 import io.vertx.core.json.JsonArray;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -114,7 +118,24 @@ record Purchase(
 
   /** The money is here, the goods are not. */
   Purchase paidLate(IntentId intent) {
-    return with(Status.PENDING, payment.of(intent), Optional.of("paid_late"), true);
+    return paidWithout(intent, "paid_late");
+  }
+
+  /** The money is here, and what is held is not what it was paid for. */
+  Purchase paidForOther(IntentId intent) {
+    return paidWithout(intent, "hold_changed");
+  }
+
+  private Purchase paidWithout(IntentId intent, String why) {
+    return with(Status.PENDING, payment.of(intent), Optional.of(why), true);
+  }
+
+  /** What was paid for, in the terms of stock: nothing else is ever sold for it. */
+  List<Line> lines(Campaign campaign) {
+    if (CartView.total(items) != total.amount()) {
+      throw new IllegalStateException("The items of purchase " + id + " are not worth its total");
+    }
+    return CartView.lines(campaign, items);
   }
 
   /** Without money: one that is known to be paid does not end so, whoever believes it does. */

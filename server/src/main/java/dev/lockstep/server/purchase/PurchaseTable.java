@@ -68,10 +68,26 @@ final class PurchaseTable {
         AND (x.paid OR p.paid_at IS NULL)
       RETURNING p.id""";
 
+  // Every hold that a purchase owns: the one it began with, and the one it has now.
+  private static final String OF_HOLDS =
+      FIND
+          + " UNION ALL SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.purchase p"
+          + " WHERE p.campaign = ? AND p.hold = ANY (?) AND p.hold <> p.id";
+
   private static final String PAYING_FOR =
       """
-      SELECT id, deadline FROM lockstep_server.purchase
-      WHERE campaign = ? AND id = ANY (?) AND status IN (0, 1)""";
+      SELECT id FROM lockstep_server.purchase
+      WHERE campaign = ? AND id = ANY (?) AND status IN (0, 1)
+      UNION ALL
+      SELECT hold FROM lockstep_server.purchase
+      WHERE campaign = ? AND hold = ANY (?) AND hold <> id AND status IN (0, 1)""";
+
+  private static final String PAYABLE_UNTIL =
+      """
+      SELECT deadline FROM lockstep_server.purchase
+      WHERE campaign = ? AND id = ? AND status IN (0, 1) AND paid_at IS NULL""";
 
   private static final String COMPLETED =
       "SELECT hold, id FROM lockstep_server.purchase WHERE campaign = ? AND status = 2";
@@ -189,18 +205,51 @@ final class PurchaseTable {
     return taken;
   }
 
-  /** Which of these holds have a payment under way, and until when. */
-  static Map<HoldId, Instant> payingFor(
-      Connection connection, long campaign, Collection<UUID> holds) throws SQLException {
-    Map<HoldId, Instant> byHold = new HashMap<>();
+  /**
+   * Purchases by their own ids, and by those of the holds they own.
+   *
+   * @param ids of purchases or holds
+   */
+  static Map<UUID, Purchase> findWithHolds(
+      Connection connection, long campaign, Collection<UUID> ids) throws SQLException {
+    SqlArray some = SqlArray.uuids(ids);
     RoundTrip trip = new RoundTrip(connection);
-    trip.query(
-        PAYING_FOR,
-        row -> byHold.put(new HoldId(row.getObject(1, UUID.class)), instant(row, 2)),
-        campaign,
-        SqlArray.uuids(holds));
+    Rows<Purchase> rows =
+        trip.query(OF_HOLDS, PurchaseTable::read, campaign, some, campaign, some);
     trip.send();
-    return byHold;
+    Map<UUID, Purchase> found = new HashMap<>();
+    for (Purchase purchase : rows.list()) {
+      found.put(purchase.id().value(), purchase);
+      found.put(purchase.hold().value(), purchase);
+    }
+    return found;
+  }
+
+  /** Which of these holds belong to a purchase whose payment is under way. */
+  static Set<HoldId> payingFor(Connection connection, long campaign, Collection<UUID> holds)
+      throws SQLException {
+    SqlArray some = SqlArray.uuids(holds);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<HoldId> rows =
+        trip.query(
+            PAYING_FOR,
+            row -> new HoldId(row.getObject(1, UUID.class)),
+            campaign,
+            some,
+            campaign,
+            some);
+    trip.send();
+    return new HashSet<>(rows.list());
+  }
+
+  /** Until when the purchase that began with a hold may be paid, if it is not paid or over. */
+  static Optional<Instant> payableUntil(Connection connection, long campaign, HoldId hold)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> rows =
+        trip.query(PAYABLE_UNTIL, row -> instant(row, 1), campaign, hold.value());
+    trip.send();
+    return rows.list().stream().findFirst();
   }
 
   static Map<HoldId, String> completed(Connection connection, long campaign) throws SQLException {

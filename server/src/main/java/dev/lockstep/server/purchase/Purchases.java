@@ -52,6 +52,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -127,7 +128,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
             payments,
             timings,
             companion,
-            new LateGoods(campaigns, refunds),
+            campaigns,
+            new LateGoods(refunds),
             underWay,
             this::reload);
     this.timer = new Timer(transactor, saga, refunds, timings);
@@ -195,16 +197,16 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   @Override
-  public Map<HoldId, Instant> payingFor(
-      Connection connection, ScopeId scope, Collection<HoldId> some) throws SQLException {
+  public Set<HoldId> payingFor(Connection connection, ScopeId scope, Collection<HoldId> some)
+      throws SQLException {
     return PurchaseTable.payingFor(
         connection, scope.value(), some.stream().map(HoldId::value).toList());
   }
 
   @Override
   public Optional<Instant> payableUntil(ScopeId scope, HoldId hold) {
-    return Optional.ofNullable(
-        transactor.call(connection -> payingFor(connection, scope, List.of(hold))).get(hold));
+    return transactor.call(
+        connection -> PurchaseTable.payableUntil(connection, scope.value(), hold));
   }
 
   private Future<Answer> buy(Request request) {

@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.Actor;
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldCommand;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
@@ -8,9 +9,12 @@ import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.Holds;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
@@ -27,6 +31,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Brings purchases to their end. {@link #settle} is the one way there: the provider's answer, its
@@ -37,6 +43,8 @@ import java.util.function.Function;
  * combiner's or the payments' threads.
  */
 final class Saga {
+  private static final Logger log = LoggerFactory.getLogger(Saga.class);
+
   /**
    * How long a hold in checkout is kept from expiring by itself: only this saga may end it, after
    * the payment was canceled. Bounded, so that stock comes back even if no server ever does.
@@ -56,6 +64,7 @@ final class Saga {
   private final Payments payments;
   private final Timings timings;
   private final StepCompanion companion;
+  private final Campaigns campaigns;
   private final LateGoods late;
   private final UnderWay underWay;
   private final Function<PurchaseId, CompletionStage<Purchase>> reload;
@@ -69,6 +78,7 @@ final class Saga {
       Payments payments,
       Timings timings,
       StepCompanion companion,
+      Campaigns campaigns,
       LateGoods late,
       UnderWay underWay,
       Function<PurchaseId, CompletionStage<Purchase>> reload) {
@@ -77,6 +87,7 @@ final class Saga {
     this.payments = payments;
     this.timings = timings;
     this.companion = companion;
+    this.campaigns = campaigns;
     this.late = late;
     this.underWay = underWay;
   }
@@ -162,20 +173,48 @@ final class Saga {
 
   private CompletionStage<Purchase> complete(
       Purchase purchase, IntentId intent, Optional<String> event) {
+    return campaigns
+        .find(purchase.id().campaign())
+        .toCompletionStage()
+        .thenCompose(campaign -> complete(purchase, campaign, intent, event));
+  }
+
+  /** Goods are bound to money here: the hold is sold only if it has what was paid for. */
+  private CompletionStage<Purchase> complete(
+      Purchase purchase, Campaign campaign, IntentId intent, Optional<String> event) {
+    Step.Complete step = new Step.Complete(purchase, intent, event);
     return take(
-        new Confirm(purchase.id().scope(), purchase.hold(), ACTOR),
-        new Step.Complete(purchase, intent, event),
+        new Confirm(purchase.id().scope(), purchase.hold(), ACTOR, purchase.lines(campaign)),
+        step,
         outcome -> {
           if (outcome instanceof Ended) {
             return done(purchase.completed(intent));
           }
-          if (!(outcome instanceof HoldEnded ended)) {
+          Optional<Purchase> paid = step.without(outcome);
+          if (paid.isEmpty()) {
             return done(purchase);
           }
-          return ended.hold().state() == HoldState.RETURNED
+          if (outcome instanceof LinesDiffer differ) {
+            return letGo(paid.get(), differ.hold(), campaign);
+          }
+          return outcome instanceof HoldEnded ended && ended.hold().state() == HoldState.RETURNED
               ? reload.apply(purchase.id())
-              : late.find(purchase.paidLate(intent), ended.hold(), this);
+              : late.find(paid.get(), campaign, this);
         });
+  }
+
+  /** Of a hold that somebody has changed although it was paid for; then for the right goods. */
+  private CompletionStage<Purchase> letGo(Purchase paid, Hold other, Campaign campaign) {
+    log.error("Hold {} of purchase {} has other lines than were paid for", other.id(), paid.id());
+    if (other.state() != HoldState.HELD) {
+      // Sold by somebody else. The money stays in the reconciliation, where people see it.
+      return done(paid);
+    }
+    return holds
+        .submit(new Release(paid.id().scope(), other.id(), ACTOR))
+        .thenCompose(
+            outcome ->
+                outcome instanceof Overloaded ? done(paid) : late.find(paid, campaign, this));
   }
 
   private CompletionStage<Purchase> challenge(

@@ -5,6 +5,7 @@ import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
@@ -40,10 +41,18 @@ sealed interface Step {
       if (outcome instanceof Ended) {
         return Optional.of(Change.answering(purchase, Status.NOT_SOLD, purchase.completed(intent)));
       }
-      // The hold has ended otherwise. That the money is here must not be forgotten, whatever
+      // The hold has ended otherwise, or has become another. That the money is here must not be forgotten, whatever
       // happens to this process before it has found other goods or given the money back.
+      return without(outcome).map(paid -> Change.silent(purchase, Status.NOT_SOLD, paid));
+    }
+
+    /** The purchase with its money and without its goods, if that is what came of it. */
+    Optional<Purchase> without(HoldOutcome outcome) {
+      if (outcome instanceof LinesDiffer) {
+        return Optional.of(purchase.paidForOther(intent));
+      }
       return outcome instanceof HoldEnded
-          ? Optional.of(Change.silent(purchase, Status.NOT_SOLD, purchase.paidLate(intent)))
+          ? Optional.of(purchase.paidLate(intent))
           : Optional.empty();
     }
   }
