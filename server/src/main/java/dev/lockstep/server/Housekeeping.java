@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.job.JobRunner;
+import dev.lockstep.server.reconciliation.Reconciliation;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -10,7 +11,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What each node does for itself, once a minute: sees to it that what recurs has its job, learns
- * what the node has found that ran the invariant check, and counts the queues for the metrics.
+ * what the nodes have found that ran the invariant check and the reconciliation, and counts the queues for the metrics.
  */
 final class Housekeeping implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
@@ -19,6 +20,7 @@ final class Housekeeping implements AutoCloseable {
 
   private final JobRunner jobs;
   private final Invariants invariants;
+  private final Reconciliation reconciliation;
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           task -> {
@@ -27,9 +29,10 @@ final class Housekeeping implements AutoCloseable {
             return thread;
           });
 
-  Housekeeping(JobRunner jobs, Invariants invariants) {
+  Housekeeping(JobRunner jobs, Invariants invariants, Reconciliation reconciliation) {
     this.jobs = jobs;
     this.invariants = invariants;
+    this.reconciliation = reconciliation;
     var unused =
         timer.scheduleWithFixedDelay(
             this::tidy, INTERVAL_SECONDS, INTERVAL_SECONDS, TimeUnit.SECONDS);
@@ -38,6 +41,7 @@ final class Housekeeping implements AutoCloseable {
   private void tidy() {
     attempt("What recurs was not looked after", jobs::ensureRecurring);
     attempt("The latest check of invariants was not read", invariants::refresh);
+    attempt("The latest findings were not counted", reconciliation::refresh);
     attempt("Queues were not counted", jobs::countQueues);
   }
 

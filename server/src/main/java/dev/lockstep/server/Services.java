@@ -31,6 +31,7 @@ import dev.lockstep.server.lab.LabRuns;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.purchase.Purchases;
+import dev.lockstep.server.reconciliation.Reconciliation;
 import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.schedule.Scheduling;
 import dev.lockstep.server.stream.Streams;
@@ -127,6 +128,10 @@ final class Services implements AutoCloseable {
                   new SaleHooks(new SaleBooks(ledger), saleEvents, draws, metrics.purchases())));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants = new Invariants(transactor, holds, ledger, workers, metrics);
+      Reconciliation reconciliation =
+          opened(
+              new Reconciliation(
+                  transactor, workers, campaigns, config.payments().timings(), metrics));
       Accounts accounts = new Accounts(vertx, workers, transactor, ledger, once);
       JobRunner jobs = jobRunner(database, config, transactor, self, metrics);
       Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);
@@ -161,6 +166,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(draws.endpoints());
       endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
+      endpoints.addAll(reconciliation.endpoints());
       endpoints.addAll(health.endpoints());
       endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
       endpoints.addAll(scheduling.endpoints());
@@ -174,7 +180,7 @@ final class Services implements AutoCloseable {
       }
       accounts.start();
       health.start(transactor);
-      opened(new Housekeeping(jobs, invariants));
+      opened(new Housekeeping(jobs, invariants, reconciliation));
       gauges(metrics, database, holds, ledger, campaigns);
       streams.start();
       // Last: jobs use everything above, and the worker is closed before any of it.
@@ -185,6 +191,7 @@ final class Services implements AutoCloseable {
                   purchases.duties(),
                   draws.duties(),
                   invariants.duties(),
+                  reconciliation.duties(),
                   scheduling.duties(),
                   deliveries.duties()));
     } catch (RuntimeException | Error e) {

@@ -45,13 +45,17 @@ public final class SaleBooks {
    */
   public record Movement(UUID purchase, long amount, String currency, boolean refunded) {
     private Move in(BookId book) {
-      TransferId id =
-          refunded ? TransferId.forKey("refund", purchase.toString()) : new TransferId(purchase);
+      TransferId id = refunded ? refundOf(purchase) : new TransferId(purchase);
       Money money = new Money(amount, currency);
       return refunded
           ? new Move(book, id, TAKINGS, BUYERS, money)
           : new Move(book, id, BUYERS, TAKINGS, money);
     }
+  }
+
+  /** The transfer that gives a purchase's money back; that of its payment has its own id. */
+  public static TransferId refundOf(UUID purchase) {
+    return TransferId.forKey("refund", purchase.toString());
   }
 
   /**

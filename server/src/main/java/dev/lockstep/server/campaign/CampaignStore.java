@@ -3,6 +3,7 @@ package dev.lockstep.server.campaign;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.Pool;
+import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.UnitShuffle;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What can be done with campaigns. Every method blocks, and commits. Thread-safe. */
@@ -101,6 +103,34 @@ final class CampaignStore {
           Campaign open = lockOpen(connection, id);
           open.items().forEach(item -> holds.pause(open.scope(), item.pool(), reason));
           return changed(connection, id, Change.PAUSE, actor, reason);
+        });
+  }
+
+  /**
+   * As {@link #pause}, by the server itself: stops those pools that sell, if any does. What is
+   * paused already keeps its reason, and nothing is written down.
+   */
+  boolean stop(long id, Predicate<PoolId> which, String reason, String actor) {
+    return transactor.call(
+        options("stop campaign"),
+        connection -> {
+          Optional<Campaign> open =
+              CampaignTable.lock(connection, id)
+                  .filter(campaign -> campaign.status() == Status.PUBLISHED);
+          if (open.isEmpty()) {
+            return false;
+          }
+          List<PoolId> selling =
+              holds.pools(connection, open.get().scope()).stream()
+                  .filter(pool -> pool.pauseReason().isEmpty())
+                  .map(Pool::id)
+                  .filter(which)
+                  .toList();
+          selling.forEach(pool -> holds.pause(open.get().scope(), pool, reason));
+          if (!selling.isEmpty()) {
+            changed(connection, id, Change.PAUSE, actor, reason);
+          }
+          return !selling.isEmpty();
         });
   }
 

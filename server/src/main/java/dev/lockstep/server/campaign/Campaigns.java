@@ -4,6 +4,7 @@ import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
@@ -89,6 +90,22 @@ public final class Campaigns {
   /** The seed, which is a secret until the campaign is drawn. Empty for a draft. Blocks. */
   public Optional<byte[]> seed(Connection connection, long id) throws SQLException {
     return CampaignTable.seed(connection, id);
+  }
+
+  /**
+   * Stops selling without being asked to: written down as what operators do is, and told on the
+   * sale's stream. An operator may resume it. Blocks, and commits unless the caller's transaction
+   * does.
+   *
+   * @return false if nothing of it was selling
+   */
+  public boolean stop(long id, String reason, String actor) {
+    return store.stop(id, pool -> true, reason, actor);
+  }
+
+  /** The same for one pool of it. */
+  public boolean stop(long id, PoolId pool, String reason, String actor) {
+    return store.stop(id, pool::equals, reason, actor);
   }
 
   /** What to say when a pool is paused with this reason. */

@@ -58,8 +58,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Purchases over HTTP: made in one call or of a cart, shown, refunded, reconciled; and the webhook
- * of the payment provider.
+ * Purchases over HTTP: made in one call or of a cart, shown, refunded; and the webhook of the
+ * payment provider.
  *
  * <p>Thread-safe. Its {@link #duties} look after unfinished purchases, those of earlier processes
  * included. The payments stay the caller's, and are to be closed after this.
@@ -95,7 +95,6 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private final Saga saga;
   private final Timer timer;
   private final StripeWebhook webhook;
-  private final Reconciliation reconciliation;
 
   /**
    * @param webhookSecret what the provider signs its events with
@@ -134,7 +133,6 @@ public final class Purchases implements Checkouts, AutoCloseable {
             this::reload);
     this.timer = new Timer(transactor, saga, refunds, timings);
     this.webhook = new StripeWebhook(vertx, transactor, saga, underWay, webhookSecret);
-    this.reconciliation = new Reconciliation(transactor, workers);
   }
 
   /** What is to be done by jobs. */
@@ -183,8 +181,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .answering(200, PurchaseView.SHAPE)
             .answering(202, PurchaseView.SHAPE)
             .handledBy(this::refund),
-        webhook.endpoint(),
-        reconciliation.endpoint());
+        webhook.endpoint());
   }
 
   /**

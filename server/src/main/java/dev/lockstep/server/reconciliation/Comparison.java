@@ -1,0 +1,232 @@
+package dev.lockstep.server.reconciliation;
+
+import dev.lockstep.server.account.SaleBooks;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
+ * what is wrong with them. Each statement is one snapshot, and finds everything by key; on the
+ * caller's connection, whose transaction plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
+ */
+final class Comparison {
+  private static final int MAX_REMEMBERED = 10_000;
+
+  private static final String OF_IDS =
+      """
+      WITH p AS MATERIALIZED (
+        SELECT %1$s FROM lockstep_server.purchase p WHERE p.campaign = ? AND p.id = ANY (?))
+      SELECT p.*, %2$s"""
+          .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
+
+  // In the order of their age, which is the order they lie in.
+  private static final String NEXT_BY_AGE =
+      """
+      WITH p AS MATERIALIZED (
+        SELECT %1$s FROM lockstep_server.purchase p
+        WHERE (p.created_at, p.campaign, p.id) > (?, ?, ?)
+        ORDER BY p.created_at, p.campaign, p.id LIMIT ?)
+      SELECT p.*, %2$s ORDER BY p.created_at, p.campaign, p.id"""
+          .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
+
+  // Only what waits for somebody: what has ended is not in the index.
+  private static final String OPEN =
+      """
+      WITH p AS MATERIALIZED (
+        SELECT %1$s FROM lockstep_server.purchase p
+        WHERE p.status IN (0, 1, 5)
+          AND (p.paid_at IS NOT NULL OR p.deadline <= now() - ? * interval '1 millisecond')
+        ORDER BY p.due_at LIMIT ?)
+      SELECT p.*, %2$s"""
+          .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
+
+  private static final String REFUNDS_BOOKED =
+      """
+      SELECT transfer, posted FROM lockstep.transfer
+      WHERE book = ? AND transfer = ANY (?) AND state = 1 AND source = 2 AND target = 1""";
+
+  // A purchase begins with a hold of its own id; few have another one now.
+  private static final String UNPAID =
+      """
+      SELECT h.scope, h.hold, h.buyer, h.ended_at
+      FROM lockstep.hold h
+      WHERE h.scope = ? AND h.hold = ANY (?) AND h.state = 1
+        AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
+          WHERE p.campaign = h.scope AND p.id = h.hold AND p.hold = h.hold
+            AND p.status IN (2, 5, 6) AND p.paid_at IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
+          WHERE p.campaign = h.scope AND p.hold = h.hold AND p.hold <> p.id
+            AND p.status IN (2, 5, 6) AND p.paid_at IS NOT NULL)""";
+
+  private static final String PURCHASES_OF =
+      """
+      SELECT id FROM lockstep_server.purchase WHERE campaign = ? AND id = ANY (?)
+      UNION
+      SELECT id FROM lockstep_server.purchase WHERE campaign = ? AND hold = ANY (?) AND hold <> id""";
+
+  private final Campaigns campaigns;
+  private final Judgement judgement;
+  private final long patienceMs;
+
+  /** What has been published never changes what it sells, nor for how much. */
+  private final Map<Long, Campaign> remembered = new ConcurrentHashMap<>();
+
+  Comparison(Campaigns campaigns, Judgement judgement, long patienceMs) {
+    this.campaigns = campaigns;
+    this.judgement = judgement;
+    this.patienceMs = patienceMs;
+  }
+
+  /** The place of a purchase in the order of their age. */
+  record Place(OffsetDateTime at, long campaign, UUID id) {
+    static final Place START =
+        new Place(OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC), 0, new UUID(0, 0));
+  }
+
+  /**
+   * What was found in a page, and where it ended.
+   *
+   * @param last of a page that is not empty
+   */
+  record Page(int purchases, Optional<Place> last, List<Finding> found) {}
+
+  Page next(Connection connection, Place after, int limit) throws SQLException {
+    List<PurchaseFacts> facts =
+        read(connection, NEXT_BY_AGE, after.at(), after.campaign(), after.id(), limit);
+    Optional<Place> last =
+        facts.isEmpty()
+            ? Optional.empty()
+            : Optional.of(place(facts.get(facts.size() - 1)));
+    return new Page(facts.size(), last, judge(connection, facts));
+  }
+
+  /** What has waited for too long, for the provider or for its goods. */
+  List<Finding> open(Connection connection, int limit) throws SQLException {
+    return judge(connection, read(connection, OPEN, patienceMs, limit));
+  }
+
+  List<Finding> purchases(Connection connection, long campaign, Collection<UUID> ids)
+      throws SQLException {
+    return ids.isEmpty()
+        ? List.of()
+        : judge(connection, read(connection, OF_IDS, campaign, SqlArray.uuids(ids)));
+  }
+
+  /** Holds that are sold and belong to no paid purchase. */
+  List<Finding> unpaid(Connection connection, long campaign, Collection<UUID> holds)
+      throws SQLException {
+    if (holds.isEmpty()) {
+      return List.of();
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Finding> found =
+        trip.query(
+            UNPAID,
+            row ->
+                Finding.ofHold(
+                    row.getLong(1),
+                    row.getObject(2, UUID.class),
+                    row.getString(3),
+                    row.getObject(4, OffsetDateTime.class).toInstant(),
+                    "sold, and no paid purchase says so"),
+            campaign,
+            SqlArray.uuids(holds));
+    trip.send();
+    return found.list();
+  }
+
+  /** Of holds that have just changed: whatever is wrong with them or with their purchases. */
+  List<Finding> holds(Connection connection, long campaign, Collection<UUID> holds)
+      throws SQLException {
+    if (holds.isEmpty()) {
+      return List.of();
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    SqlArray ids = SqlArray.uuids(holds);
+    Rows<UUID> purchases =
+        trip.query(
+            PURCHASES_OF, row -> row.getObject(1, UUID.class), campaign, ids, campaign, ids);
+    trip.send();
+    List<Finding> found = new ArrayList<>(unpaid(connection, campaign, holds));
+    found.addAll(purchases(connection, campaign, purchases.list()));
+    return found;
+  }
+
+  private static Place place(PurchaseFacts facts) {
+    return new Place(facts.createdAt().atOffset(ZoneOffset.UTC), facts.campaign(), facts.id());
+  }
+
+  private static List<PurchaseFacts> read(Connection connection, String sql, Object... parameters)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<PurchaseFacts> rows = trip.query(sql, PurchaseFacts::read, parameters);
+    trip.send();
+    return rows.list();
+  }
+
+  private List<Finding> judge(Connection connection, List<PurchaseFacts> facts)
+      throws SQLException {
+    List<Finding> found = new ArrayList<>();
+    Map<Long, List<PurchaseFacts>> refunded = new HashMap<>();
+    for (PurchaseFacts one : facts) {
+      found.addAll(judgement.of(one, campaign(connection, one.campaign())));
+      if (one.status() == PurchaseFacts.REFUNDED && one.book().since() != null) {
+        refunded.computeIfAbsent(one.campaign(), campaign -> new ArrayList<>()).add(one);
+      }
+    }
+    for (Map.Entry<Long, List<PurchaseFacts>> of : refunded.entrySet()) {
+      Map<UUID, Long> booked = refundsBooked(connection, of.getKey(), of.getValue());
+      for (PurchaseFacts one : of.getValue()) {
+        Judgement.refundBooked(
+                one, Optional.ofNullable(booked.get(SaleBooks.refundOf(one.id()).value())))
+            .ifPresent(found::add);
+      }
+    }
+    return found;
+  }
+
+  /** Written in the transaction that said refunded, so that who sees the one sees the other. */
+  private static Map<UUID, Long> refundsBooked(
+      Connection connection, long campaign, List<PurchaseFacts> refunded) throws SQLException {
+    Map<UUID, Long> booked = new HashMap<>();
+    RoundTrip trip = new RoundTrip(connection);
+    trip.query(
+        REFUNDS_BOOKED,
+        row -> booked.put(row.getObject(1, UUID.class), row.getLong(2)),
+        campaign,
+        SqlArray.uuids(
+            refunded.stream().map(one -> SaleBooks.refundOf(one.id()).value()).toList()));
+    trip.send();
+    return booked;
+  }
+
+  private Optional<Campaign> campaign(Connection connection, long id) throws SQLException {
+    Campaign known = remembered.get(id);
+    if (known != null) {
+      return Optional.of(known);
+    }
+    Optional<Campaign> found = campaigns.find(connection, id);
+    if (found.isPresent()) {
+      if (remembered.size() >= MAX_REMEMBERED) {
+        remembered.clear();
+      }
+      remembered.put(id, found.get());
+    }
+    return found;
+  }
+}

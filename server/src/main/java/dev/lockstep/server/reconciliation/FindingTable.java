@@ -1,0 +1,211 @@
+package dev.lockstep.server.reconciliation;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What does not agree. On the caller's connection. */
+final class FindingTable {
+  /** More of one kind are counted as so many; the first thousands tell enough. */
+  static final int MAX_OF_A_KIND = 10_000;
+
+  private static final String COLUMNS =
+      "kind, campaign, subject, purchase, hold, buyer, payment, amount, currency, since, detail";
+
+  // Ordered by its key, so that two nodes cannot wait for each other in a ring.
+  private static final String SAVE =
+      """
+      INSERT INTO lockstep_server.reconciliation_finding AS f (%s, found_at, seen_at, acted)
+      SELECT x.*, now(), now(), NOT (x.kind = ANY (?))
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::timestamptz[], ?) AS x (%s)
+      WHERE (SELECT count(*) FROM (SELECT 1 FROM lockstep_server.reconciliation_finding o
+             WHERE o.kind = x.kind LIMIT ?) c) < ?
+      ORDER BY x.campaign, x.kind, x.subject
+      ON CONFLICT (campaign, kind, subject) DO UPDATE
+      SET detail = excluded.detail, amount = excluded.amount, payment = excluded.payment, seen_at = now()
+      RETURNING kind, xmax = 0"""
+          .formatted(COLUMNS, COLUMNS);
+
+  private static final String COUNTS =
+      "SELECT kind, count(*) FROM lockstep_server.reconciliation_finding GROUP BY kind";
+
+  private static final String OF_KINDS =
+      "SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.reconciliation_finding WHERE kind = ANY (?)"
+          + " ORDER BY since, campaign, kind, subject LIMIT ?";
+
+  private static final String SEEN_LONGEST_AGO =
+      "SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.reconciliation_finding WHERE NOT (kind = ANY (?))"
+          + " ORDER BY seen_at LIMIT ?";
+
+  private static final String FORGET =
+      """
+      DELETE FROM lockstep_server.reconciliation_finding
+      WHERE campaign = ? AND kind = ? AND subject = ?""";
+
+  private static final String FORGET_SUBJECT =
+      "DELETE FROM lockstep_server.reconciliation_finding WHERE kind = ANY (?) AND subject = ?";
+
+  private static final String UNACTED =
+      "SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.reconciliation_finding WHERE NOT acted"
+          + " ORDER BY found_at LIMIT 1000";
+
+  private static final String ACTED =
+      """
+      UPDATE lockstep_server.reconciliation_finding SET acted = true
+      WHERE campaign = ? AND NOT acted AND found_at <= now() AND kind = ANY (?)""";
+
+  private FindingTable() {}
+
+  private record Key(long campaign, Kind kind, String subject) {}
+
+  /** Keeps findings; returns how many of each kind were not known before. */
+  static Map<Kind, Integer> save(Connection connection, Collection<Finding> findings)
+      throws SQLException {
+    Map<Kind, Integer> fresh = new EnumMap<>(Kind.class);
+    if (findings.isEmpty()) {
+      return fresh;
+    }
+    Map<Key, Finding> byKey = new LinkedHashMap<>();
+    findings.forEach(one -> byKey.put(new Key(one.campaign(), one.kind(), one.subject()), one));
+    List<Finding> all = List.copyOf(byKey.values());
+    RoundTrip trip = new RoundTrip(connection);
+    trip.query(
+        SAVE,
+        row -> {
+          if (row.getBoolean(2)) {
+            Kind.find(row.getString(1)).ifPresent(kind -> fresh.merge(kind, 1, Integer::sum));
+          }
+          return true;
+        },
+        kinds(Kind::pauses),
+        texts(all, one -> one.kind().label()),
+        SqlArray.bigints(all.stream().map(Finding::campaign).toList()),
+        texts(all, Finding::subject),
+        texts(all, Finding::purchase),
+        texts(all, Finding::hold),
+        texts(all, Finding::buyer),
+        texts(all, Finding::payment),
+        SqlArray.bigints(all.stream().map(Finding::amount).toList()),
+        texts(all, Finding::currency),
+        texts(all, one -> one.since().toString()),
+        texts(all, Finding::detail),
+        MAX_OF_A_KIND,
+        MAX_OF_A_KIND);
+    trip.send();
+    return fresh;
+  }
+
+  static Map<Kind, Long> counts(Connection connection) throws SQLException {
+    Map<Kind, Long> counts = new EnumMap<>(Kind.class);
+    RoundTrip trip = new RoundTrip(connection);
+    trip.query(
+        COUNTS,
+        row -> {
+          long count = row.getLong(2);
+          Kind.find(row.getString(1)).ifPresent(kind -> counts.put(kind, count));
+          return true;
+        });
+    trip.send();
+    return counts;
+  }
+
+  static List<Finding> list(Connection connection, Kind.Group group, int limit)
+      throws SQLException {
+    return read(connection, OF_KINDS, kinds(kind -> kind.group() == group), limit);
+  }
+
+  /** Those that the database alone can tell, the ones seen longest ago first. */
+  static List<Finding> toLookAtAgain(Connection connection, int limit) throws SQLException {
+    return read(connection, SEEN_LONGEST_AGO, kinds(Kind::ofProvider), limit);
+  }
+
+  static void forget(Connection connection, Collection<Finding> mended) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    for (Finding one : mended) {
+      trip.update(FORGET, one.campaign(), one.kind().label(), one.subject());
+    }
+    trip.send();
+  }
+
+  /** Whatever the provider was said to disagree about with this payment or refund. */
+  static void forgetOfProvider(Connection connection, String subject) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(FORGET_SUBJECT, kinds(Kind::ofProvider), subject);
+    trip.send();
+  }
+
+  /** What a campaign is still to be paused for. */
+  static List<Finding> unacted(Connection connection) throws SQLException {
+    return read(connection, UNACTED);
+  }
+
+  static void acted(Connection connection, long campaign) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(ACTED, campaign, kinds(Kind::pauses));
+    trip.send();
+  }
+
+  private static List<Finding> read(Connection connection, String sql, Object... parameters)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<List<Finding>> rows = trip.query(sql, FindingTable::finding, parameters);
+    trip.send();
+    return rows.list().stream().flatMap(List::stream).toList();
+  }
+
+  /** None, of a kind that a newer release has written. */
+  private static List<Finding> finding(ResultSet row) throws SQLException {
+    List<Finding> found = new ArrayList<>();
+    Kind kind = Kind.find(row.getString(1)).orElse(null);
+    if (kind != null) {
+      found.add(
+          new Finding(
+              kind,
+              row.getLong(2),
+              row.getString(3),
+              row.getString(4),
+              row.getString(5),
+              row.getString(6),
+              row.getString(7),
+              row.getLong(8),
+              row.getString(9),
+              row.getObject(10, OffsetDateTime.class).toInstant(),
+              row.getString(11)));
+    }
+    return found;
+  }
+
+  private static SqlArray kinds(Function<Kind, Boolean> which) {
+    return SqlArray.texts(
+        java.util.Arrays.stream(Kind.values())
+            .filter(which::apply)
+            .map(Kind::label)
+            .collect(Collectors.toList()));
+  }
+
+  private static SqlArray texts(
+      List<Finding> findings, Function<Finding, @Nullable String> column) {
+    List<@Nullable String> values = new ArrayList<>();
+    findings.forEach(one -> values.add(column.apply(one)));
+    return SqlArray.texts(values);
+  }
+}

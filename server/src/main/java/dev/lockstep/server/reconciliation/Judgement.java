@@ -1,0 +1,206 @@
+package dev.lockstep.server.reconciliation;
+
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.Item;
+import dev.lockstep.server.reconciliation.PurchaseFacts.Book;
+import dev.lockstep.server.reconciliation.PurchaseFacts.Goods;
+import dev.lockstep.server.reconciliation.PurchaseFacts.Line;
+import dev.lockstep.server.reconciliation.PurchaseFacts.Unit;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What is wrong with a purchase, given everything that is known of it in one snapshot. A pure
+ * function: a purchase changes together with its hold and its book, so that what is compared here
+ * needs no patience, but for what waits for the provider.
+ */
+final class Judgement {
+  private final Duration patience;
+
+  /**
+   * @param patience how long something may be under way before it is wrong
+   */
+  Judgement(Duration patience) {
+    this.patience = patience;
+  }
+
+  /**
+   * @param campaign what it was bought from; empty: goods are not valued
+   */
+  List<Finding> of(PurchaseFacts facts, Optional<Campaign> campaign) {
+    List<Finding> found = new ArrayList<>();
+    if (facts.paidAt() == null) {
+      unpaid(facts, found);
+    } else {
+      paid(facts, facts.paidAt(), campaign, found);
+    }
+    booked(facts, found);
+    return found;
+  }
+
+  private void unpaid(PurchaseFacts facts, List<Finding> found) {
+    boolean open =
+        facts.status() == PurchaseFacts.PENDING || facts.status() == PurchaseFacts.REQUIRES_ACTION;
+    if (open && isLong(facts, facts.deadline())) {
+      add(found, Kind.UNSETTLED, facts, facts.deadline(), "the provider has not said how it ended");
+    }
+  }
+
+  private void paid(
+      PurchaseFacts facts, Instant paidAt, Optional<Campaign> campaign, List<Finding> found) {
+    boolean sold = facts.goods().map(Goods::sold).orElse(false);
+    switch (facts.status()) {
+      case PurchaseFacts.COMPLETED -> {
+        if (!sold) {
+          add(found, Kind.PAID_NOT_SOLD, facts, paidAt, "completed, and its hold is not sold");
+        } else {
+          campaign.ifPresent(of -> valued(facts, of, paidAt, found));
+        }
+      }
+      case PurchaseFacts.FAILED, PurchaseFacts.EXPIRED ->
+          add(found, Kind.PAID_AND_ENDED, facts, paidAt, "paid, and ended without goods or refund");
+      case PurchaseFacts.REFUNDING -> {
+        if (isLong(facts, facts.changedAt())) {
+          add(found, Kind.REFUND_NOT_DONE, facts, paidAt, "the refund is not done");
+        }
+      }
+      case PurchaseFacts.REFUNDED -> {
+        if (sold && !facts.drawn()) {
+          add(found, Kind.REFUNDED_NOT_RETURNED, facts, paidAt, "refunded, and still sold");
+        }
+      }
+      default -> {
+        if (isLong(facts, facts.changedAt())) {
+          add(found, Kind.PAID_LATE, facts, paidAt, "paid late, neither sold nor given back");
+        }
+      }
+    }
+  }
+
+  /** What is sold, against what was paid: its value first, then each line and position. */
+  private static void valued(
+      PurchaseFacts facts, Campaign campaign, Instant paidAt, List<Finding> found) {
+    Goods goods = facts.goods().orElseThrow();
+    long value =
+        goods.lines().stream().mapToLong(line -> line.quantity() * price(campaign, line)).sum();
+    String worth =
+        "paid %d %s, what is sold is worth %d".formatted(facts.amount(), facts.currency(), value);
+    if (value > facts.amount()) {
+      add(found, Kind.MORE_THAN_PAID, facts, paidAt, worth);
+    } else if (value < facts.amount()) {
+      add(found, Kind.LESS_THAN_PAID, facts, paidAt, worth);
+    } else if (!sameLines(facts, goods, campaign)) {
+      add(
+          found,
+          Kind.OTHER_THAN_PAID,
+          facts,
+          paidAt,
+          "what is sold is worth what was paid, but is not what was paid for");
+    }
+  }
+
+  private static long price(Campaign campaign, Line line) {
+    return knows(campaign, line.pool()) ? campaign.item(new PoolId(line.pool())).price() : 0;
+  }
+
+  private static boolean knows(Campaign campaign, long pool) {
+    return pool >= 1 && pool <= campaign.items().size();
+  }
+
+  private static boolean sameLines(PurchaseFacts facts, Goods goods, Campaign campaign) {
+    JsonArray items = new JsonArray(facts.items());
+    if (items.isEmpty()) {
+      return true;
+    }
+    Map<Long, Integer> wanted = new TreeMap<>();
+    Set<Unit> wantedUnits = new HashSet<>();
+    for (Object one : items) {
+      JsonObject line = (JsonObject) one;
+      String code = String.valueOf(line.getValue(line.containsKey("sku") ? "sku" : "layer"));
+      Optional<Item> item = campaign.item(code);
+      if (item.isEmpty()) {
+        return false;
+      }
+      long pool = item.get().pool().value();
+      wanted.merge(pool, line.getInteger("quantity", 0), Integer::sum);
+      for (Object position : line.getJsonArray("positions", new JsonArray())) {
+        // Columns count from 1, units from 0.
+        wantedUnits.add(new Unit(pool, ((JsonObject) position).getInteger("column") - 1));
+      }
+    }
+    Map<Long, Integer> got = new TreeMap<>();
+    goods.lines().forEach(line -> got.merge(line.pool(), line.quantity(), Integer::sum));
+    return wanted.equals(got)
+        && (wantedUnits.isEmpty() || wantedUnits.equals(new HashSet<>(goods.units())));
+  }
+
+  /** A payment is posted with the step that learns of it; what was before the book is not in it. */
+  private static void booked(PurchaseFacts facts, List<Finding> found) {
+    Book book = facts.book();
+    Instant since = book.since();
+    if (since == null) {
+      return;
+    }
+    Instant paidAt = facts.paidAt();
+    Long posted = book.posted();
+    if (paidAt == null) {
+      if (posted != null) {
+        add(
+            found,
+            Kind.BOOKS_DIFFER,
+            facts,
+            facts.changedAt(),
+            "the book has %d of it, though it is not paid".formatted(posted));
+      }
+    } else if (!paidAt.isBefore(since)
+        && (posted == null || posted != facts.amount() || !book.rightWay())) {
+      add(
+          found,
+          Kind.BOOKS_DIFFER,
+          facts,
+          paidAt,
+          posted == null
+              ? "paid, and the book does not have it"
+              : "paid %d, the book has %d%s"
+                  .formatted(facts.amount(), posted, book.rightWay() ? "" : " the other way"));
+    }
+  }
+
+  /** A refund is posted with the step that completes it. */
+  static Optional<Finding> refundBooked(PurchaseFacts facts, Optional<Long> posted) {
+    Instant since = facts.book().since();
+    Instant paidAt = facts.paidAt();
+    if (since == null
+        || paidAt == null
+        || paidAt.isBefore(since)
+        || posted.equals(Optional.of(facts.amount()))) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        Finding.of(
+            Kind.BOOKS_DIFFER,
+            facts,
+            facts.changedAt(),
+            "refunded %d, the book has given back %d"
+                .formatted(facts.amount(), posted.orElse(0L))));
+  }
+
+  private boolean isLong(PurchaseFacts facts, Instant since) {
+    return since.plus(patience).isBefore(facts.now());
+  }
+
+  private static void add(
+      List<Finding> found, Kind kind, PurchaseFacts facts, Instant since, String detail) {
+    found.add(Finding.of(kind, facts, since, detail));
+  }
+}

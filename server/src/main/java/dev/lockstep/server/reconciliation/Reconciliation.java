@@ -1,0 +1,186 @@
+package dev.lockstep.server.reconciliation;
+
+import static io.vertx.core.http.HttpMethod.GET;
+
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.duty.DutyState;
+import dev.lockstep.server.duty.DutyThread;
+import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.purchase.Timings;
+import dev.lockstep.tx.Transactor;
+import io.micrometer.core.instrument.Counter;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares money with goods, by itself and every minute, on one node for all; and says over HTTP
+ * and as metrics what does not agree. See {@link Look} for how, {@link Kind} for what.
+ *
+ * <p>Thread-safe. It looks on a thread of its own; requests wait for it a bounded time.
+ */
+public final class Reconciliation implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
+
+  private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(1);
+  private static final Duration WHILE_SWEEPING = Duration.ofSeconds(1);
+  private static final Duration SWEEP_BUDGET = Duration.ofSeconds(10);
+  private static final Duration LONGEST_LOOK = Duration.ofMinutes(5);
+  private static final Duration LEASE = Duration.ofSeconds(10);
+
+  /** What a request waits for at most, and of that how long slices are gone on with. */
+  private static final Duration REQUEST_WAIT = Duration.ofSeconds(3);
+
+  private static final Duration REQUEST_BUDGET = Duration.ofSeconds(1);
+  private static final Duration RETRY = Duration.ofMillis(50);
+
+  /** In times of what an unfinished purchase is looked after. */
+  private static final int PATIENCE_TIMES = 6;
+
+  private final Transactor transactor;
+  private final Workers workers;
+  private final Duration interval;
+  private final DutyState duty;
+  private final Look look;
+  private final DutyThread<Optional<Boolean>> whole;
+  private final DutyThread<Optional<Boolean>> brief;
+  private final Map<Kind, Counter> found = new EnumMap<>(Kind.class);
+  private volatile Map<Kind, Long> counts = Map.of();
+  private volatile @Nullable Instant checkedAt;
+
+  public Reconciliation(
+      Transactor transactor,
+      Workers workers,
+      Campaigns campaigns,
+      Timings timings,
+      Metrics metrics) {
+    this.transactor = transactor;
+    this.workers = workers;
+    Duration patience = timings.lookAfter().multipliedBy(PATIENCE_TIMES);
+    this.interval = patience.compareTo(LONGEST_INTERVAL) < 0 ? patience : LONGEST_INTERVAL;
+    this.duty = new DutyState(transactor, "reconciliation", LEASE);
+    Comparison comparison =
+        new Comparison(campaigns, new Judgement(patience), patience.toMillis());
+    this.look =
+        new Look(
+            transactor,
+            campaigns,
+            comparison,
+            duty,
+            (kind, count) -> found.get(kind).increment(count));
+    this.whole = new DutyThread<>("reconciliation", () -> look(SWEEP_BUDGET));
+    this.brief = new DutyThread<>("reconciliation-now", this::lookNow);
+    for (Kind kind : Kind.values()) {
+      found.put(
+          kind,
+          metrics.counter(
+              "lockstep.reconciliation.found",
+              "What was found not to agree between money, goods, books and the provider.",
+              "kind",
+              kind.label()));
+      metrics.gauge(
+          "lockstep.reconciliation.findings",
+          "What does not agree now between money, goods, books and the provider.",
+          () -> counts.getOrDefault(kind, 0L),
+          "kind",
+          kind.label());
+    }
+    metrics.gauge(
+        "lockstep.reconciliation.check.timestamp.seconds",
+        "When money and goods were last compared, in seconds since 1970; not a number before.",
+        () -> {
+          Instant at = checkedAt;
+          return at == null ? Double.NaN : at.toEpochMilli() / 1_000.0;
+        });
+  }
+
+  /** What is to be done by jobs. */
+  public Duties duties() {
+    return Duties.none().paced(interval, "reconciliation", job -> lookOnce());
+  }
+
+  public List<Endpoint> endpoints() {
+    return List.of(
+        Endpoint.of(GET, "/v1/reconciliation", "Lists money without goods, and goods without.")
+            .by(Role.OPERATOR)
+            .withQuery("latest", "true: what the last look found, without looking now.")
+            .answering(200, ReportView.SHAPE)
+            .handledBy(this::report));
+  }
+
+  /** Learns what another node has found, for this node's figures. Blocks. */
+  public void refresh() {
+    counts = transactor.call(FindingTable::counts);
+    String at = duty.read().getString("checkedAt");
+    checkedAt = at == null ? null : Instant.parse(at);
+  }
+
+  private Duration lookOnce() throws InterruptedException {
+    boolean more = whole.ask(LONGEST_LOOK).flatMap(swept -> swept).orElse(false);
+    return more && WHILE_SWEEPING.compareTo(interval) < 0 ? WHILE_SWEEPING : interval;
+  }
+
+  /** Another node may be looking: that is over in a moment, unless it goes through everything. */
+  private Optional<Boolean> lookNow() {
+    long end = System.nanoTime() + REQUEST_WAIT.toNanos();
+    Optional<Boolean> looked = look(REQUEST_BUDGET);
+    while (looked.isEmpty() && System.nanoTime() < end && !Thread.currentThread().isInterrupted()) {
+      LockSupport.parkNanos(RETRY.toNanos());
+      looked = look(REQUEST_BUDGET);
+    }
+    return looked;
+  }
+
+  private synchronized Optional<Boolean> look(Duration budget) {
+    Optional<Boolean> more = look.run(budget);
+    refresh();
+    return more;
+  }
+
+  /** Looks first, as far as that goes in a moment; what another node finds is shown as it is. */
+  private Future<Answer> report(Request request) {
+    if (request.query("latest").filter("true"::equals).isPresent()) {
+      return workers.run(this::shown).map(Answer::ok);
+    }
+    return workers
+        .run(
+            () -> {
+              try {
+                brief.ask(REQUEST_WAIT);
+              } catch (RuntimeException e) {
+                log.warn("Money and goods were not compared for a request: {}", e.toString());
+              }
+              return shown();
+            })
+        .map(Answer::ok);
+  }
+
+  private JsonObject shown() {
+    JsonObject state = duty.read();
+    return transactor.call(
+        connection ->
+            ReportView.read(
+                connection, FindingTable.counts(connection), state, new JsonObject()));
+  }
+
+  @Override
+  public void close() {
+    brief.close();
+    whole.close();
+  }
+}

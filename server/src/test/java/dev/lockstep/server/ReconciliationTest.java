@@ -1,0 +1,187 @@
+package dev.lockstep.server;
+
+import static dev.lockstep.server.Client.order;
+import static dev.lockstep.server.Client.sku;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.Race;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * What parts money from goods is found by the server itself, whoever did it, and goods without money
+ * stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
+ */
+@Timeout(120)
+class ReconciliationTest {
+  @RegisterExtension static final RunningServer server = new RunningServer(RunningServer.PAYMENTS);
+  @RegisterExtension static final StreamStage streams = new StreamStage(server);
+
+  /** What a hand does to the one purchase of a campaign, who paid 500 for two of A. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          paidNotSold         | moneyWithoutGoods | false | UPDATE lockstep.hold SET state = 2 WHERE scope = :c
+          paidLate            | moneyWithoutGoods | false | UPDATE lockstep_server.purchase SET status = 0, changed_at = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c
+          paidAndEnded        | moneyWithoutGoods | false | UPDATE lockstep_server.purchase SET status = 3 WHERE campaign = :c
+          lessThanPaid        | moneyWithoutGoods | false | UPDATE lockstep.hold SET quantities = '{1}' WHERE scope = :c
+          refundNotDone       | moneyWithoutGoods | false | UPDATE lockstep_server.purchase SET status = 5, changed_at = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c
+          soldUnpaid          | goodsWithoutMoney | true  | DELETE FROM lockstep_server.purchase WHERE campaign = :c
+          moreThanPaid        | goodsWithoutMoney | true  | UPDATE lockstep.hold SET quantities = '{5}' WHERE scope = :c
+          otherThanPaid       | goodsWithoutMoney | true  | UPDATE lockstep.hold SET pools = '{2}' WHERE scope = :c
+          refundedNotReturned | goodsWithoutMoney | true  | UPDATE lockstep_server.purchase SET status = 6 WHERE campaign = :c
+          unsettled           | unsettled         | true  | UPDATE lockstep_server.purchase SET status = 1, paid_at = NULL, deadline = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c
+          booksDiffer         | books             | false | UPDATE lockstep.transfer SET amount = 400, posted = 400 WHERE book = :c
+          """)
+  void whatAHandPartsIsFoundWithoutBeingAskedFor(
+      String kind, String list, boolean pauses, String byHand) throws Exception {
+    String campaign = server.published(twoProducts());
+    buy(campaign, "one", 2);
+    double before = found(kind);
+
+    server.database().execute(byHand.replace(":c", campaign));
+
+    Await.until(kind + " is counted", () -> found(kind) > before);
+    Await.until("it is shown", () -> metric("lockstep_reconciliation_findings", kind) > 0);
+    JsonObject report =
+        server.operator().get("/v1/reconciliation?latest=true").expect(200);
+    assertThat(report.getBoolean("ok")).isFalse();
+    assertThat(report.getJsonObject("kinds").getLong(kind)).isPositive();
+    assertThat(entries(report, list, campaign))
+        .extracting(entry -> entry.getString("kind"))
+        .contains(kind);
+    if (pauses) {
+      Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
+      assertThat(campaign(campaign).getString("pauseReason")).contains("Money and goods disagree");
+    }
+  }
+
+  @Test
+  void anAutomaticPauseIsWrittenDownAndToldOnTheStreamAndAnOperatorMayResume() throws Exception {
+    streams.define("sales", streams.webhook("hook", "/sales"));
+    String campaign = server.drop(10, null);
+    buy(campaign, "one", 1);
+    String change = "UPDATE lockstep.hold SET quantities = '{%d}' WHERE scope = %s";
+
+    server.database().execute(change.formatted(5, campaign));
+
+    Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
+    JsonArray actions =
+        server
+            .operator()
+            .get("/v1/campaigns/" + campaign + "/actions")
+            .expect(200)
+            .getJsonArray("items");
+    JsonObject action = actions.getJsonObject(actions.size() - 1);
+    assertThat(action.getString("action")).isEqualTo("pause");
+    assertThat(action.getString("actor")).isEqualTo("lockstep: reconciliation");
+    assertThat(action.getString("reason")).contains("250", "1250");
+    Await.until(
+        "the stream tells",
+        () ->
+            streams.events("sales", campaign).stream()
+                .anyMatch(event -> event.getString("type").equals("campaign.paused")));
+
+    server.operator().post("/v1/campaigns/" + campaign + "/resume", null).expect(200);
+    // It still disagrees, and is looked at again and again; who resumed knows.
+    String seen = "SELECT count(*) FROM lockstep_server.reconciliation_finding WHERE campaign = %s";
+    String looks =
+        "SELECT max(seen_at) > now() - interval '1 s' FROM lockstep_server.reconciliation_finding"
+            + " WHERE campaign = "
+            + campaign;
+    server.operator().get("/v1/reconciliation").expect(200);
+    assertThat(server.database().query(looks, row -> row.getBoolean(1))).containsExactly(true);
+    assertThat(campaign(campaign).getBoolean("paused")).isFalse();
+
+    server.database().execute(change.formatted(1, campaign));
+    Await.until(
+        "what agrees again is forgotten",
+        () -> server.database().queryLong(seen.formatted(campaign)) == 0);
+  }
+
+  @Test
+  void aBusySaleWithRefundsAndDeclinedCardsRaisesNoAlarm() throws Exception {
+    String campaign = server.published(twoProducts());
+    Client shop = server.service();
+    String purchases = "/v1/campaigns/" + campaign + "/purchases";
+    Race.<Boolean>of(8)
+        .run(
+            caller -> {
+              for (int i = 0; i < 25; i++) {
+                String card = i % 5 == 4 ? "pm_card_chargeDeclined" : "pm_card_visa";
+                Client.Reply reply =
+                    shop.post(
+                        purchases,
+                        "busy-" + caller + "-" + i,
+                        order("buyer-" + caller, card, sku(i % 2 == 0 ? "A" : "B", 1 + i % 3)));
+                if (reply.status() == 201 && i % 4 == 0) {
+                  server
+                      .operator()
+                      .post(
+                          "/v1/purchases/" + reply.json().getString("id") + "/refund",
+                          "refund-" + caller + "-" + i,
+                          null);
+                }
+                // Asked all the time, on top of what it does by itself.
+                JsonObject report = server.operator().get("/v1/reconciliation").expect(200);
+                for (String list :
+                    List.of("moneyWithoutGoods", "goodsWithoutMoney", "unsettled", "books")) {
+                  assertThat(entries(report, list, campaign)).isEmpty();
+                }
+              }
+              return true;
+            })
+        .valuesOrThrow();
+    assertThat(campaign(campaign).getBoolean("paused")).isFalse();
+  }
+
+  private static void buy(String campaign, String key, int quantity) throws Exception {
+    server
+        .service()
+        .post(
+            "/v1/campaigns/" + campaign + "/purchases",
+            key,
+            order("buyer", "pm_card_visa", sku("A", quantity)))
+        .expect(201);
+  }
+
+  private static JsonObject twoProducts() {
+    JsonObject drop = RunningServer.dropOf(1_000);
+    JsonObject other = drop.getJsonArray("products").getJsonObject(0).copy().put("sku", "B");
+    drop.getJsonArray("products").add(other);
+    return drop;
+  }
+
+  private static JsonObject campaign(String id) throws Exception {
+    return server.anyone().get("/v1/campaigns/" + id).expect(200);
+  }
+
+  private static List<JsonObject> entries(JsonObject report, String list, String campaign) {
+    return report.getJsonArray(list).stream()
+        .map(JsonObject.class::cast)
+        .filter(entry -> entry.getString("campaign").equals(campaign))
+        .toList();
+  }
+
+  private static double found(String kind) throws Exception {
+    return metric("lockstep_reconciliation_found_total", kind);
+  }
+
+  private static double metric(String name, String kind) throws Exception {
+    Matcher line =
+        Pattern.compile("(?m)^" + name + "\\{kind=\"" + kind + "\"} (\\S+)$")
+            .matcher(server.anyone().get("/metrics").response().body());
+    assertThat(line.find()).as("the metric of " + kind).isTrue();
+    return Double.parseDouble(line.group(1));
+  }
+}
