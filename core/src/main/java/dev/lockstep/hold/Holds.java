@@ -105,7 +105,8 @@ public final class Holds implements AutoCloseable {
   /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
   public <R extends HoldOutcome, P> CompletionStage<R> submit(
       HoldCommand<R> command, Companion<P> companion, P payload) {
-    return submit(Ask.of(config.requireWithinLimits(command), new Attachment<>(companion, payload)));
+    return submit(
+        Ask.of(config.requireWithinLimits(command), new Attachment<>(companion, payload)));
   }
 
   /**

@@ -1,7 +1,7 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.LockOrder;
+import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;

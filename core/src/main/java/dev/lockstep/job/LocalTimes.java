@@ -13,7 +13,10 @@ import java.util.Optional;
 @FunctionalInterface
 public interface LocalTimes {
 
-  /** The first time after this one; empty: never again. */
+  /**
+   * The first time after this one; empty: never again. Depends on nothing else: whatever a schedule
+   * is asked from, its times are the same.
+   */
   Optional<LocalDateTime> next(LocalDateTime after);
 
   /** Once a year, on a date. */

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -21,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap) {
   public static final int MAX_PREVIEW = 1_000;
+  // So many occurrences are walked through before it is asked how many there are.
+  private static final int SHORT_WALK = 100;
   // A recurrence that has no time in so many changes of the clocks (two a year) has none at all.
   private static final int MAX_SEGMENTS = 200;
 
@@ -125,7 +128,8 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
   }
 
   /**
-   * What there is to do now.
+   * What there is to do now. Takes no longer after a year away than after a day: however many were
+   * missed, it looks at a few thousand of them.
    *
    * @param after the occurrence that was run last, or when it all began
    * @param limit of {@link CatchUp#ALL}: the last so many, so that a year of minutes does not come
@@ -135,22 +139,74 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
     if (limit < 1 || limit > MAX_PREVIEW) {
       throw new IllegalArgumentException("The limit is 1 to %d".formatted(MAX_PREVIEW));
     }
-    int keep =
-        switch (catchUp) {
-          case ALL -> limit;
-          case LATEST -> 1;
-          case NONE -> 0;
-        };
-    ArrayDeque<Occurrence> missed = new ArrayDeque<>();
-    Optional<Occurrence> next = next(after);
-    while (next.isPresent() && !next.get().at().isAfter(now)) {
-      missed.add(next.get());
-      if (missed.size() > keep) {
-        missed.remove();
+    return switch (catchUp) {
+      case ALL -> latest(after, now, limit);
+      case LATEST -> latest(after, now, 1);
+      case NONE -> new Due(List.of(), next(after.isAfter(now) ? after : now));
+    };
+  }
+
+  /**
+   * The last occurrences up to now. Walks from the start if they are few. If not, it looks for a
+   * start from which they are enough and still few: first where they would be if they came evenly,
+   * then by halving. No two occurrences share an instant, so there is such a start.
+   */
+  private Due latest(Instant after, Instant now, int wanted) {
+    int most = 4 * wanted + SHORT_WALK;
+    Instant tooMany = after;
+    Instant tooFew = now;
+    boolean halve = false;
+    Walk walk = walk(after, now, wanted, most);
+    while (!(walk.arrived() && (walk.seen() >= wanted || walk.from().equals(after)))) {
+      Duration even = Duration.between(walk.from(), walk.to()).multipliedBy(2L * wanted);
+      Instant start = now.minus(even.dividedBy(Math.max(1, walk.seen())));
+      if (walk.arrived()) {
+        tooFew = walk.from();
+      } else {
+        tooMany = walk.from();
       }
-      next = next(next.get().at());
+      if (halve || !start.isAfter(tooMany) || !start.isBefore(tooFew)) {
+        start = tooMany.plus(Duration.between(tooMany, tooFew).dividedBy(2));
+      }
+      if (start.equals(tooMany)) {
+        throw new IllegalStateException("Local times that depend on more than the time before");
+      }
+      halve = !halve;
+      walk = walk(start, now, wanted, most);
     }
-    return new Due(List.copyOf(missed), next);
+    return new Due(List.copyOf(walk.last()), walk.next());
+  }
+
+  /**
+   * Occurrences one after the other.
+   *
+   * @param to where it ended
+   * @param last the last of them
+   * @param next the first after now, if it has arrived there
+   */
+  private record Walk(
+      Instant from,
+      Instant to,
+      int seen,
+      ArrayDeque<Occurrence> last,
+      Optional<Occurrence> next,
+      boolean arrived) {}
+
+  private Walk walk(Instant from, Instant now, int wanted, int most) {
+    ArrayDeque<Occurrence> last = new ArrayDeque<>();
+    Instant at = from;
+    for (int seen = 0; seen <= most; seen++) {
+      Optional<Occurrence> next = next(at);
+      if (next.isEmpty() || next.get().at().isAfter(now)) {
+        return new Walk(from, at, seen, last, next, true);
+      }
+      at = next.get().at();
+      last.add(next.get());
+      if (last.size() > wanted) {
+        last.remove();
+      }
+    }
+    return new Walk(from, at, most + 1, last, Optional.empty(), false);
   }
 
   /** Time without a change of the clocks, in which local times and instants run side by side. */

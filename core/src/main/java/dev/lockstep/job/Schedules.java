@@ -11,12 +11,13 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Jobs that recur: each occurrence becomes one job, once, over all nodes.
@@ -30,10 +31,11 @@ public final class Schedules {
 
   public static final int REMOVAL_BATCH = 1_000;
 
+  private static final Logger log = LoggerFactory.getLogger(Schedules.class);
   private static final String TICK = "lockstep-tick";
   // Later than this an occurrence counts as missed.
   private static final Duration ON_TIME = Duration.ofMinutes(1);
-  // Of the occurrences missed while nothing ran, at most so many are run.
+  // Of the occurrences missed while nothing ran, the last so many are run: one statement's worth.
   private static final int MAX_CAUGHT_UP = 1_000;
   private static final int TICK_ATTEMPTS = 100;
 
@@ -94,7 +96,7 @@ public final class Schedules {
           Instant now = table.now();
           table.insert(id, schedule, now);
           Optional<Occurrence> next = recurrence.next(now);
-          setNext(c, id, 1, now, Optional.empty(), next);
+          setNext(c, id, 1, new Progress(now, Optional.empty()), next);
           return new Schedule(id, schedule, next.map(Occurrence::at), 1);
         });
   }
@@ -130,9 +132,11 @@ public final class Schedules {
   }
 
   /**
-   * Replaces a schedule's content. Its next run is the first after now by the new content that is
-   * not the one that ran last: a birthday moved within the year, or a day that begins again in
-   * another zone, is not run twice. The caller commits.
+   * Replaces a schedule's content. What is due by now runs under the old content first: its jobs
+   * are enqueued here, as its catch-up policy says, also while {@link #QUEUE} is paused. The next
+   * run is the first after now by the new content that is not the one that ran last: a birthday
+   * moved within the year, or a day that begins again in another zone, is not run twice. The caller
+   * commits.
    */
   public EditResult change(
       Connection connection, ScheduleId id, OptionalInt version, NewSchedule content) {
@@ -143,18 +147,22 @@ public final class Schedules {
         id,
         version,
         (c, row) -> {
+          Progress progress = runDueBeforeEdit(c, row);
           int next = row.schedule().version() + 1;
           new ScheduleTable(c).update(id, content, next);
-          Optional<Occurrence> at = recurrence.next(row.now());
+          Optional<Occurrence> at = recurrence.next(progress.doneUntil());
           while (at.isPresent()
-              && recurrence.times().period(at.get().local()).equals(row.lastPeriod())) {
+              && progress.lastPeriod().equals(Optional.of(period(recurrence, at.get())))) {
             at = recurrence.next(at.get().at());
           }
-          setNext(c, id, next, row.doneUntil(), Optional.ofNullable(row.lastPeriod()), at);
+          setNext(c, id, next, progress, at);
         });
   }
 
-  /** Removes a schedule; jobs that it has made stay. The caller commits. */
+  /**
+   * Removes a schedule. Jobs that it has made stay; what is due and not yet a job is dropped. The
+   * caller commits.
+   */
   public EditResult delete(Connection connection, ScheduleId id, OptionalInt version) {
     return edit(connection, id, version, (c, row) -> new ScheduleTable(c).delete(id));
   }
@@ -218,33 +226,69 @@ public final class Schedules {
     }
     ScheduleRow row = found.get();
     Recurrence recurrence = recurrence(row);
-    CatchUp catchUp = row.schedule().content().catchUp();
-    // From just before the one that this tick is for, which an edit may have chosen.
+    Due due = due(row, recurrence);
+    Progress progress = run(connection, row, recurrence, due);
+    setNext(connection, tick.schedule(), tick.version(), progress, due.next());
+  }
+
+  /** Up to where occurrences are done with, and which period ran last. */
+  private record Progress(Instant doneUntil, Optional<String> lastPeriod) {
+    static Progress of(ScheduleRow row) {
+      // A transaction that began before the last run sees an earlier time.
+      return new Progress(max(row.doneUntil(), row.now()), Optional.ofNullable(row.lastPeriod()));
+    }
+  }
+
+  private Progress runDueBeforeEdit(Connection connection, ScheduleRow row) throws SQLException {
+    Optional<Instant> next = row.schedule().nextAt();
+    if (next.isEmpty() || next.get().isAfter(row.now())) {
+      return Progress.of(row);
+    }
+    Recurrence recurrence;
+    try {
+      recurrence = recurrence(row);
+    } catch (RuntimeException e) {
+      // Its tick fails for the same reason, and this edit may be what mends it.
+      log.warn("Schedule {} is changed without its due runs", row.schedule().id(), e);
+      return Progress.of(row);
+    }
+    return run(connection, row, recurrence, due(row, recurrence));
+  }
+
+  private static Due due(ScheduleRow row, Recurrence recurrence) {
+    // From just before its next run, which an edit may have chosen.
     Instant after = max(row.doneUntil(), beforeNext(row));
-    Due due =
-        recurrence.due(
-            after, row.now(), catchUp == CatchUp.NONE ? CatchUp.ALL : catchUp, MAX_CAUGHT_UP);
-    List<NewJob> jobs = new ArrayList<>();
-    Optional<String> period = Optional.ofNullable(row.lastPeriod());
-    for (Occurrence one : due.run()) {
-      if (catchUp != CatchUp.NONE || one.at().isAfter(row.now().minus(ON_TIME))) {
-        NewJob job = row.schedule().content().job();
-        jobs.add(occurrence.apply(job, one.at()).at(one.at()));
-        period = Optional.of(recurrence.times().period(one.local()));
-      }
+    CatchUp catchUp = row.schedule().content().catchUp();
+    return catchUp == CatchUp.NONE
+        ? recurrence.due(
+            max(after, row.now().minus(ON_TIME)), row.now(), CatchUp.ALL, MAX_CAUGHT_UP)
+        : recurrence.due(after, row.now(), catchUp, MAX_CAUGHT_UP);
+  }
+
+  /** Enqueues the jobs of due occurrences, in order. */
+  private Progress run(Connection connection, ScheduleRow row, Recurrence recurrence, Due due)
+      throws SQLException {
+    Progress before = Progress.of(row);
+    if (due.run().isEmpty()) {
+      return before;
     }
-    if (!jobs.isEmpty()) {
-      enqueuer.enqueue(connection, jobs);
-    }
-    setNext(connection, tick.schedule(), tick.version(), row.now(), period, due.next());
+    NewJob job = row.schedule().content().job();
+    enqueuer.enqueue(
+        connection,
+        due.run().stream().map(one -> occurrence.apply(job, one.at()).at(one.at())).toList());
+    Occurrence last = due.run().get(due.run().size() - 1);
+    return new Progress(before.doneUntil(), Optional.of(period(recurrence, last)));
+  }
+
+  private static String period(Recurrence recurrence, Occurrence occurrence) {
+    return recurrence.times().period(occurrence.local());
   }
 
   private void setNext(
       Connection connection,
       ScheduleId id,
       int version,
-      Instant doneUntil,
-      Optional<String> period,
+      Progress progress,
       Optional<Occurrence> next)
       throws SQLException {
     Optional<JobId> tick = Optional.empty();
@@ -256,7 +300,8 @@ public final class Schedules {
       tick =
           Optional.of(((Enqueued.Accepted) enqueuer.enqueue(connection, List.of(job)).get(0)).id());
     }
-    new ScheduleTable(connection).setNext(id, doneUntil, period, next.map(Occurrence::at), tick);
+    new ScheduleTable(connection)
+        .setNext(id, progress.doneUntil(), progress.lastPeriod(), next.map(Occurrence::at), tick);
   }
 
   private Recurrence recurrence(ScheduleRow row) {

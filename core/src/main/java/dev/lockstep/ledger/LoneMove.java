@@ -52,17 +52,18 @@ final class LoneMove {
         .alone()
         .guarded(
             thrown -> orConflict(transfer, thrown),
-            trip -> trip.query(
-            MOVE,
-            row -> true,
-            transfer.book().value(),
-            transfer.id().value(),
-            transfer.from().value(),
-            transfer.to().value(),
-            transfer.money().amount(),
-            transfer.money().currency(),
-            ChronoUnit.MICROS.between(Instant.EPOCH, transfer.createdAt()),
-            String.valueOf(lockTimeout.toMillis())));
+            trip ->
+                trip.query(
+                    MOVE,
+                    row -> true,
+                    transfer.book().value(),
+                    transfer.id().value(),
+                    transfer.from().value(),
+                    transfer.to().value(),
+                    transfer.money().amount(),
+                    transfer.money().currency(),
+                    ChronoUnit.MICROS.between(Instant.EPOCH, transfer.createdAt()),
+                    String.valueOf(lockTimeout.toMillis())));
   }
 
   /**

@@ -21,8 +21,8 @@ public interface TransferCompanion<P> {
    * Writes for a batch.
    *
    * @param exchange its transaction. {@link Exchange#connection} is for statements of any kind; a
-   *     trip of it costs no round trip of its own. A constraint that refuses its statements, at once
-   *     or at COMMIT, fails the command whose payload they carry, and no other
+   *     trip of it costs no round trip of its own. A constraint that refuses its statements, at
+   *     once or at COMMIT, fails the command whose payload they carry, and no other
    */
   void write(Exchange exchange, List<Accompanied<P>> outcomes) throws SQLException;
 

@@ -73,7 +73,9 @@ final class Appender implements LastWork<NewEvent> {
   /** A key of a stream, in the order in which keys are locked. */
   private record Key(short part, int stream, String key) {
     static final Comparator<Key> LOCK_ORDER =
-        Comparator.comparingInt(Key::part).thenComparingInt(Key::stream).thenComparing(Key::key, LockOrder.TEXT);
+        Comparator.comparingInt(Key::part)
+            .thenComparingInt(Key::stream)
+            .thenComparing(Key::key, LockOrder.TEXT);
   }
 
   private record Counted(Key key, long seq, String ord) {}

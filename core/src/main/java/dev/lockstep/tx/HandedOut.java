@@ -13,8 +13,8 @@ final class HandedOut {
    * thread is in: to commit, to roll back or to change auto-commit would end what is not ours.
    *
    * <p>A pool may well give out connections that are not in auto-commit mode: nothing has begun on
-   * those. JDBC has no question for that, but a call that a driver must refuse during a transaction,
-   * and that neither changes nor sends anything where it is set to what it is.
+   * those. JDBC has no question for that, but a call that a driver must refuse during a
+   * transaction, and that neither changes nor sends anything where it is set to what it is.
    *
    * @throws IllegalStateException if one is in progress; nothing was sent, and nothing changed
    */

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * back when it throws. Inside another {@code call} of the same Transactor on the same thread they
  * join that transaction, and the outermost commits; a joined call that throws dooms the whole, even
  * if its exception is swallowed. {@link #nested} confines a failure to a savepoint. {@link #on}
- * runs on a connection of the caller's, who commits. A connection that the DataSource hands out with
- * a transaction in progress is refused: what the Transactor did not begin it never ends.
+ * runs on a connection of the caller's, who commits. A connection that the DataSource hands out
+ * with a transaction in progress is refused: what the Transactor did not begin it never ends.
  *
  * <p><b>Retry.</b> Serialization failures, deadlocks and connections lost before COMMIT are retried
  * as a whole new transaction with backoff and jitter. A connection lost <i>during</i> COMMIT is

@@ -107,8 +107,7 @@ class CompanionFaultTest {
 
   @ParameterizedTest
   @EnumSource
-  void aPayloadThatIsRefusedOnlyAtCommitFailsItsOwnCommandOnly(Sending companion)
-      throws Exception {
+  void aPayloadThatIsRefusedOnlyAtCommitFailsItsOwnCommandOnly(Sending companion) throws Exception {
     Sale sale = fixture.saleWithLimit(1);
     PoolId pool = sale.counted(2 * CALLERS);
 

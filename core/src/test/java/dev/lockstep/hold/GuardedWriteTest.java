@@ -114,10 +114,7 @@ class GuardedWriteTest {
         IntStream.range(0, 6).mapToObj(i -> Line.of(sale.units(2), 1)).toArray(Line[]::new);
 
     assertRefused(
-        sale,
-        sale.acquire("buyer", lines),
-        () -> ownUnits(sale, "gen_random_uuid()"),
-        "rank");
+        sale, sale.acquire("buyer", lines), () -> ownUnits(sale, "gen_random_uuid()"), "rank");
 
     ownUnits(sale, "NULL");
   }
@@ -127,11 +124,7 @@ class GuardedWriteTest {
     Sale sale = fixture.sale();
     Hold hold = sale.hold("buyer", Line.of(sale.units(1), 1));
 
-    assertRefused(
-        sale,
-        sale.release(hold.id()),
-        () -> ownUnits(sale, "gen_random_uuid()"),
-        "rank");
+    assertRefused(sale, sale.release(hold.id()), () -> ownUnits(sale, "gen_random_uuid()"), "rank");
 
     ownUnits(sale, "'" + hold.id() + "'");
   }

@@ -256,8 +256,7 @@ class HoldEndsOnceTest {
         .as("without a bound it is not counted, nor refused")
         .isInstanceOfSatisfying(
             Granted.class,
-            granted ->
-                assertThat(granted.hold().extensions()).isEqualTo(last.extensions()));
+            granted -> assertThat(granted.hold().extensions()).isEqualTo(last.extensions()));
   }
 
   @Test
@@ -284,11 +283,15 @@ class HoldEndsOnceTest {
     assertThat(sale.ask(bounded(sale, hold, Duration.ofSeconds(1), once)))
         .as("asked for less than it has")
         .isEqualTo(new Granted(extended.hold(), true));
-    assertThat(sale.ask(sale.change(hold.id(), hold.lines().stream()
-            .map(line -> Line.of(line.pool(), line.quantity())).toArray(Line[]::new))))
+    assertThat(
+            sale.ask(
+                sale.change(
+                    hold.id(),
+                    hold.lines().stream()
+                        .map(line -> Line.of(line.pool(), line.quantity()))
+                        .toArray(Line[]::new))))
         .isInstanceOfSatisfying(
-            Granted.class,
-            granted -> assertThat(granted.hold()).isEqualTo(extended.hold()));
+            Granted.class, granted -> assertThat(granted.hold()).isEqualTo(extended.hold()));
     assertThat(sale.everything()).isEqualTo(before);
   }
 

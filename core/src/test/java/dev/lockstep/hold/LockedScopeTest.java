@@ -48,8 +48,7 @@ class LockedScopeTest {
         AutoCloseable sweeper = locked.node().startSweeper(Duration.ofMillis(5))) {
       for (int round = 0; round < 3; round++) {
         Hold due = expired(later);
-        Await.until(
-            "swept by " + sweeper, () -> later.find(due.id()).state() == HoldState.EXPIRED);
+        Await.until("swept by " + sweeper, () -> later.find(due.id()).state() == HoldState.EXPIRED);
       }
       connection.rollback();
       Await.until("swept in the end", () -> locked.holds(HoldState.EXPIRED) == 1);
@@ -72,7 +71,6 @@ class LockedScopeTest {
   private static HoldsConfig impatient() {
     CombinerConfig combiner = HoldsConfig.DEFAULT.combiner();
     return HoldsConfig.DEFAULT.withCombiner(
-        combiner.withTransaction(
-            combiner.transaction().withLockTimeout(Duration.ofMillis(50))));
+        combiner.withTransaction(combiner.transaction().withLockTimeout(Duration.ofMillis(50))));
   }
 }

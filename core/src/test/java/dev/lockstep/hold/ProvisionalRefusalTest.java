@@ -69,8 +69,7 @@ class ProvisionalRefusalTest {
             "UPDATE",
             () ->
                 catchThrowable(
-                    () ->
-                        door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1)))));
+                    () -> door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1)))));
 
     assertThat(told).isInstanceOf(TransientFault.class).hasMessageContaining("xpired holds");
     assertThat(sale.everything()).as("nothing was changed").isEqualTo(before);
@@ -131,8 +130,7 @@ class ProvisionalRefusalTest {
         whileLocked(
             expired,
             "UPDATE",
-            () ->
-                catchThrowable(() -> sale.node().call(sale.acquire("second", Line.of(pool, 1)))));
+            () -> catchThrowable(() -> sale.node().call(sale.acquire("second", Line.of(pool, 1)))));
 
     assertThat(told).isInstanceOf(StillExpiring.class);
   }
@@ -163,8 +161,7 @@ class ProvisionalRefusalTest {
     Expire.now(database, expired);
 
     AcquireResult result =
-        whileLocked(
-            expired, "UPDATE", () -> sale.ask(sale.acquire("second", Line.of(pool, 1))));
+        whileLocked(expired, "UPDATE", () -> sale.ask(sale.acquire("second", Line.of(pool, 1))));
 
     assertThat(result).isInstanceOf(Granted.class);
     assertThat(sale.ask(sale.acquire("third", Line.of(pool, 5))))

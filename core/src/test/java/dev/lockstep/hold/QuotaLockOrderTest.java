@@ -51,8 +51,7 @@ class QuotaLockOrderTest {
     PoolId acquired = sale.counted(10);
     PoolId busy = sale.counted(10);
     List<Hold> holds =
-        List.of(
-            sale.hold(first, Line.of(released, 1)), sale.hold(second, Line.of(released, 1)));
+        List.of(sale.hold(first, Line.of(released, 1)), sale.hold(second, Line.of(released, 1)));
     Holds queue = sale.anotherNode();
 
     try (Connection contender = begin();

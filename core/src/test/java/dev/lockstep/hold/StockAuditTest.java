@@ -114,12 +114,14 @@ class StockAuditTest {
     sale.hold("buyer", Line.of(pool, 1));
 
     assertThat(sale.node().audit(sale.scope(), pool, -1, 10))
-        .extracting(
-            StockChange::seq, StockChange::cause, StockChange::before, StockChange::after)
+        .extracting(StockChange::seq, StockChange::cause, StockChange::before, StockChange::after)
         .containsExactly(
             tuple(0L, Cause.OPENED, new PoolCounts(pool, 0, 0, 0), new PoolCounts(pool, 10, 0, 0)),
             tuple(
-                1L, Cause.ACQUIRED, new PoolCounts(pool, 10, 0, 0), new PoolCounts(pool, 10, 1, 0)));
+                1L,
+                Cause.ACQUIRED,
+                new PoolCounts(pool, 10, 0, 0),
+                new PoolCounts(pool, 10, 1, 0)));
   }
 
   @Test

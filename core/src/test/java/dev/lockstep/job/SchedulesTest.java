@@ -1,5 +1,7 @@
 package dev.lockstep.job;
 
+import static dev.lockstep.job.Specs.makeDue;
+import static dev.lockstep.job.Specs.yearly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,9 +9,6 @@ import dev.lockstep.job.EditResult.Changed;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.job.Recurrence.CatchUp;
-import dev.lockstep.job.Recurrence.Gap;
-import dev.lockstep.job.Recurrence.Overlap;
-import dev.lockstep.job.Yearly.LeapDay;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
@@ -17,10 +16,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalTime;
-import java.time.MonthDay;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -74,7 +71,7 @@ class SchedulesTest {
   void aYearlyRunThatHasBeenIsNotRunAgainWhenTheDateOrZoneIsChanged() {
     LocalDate today = LocalDate.now(ZoneOffset.UTC);
     Schedule schedule = create(yearly(today, "UTC"), CatchUp.LATEST);
-    makeDue(schedule.id(), today.atStartOfDay().toInstant(ZoneOffset.UTC));
+    makeDue(database, schedule.id(), today.atStartOfDay().toInstant(ZoneOffset.UTC));
     startNode();
     Await.until("this year's run", () -> ran.size() == 1);
     workers.forEach(Worker::close);
@@ -138,7 +135,7 @@ class SchedulesTest {
     database.execute("TRUNCATE lockstep.job_schedule, lockstep.job");
     LocalDate last = LocalDate.now(ZoneOffset.UTC).minusDays(10);
     Schedule schedule = create(yearly(last, "UTC"), catchUp);
-    makeDue(schedule.id(), last.minusYears(5).atStartOfDay().toInstant(ZoneOffset.UTC));
+    makeDue(database, schedule.id(), last.minusYears(5).atStartOfDay().toInstant(ZoneOffset.UTC));
     Worker node = startNode();
     // All that was due is done, and the tick waits for the time it would have had anyway.
     Await.until(
@@ -199,7 +196,7 @@ class SchedulesTest {
   }
 
   private Schedules schedules() {
-    return desk.jobs().schedules(SchedulesTest::read);
+    return desk.jobs().schedules(Specs::read);
   }
 
   private Worker startNode() {
@@ -256,46 +253,5 @@ class SchedulesTest {
 
   private static long ticks() {
     return database.queryLong("SELECT count(*) FROM lockstep.job WHERE queue = ?", Schedules.QUEUE);
-  }
-
-  /** As if its next run had been then, and nothing had run since. */
-  private static void makeDue(ScheduleId schedule, Instant then) {
-    database.execute(
-        """
-        UPDATE lockstep.job_schedule
-        SET next_at = '%1$s', done_until = '%1$s'::timestamptz - interval '1 second'
-        WHERE id = '%2$s';
-        UPDATE lockstep.job SET due = '%1$s' WHERE queue = '%3$s';
-        """
-            .formatted(then, schedule, Schedules.QUEUE));
-  }
-
-  private static String yearly(LocalDate date, String zone) {
-    return "yearly %s %s".formatted(MonthDay.from(date), zone);
-  }
-
-  /** The words of this test: "every 100" (milliseconds), "yearly --06-01 Asia/Tokyo", "never". */
-  private static Recurrence read(String spec) {
-    String[] words = spec.split(" ", 3);
-    return switch (words[0]) {
-      case "every" -> {
-        long nanos = Long.parseLong(words[1]) * 1_000_000;
-        yield in(
-            "UTC",
-            after -> {
-              long since = ChronoUnit.NANOS.between(after.toLocalDate().atStartOfDay(), after);
-              return Optional.of(
-                  after.toLocalDate().atStartOfDay().plusNanos((since / nanos + 1) * nanos));
-            });
-      }
-      case "yearly" ->
-          in(words[2], new Yearly(MonthDay.parse(words[1]), LocalTime.MIDNIGHT, LeapDay.FEB_28));
-      case "never" -> in("UTC", after -> Optional.empty());
-      default -> throw new IllegalArgumentException("Not understood: " + spec);
-    };
-  }
-
-  private static Recurrence in(String zone, LocalTimes times) {
-    return new Recurrence(times, ZoneId.of(zone), Gap.NEXT, Overlap.FIRST);
   }
 }

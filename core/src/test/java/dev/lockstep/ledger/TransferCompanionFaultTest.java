@@ -32,7 +32,11 @@ class TransferCompanionFaultTest {
       (exchange, outcomes) -> {
         RoundTrip trip = exchange.trip();
         outcomes.forEach(
-            one -> trip.update("INSERT INTO note (text, kind) VALUES (?, ?)", one.payload(), kind(one.payload())));
+            one ->
+                trip.update(
+                    "INSERT INTO note (text, kind) VALUES (?, ?)",
+                    one.payload(),
+                    kind(one.payload())));
         exchange.putOff(trip);
       };
 

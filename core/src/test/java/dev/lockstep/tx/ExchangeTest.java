@@ -174,8 +174,7 @@ class ExchangeTest {
                       attempts.add(attempts.size() + 1);
                       RoundTrip trip = exchange.trip();
                       trip.guarded(
-                          NOT_AS_SEEN,
-                          guard -> guard.update("INSERT INTO later VALUES (1), (1)"));
+                          NOT_AS_SEEN, guard -> guard.update("INSERT INTO later VALUES (1), (1)"));
                       exchange.putOff(trip);
                       return "decided";
                     }))
@@ -195,8 +194,7 @@ class ExchangeTest {
       refused.update(INSERT, -1);
       assertThatThrownBy(refused::send)
           .isInstanceOfSatisfying(
-              SQLException.class,
-              e -> assertThat(SqlFault.of(e)).isEqualTo(SqlFault.CONSTRAINT));
+              SQLException.class, e -> assertThat(SqlFault.of(e)).isEqualTo(SqlFault.CONSTRAINT));
       assertThat(seen.list()).isEmpty();
       connection.rollback();
 

@@ -162,8 +162,7 @@ class ForeignTransactionTest {
   @Test
   void listeningDoesNotCommitItEither() throws Exception {
     CountDownLatch asked = new CountDownLatch(2);
-    DataSource source =
-        Tampered.gated(handingOut(theirs), asked::countDown);
+    DataSource source = Tampered.gated(handingOut(theirs), asked::countDown);
     try (HintListener listener =
         new HintListener(Optional.of(source), "some_channel", "listening", () -> {})) {
       listener.start();

@@ -12,7 +12,8 @@ class LockOrderTest {
   static final TestDatabase database = TestDatabase.empty().withIcuLocale("en-US");
 
   private static final List<String> WORDS =
-      List.of("a", "B", "b", "", "ab", "é", "z", "Ａ", "😀", "😁", "�", "a b", "a-b", "a\uE000", "a😀");
+      List.of(
+          "a", "B", "b", "", "ab", "é", "z", "Ａ", "😀", "😁", "�", "a b", "a-b", "a\uE000", "a😀");
 
   @Test
   void bothSidesSortTextTheSameWhateverTheCollationOfTheDatabase() {

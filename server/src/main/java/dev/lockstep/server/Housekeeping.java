@@ -11,7 +11,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What each node does for itself, once a minute: sees to it that what recurs has its job, learns
- * what the nodes have found that ran the invariant check and the reconciliation, and counts the queues for the metrics.
+ * what the nodes have found that ran the invariant check and the reconciliation, and counts the
+ * queues for the metrics.
  */
 final class Housekeeping implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);

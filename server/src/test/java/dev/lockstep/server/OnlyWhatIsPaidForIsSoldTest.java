@@ -93,8 +93,7 @@ class OnlyWhatIsPaidForIsSoldTest {
                     .expect(201)
                     .getString("key")));
     for (String attempt : List.of("same", "other")) {
-      named.post(
-          "/v1/campaigns/" + campaign + "/holds", attempt, cart("mallory", layer(1, 1)));
+      named.post("/v1/campaigns/" + campaign + "/holds", attempt, cart("mallory", layer(1, 1)));
     }
 
     server.gateway().setFaults(GatewayFaults.NONE);

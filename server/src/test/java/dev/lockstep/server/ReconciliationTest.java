@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What parts money from goods is found by the server itself, whoever did it, and goods without money
- * stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
+ * What parts money from goods is found by the server itself, whoever did it, and goods without
+ * money stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
  */
 @Timeout(120)
 class ReconciliationTest {
@@ -53,8 +53,7 @@ class ReconciliationTest {
 
     Await.until(kind + " is counted", () -> found(kind) > before);
     Await.until("it is shown", () -> metric("lockstep_reconciliation_findings", kind) > 0);
-    JsonObject report =
-        server.operator().get("/v1/reconciliation?latest=true").expect(200);
+    JsonObject report = server.operator().get("/v1/reconciliation?latest=true").expect(200);
     assertThat(report.getBoolean("ok")).isFalse();
     assertThat(report.getJsonObject("kinds").getLong(kind)).isPositive();
     assertThat(entries(report, list, campaign))

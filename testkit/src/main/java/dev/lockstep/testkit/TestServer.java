@@ -108,7 +108,9 @@ final class TestServer implements AutoCloseable {
     if (!LOCALE.matcher(icuLocale.get()).matches()) {
       throw new IllegalArgumentException("No ICU locale: " + icuLocale.get());
     }
-    return " TEMPLATE template0 LOCALE_PROVIDER icu LOCALE 'C' ICU_LOCALE '" + icuLocale.get() + "'";
+    return " TEMPLATE template0 LOCALE_PROVIDER icu LOCALE 'C' ICU_LOCALE '"
+        + icuLocale.get()
+        + "'";
   }
 
   private synchronized String template(Optional<String> icuLocale) {

@@ -158,8 +158,7 @@ public final class Draws {
 
   /**
    * Ranks the winners of every list whose beacon has spoken; one that fails keeps no other from its
-   * turn. Any number of nodes may do so at once.
-   * Blocks, and commits.
+   * turn. Any number of nodes may do so at once. Blocks, and commits.
    */
   public void completeWaiting() {
     waiting.each(transactor.call(DrawTable::waiting), this::completeWaiting);

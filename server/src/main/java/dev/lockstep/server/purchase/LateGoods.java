@@ -18,8 +18,9 @@ import java.util.concurrent.CompletionStage;
  * Goods for money that came when the hold had ended: the same units if they are free, others of the
  * same pools if there are any, else the money goes back.
  *
- * <p>A replacement has a random id, which nobody can work out, and becomes the purchase's own in the
- * transaction that takes it. Of several nodes that try, one does so, and the others take nothing.
+ * <p>A replacement has a random id, which nobody can work out, and becomes the purchase's own in
+ * the transaction that takes it. Of several nodes that try, one does so, and the others take
+ * nothing.
  */
 final class LateGoods {
   /** It is confirmed at once; should nobody come to that, the stock is free again soon. */

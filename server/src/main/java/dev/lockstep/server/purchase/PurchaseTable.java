@@ -158,10 +158,7 @@ final class PurchaseTable {
    * @return the purchases whose step was taken here; the others were further already
    */
   static Set<UUID> change(
-      Exchange exchange,
-      long campaign,
-      List<Change> changes,
-      Duration lookAfter)
+      Exchange exchange, long campaign, List<Change> changes, Duration lookAfter)
       throws SQLException {
     RoundTrip trip = exchange.trip();
     boolean many = changes.size() > FEW;
@@ -214,8 +211,7 @@ final class PurchaseTable {
       Connection connection, long campaign, Collection<UUID> ids) throws SQLException {
     SqlArray some = SqlArray.uuids(ids);
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Purchase> rows =
-        trip.query(OF_HOLDS, PurchaseTable::read, campaign, some, campaign, some);
+    Rows<Purchase> rows = trip.query(OF_HOLDS, PurchaseTable::read, campaign, some, campaign, some);
     trip.send();
     Map<UUID, Purchase> found = new HashMap<>();
     for (Purchase purchase : rows.list()) {
@@ -246,8 +242,7 @@ final class PurchaseTable {
   static Optional<Instant> payableUntil(Connection connection, long campaign, HoldId hold)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> rows =
-        trip.query(PAYABLE_UNTIL, row -> instant(row, 1), campaign, hold.value());
+    Rows<Instant> rows = trip.query(PAYABLE_UNTIL, row -> instant(row, 1), campaign, hold.value());
     trip.send();
     return rows.list().stream().findFirst();
   }

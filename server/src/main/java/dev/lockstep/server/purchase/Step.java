@@ -41,7 +41,8 @@ sealed interface Step {
       if (outcome instanceof Ended) {
         return Optional.of(Change.answering(purchase, Status.NOT_SOLD, purchase.completed(intent)));
       }
-      // The hold has ended otherwise, or has become another. That the money is here must not be forgotten, whatever
+      // The hold has ended otherwise, or has become another. That the money is here must not be
+      // forgotten, whatever
       // happens to this process before it has found other goods or given the money back.
       return without(outcome).map(paid -> Change.silent(purchase, Status.NOT_SOLD, paid));
     }

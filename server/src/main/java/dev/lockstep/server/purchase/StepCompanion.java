@@ -18,8 +18,9 @@ import java.util.UUID;
 
 /**
  * Writes the steps of a batch's purchases in the transaction that moves their stock, with one
- * statement however many there are (a second one for second steps of the same purchases); and tells who wants to know of it, in the same transaction,
- * what was paid, what was sold and what came back.
+ * statement however many there are (a second one for second steps of the same purchases); and tells
+ * who wants to know of it, in the same transaction, what was paid, what was sold and what came
+ * back.
  *
  * <p>Stock moves only together with its purchase: a command that moved some for a step which is not
  * to be taken any more (somebody else took another one meanwhile) fails here. The batch is then

@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What has changed since the last look, by the audit trail of each pool: every sale, release, expiry
- * and return of goods is a row of it. Its sequence numbers are given out under the lock of the pool,
- * which is kept until COMMIT, and have no gap. So a transaction that commits late has a late number,
- * and no clock is asked. On the caller's connection.
+ * What has changed since the last look, by the audit trail of each pool: every sale, release,
+ * expiry and return of goods is a row of it. Its sequence numbers are given out under the lock of
+ * the pool, which is kept until COMMIT, and have no gap. So a transaction that commits late has a
+ * late number, and no clock is asked. On the caller's connection.
  */
 final class Changes {
   /** Of a pool that was never looked at: what is older is left to the sweep. */
@@ -57,8 +57,7 @@ final class Changes {
     Rows<ChangedPool> pools =
         trip.query(
             CHANGED_POOLS,
-            row ->
-                new ChangedPool(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4)),
+            row -> new ChangedPool(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4)),
             MAX_BEHIND);
     trip.send();
     return pools.list();

@@ -109,9 +109,7 @@ final class Comparison {
     List<PurchaseFacts> facts =
         read(connection, NEXT_BY_AGE, after.at(), after.campaign(), after.id(), limit);
     Optional<Place> last =
-        facts.isEmpty()
-            ? Optional.empty()
-            : Optional.of(place(facts.get(facts.size() - 1)));
+        facts.isEmpty() ? Optional.empty() : Optional.of(place(facts.get(facts.size() - 1)));
     return new Page(facts.size(), last, judge(connection, facts));
   }
 
@@ -159,8 +157,7 @@ final class Comparison {
     RoundTrip trip = new RoundTrip(connection);
     SqlArray ids = SqlArray.uuids(holds);
     Rows<UUID> purchases =
-        trip.query(
-            PURCHASES_OF, row -> row.getObject(1, UUID.class), campaign, ids, campaign, ids);
+        trip.query(PURCHASES_OF, row -> row.getObject(1, UUID.class), campaign, ids, campaign, ids);
     trip.send();
     List<Finding> found = new ArrayList<>(unpaid(connection, campaign, holds));
     found.addAll(purchases(connection, campaign, purchases.list()));

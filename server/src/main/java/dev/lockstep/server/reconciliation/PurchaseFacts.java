@@ -90,8 +90,7 @@ record PurchaseFacts(
     Optional<Goods> goods =
         row.wasNull() ? Optional.empty() : Optional.of(new Goods(state, lines(row), units(row)));
     long posted = row.getLong(21);
-    Book book =
-        new Book(row.wasNull() ? null : posted, row.getBoolean(22), instant(row, 23));
+    Book book = new Book(row.wasNull() ? null : posted, row.getBoolean(22), instant(row, 23));
     return new PurchaseFacts(
         row.getLong(1),
         row.getObject(2, UUID.class),

@@ -74,8 +74,7 @@ public final class Reconciliation implements AutoCloseable {
     Duration patience = timings.lookAfter().multipliedBy(PATIENCE_TIMES);
     this.interval = patience.compareTo(LONGEST_INTERVAL) < 0 ? patience : LONGEST_INTERVAL;
     this.duty = new DutyState(transactor, "reconciliation", LEASE);
-    Comparison comparison =
-        new Comparison(campaigns, new Judgement(patience), patience.toMillis());
+    Comparison comparison = new Comparison(campaigns, new Judgement(patience), patience.toMillis());
     this.look =
         new Look(
             transactor,
@@ -174,8 +173,7 @@ public final class Reconciliation implements AutoCloseable {
     JsonObject state = duty.read();
     return transactor.call(
         connection ->
-            ReportView.read(
-                connection, FindingTable.counts(connection), state, new JsonObject()));
+            ReportView.read(connection, FindingTable.counts(connection), state, new JsonObject()));
   }
 
   @Override

@@ -67,9 +67,7 @@ final class ReportView {
       Connection connection, Map<Kind, Long> counts, JsonObject state, JsonObject provider)
       throws SQLException {
     JsonObject report =
-        new JsonObject()
-            .put("ok", counts.isEmpty())
-            .put("checkedAt", state.getString("checkedAt"));
+        new JsonObject().put("ok", counts.isEmpty()).put("checkedAt", state.getString("checkedAt"));
     for (Kind.Group group : Kind.Group.values()) {
       JsonArray entries = new JsonArray();
       if (counts.keySet().stream().anyMatch(kind -> kind.group() == group)) {
@@ -84,9 +82,7 @@ final class ReportView {
     JsonObject sweep = Sweep.of(state.getJsonObject("sweep", new JsonObject())).json();
     JsonObject shown = new JsonObject();
     for (String field :
-        new String[] {
-          "startedAt", "purchases", "holds", "lastAt", "lastPurchases", "lastHolds"
-        }) {
+        new String[] {"startedAt", "purchases", "holds", "lastAt", "lastPurchases", "lastHolds"}) {
       shown.put(field, sweep.getValue(field));
     }
     return report

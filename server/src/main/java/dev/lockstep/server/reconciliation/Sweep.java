@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The whole, in slices: every purchase in the order of their age, then every hold of every campaign
- * in theirs. A slice is a few index look-ups in a short transaction; where it ended is kept, so that
- * any node goes on there. What changes behind the sweep is seen by {@link Changes}.
+ * in theirs. A slice is a few index look-ups in a short transaction; where it ended is kept, so
+ * that any node goes on there. What changes behind the sweep is seen by {@link Changes}.
  *
  * <p>Not thread-safe: one at a time goes on with it.
  *
@@ -102,17 +102,32 @@ record Sweep(
   }
 
   Sweep begin(Instant now) {
-    return new Sweep(
-        now, Place.START, 0, 0, 0, 0, lastAt, lastPurchases, lastHolds, lastWorkMs);
+    return new Sweep(now, Place.START, 0, 0, 0, 0, lastAt, lastPurchases, lastHolds, lastWorkMs);
   }
 
   Sweep worked(long moreMs) {
     return underWay()
         ? new Sweep(
-            startedAt, after, holdsOf, purchases, holds, workMs + moreMs, lastAt, lastPurchases,
-            lastHolds, lastWorkMs)
+            startedAt,
+            after,
+            holdsOf,
+            purchases,
+            holds,
+            workMs + moreMs,
+            lastAt,
+            lastPurchases,
+            lastHolds,
+            lastWorkMs)
         : new Sweep(
-            null, after, holdsOf, purchases, holds, workMs, lastAt, lastPurchases, lastHolds,
+            null,
+            after,
+            holdsOf,
+            purchases,
+            holds,
+            workMs,
+            lastAt,
+            lastPurchases,
+            lastHolds,
             lastWorkMs + moreMs);
   }
 
@@ -123,8 +138,7 @@ record Sweep(
     }
     Comparison.Page page = comparison.next(connection, after, limit);
     if (page.last().isPresent()) {
-      return new Step(
-          at(page.last().get(), 0, purchases + page.purchases(), holds), page.found());
+      return new Step(at(page.last().get(), 0, purchases + page.purchases(), holds), page.found());
     }
     return new Step(toNextCampaign(connection), List.of());
   }
@@ -175,13 +189,20 @@ record Sweep(
     Optional<Long> campaign = next.list().stream().findFirst();
     return campaign.isPresent()
         ? at(Place.START, campaign.get(), purchases, holds)
-        : new Sweep(
-            null, Place.START, 0, 0, 0, 0, now.list().get(0), purchases, holds, workMs);
+        : new Sweep(null, Place.START, 0, 0, 0, 0, now.list().get(0), purchases, holds, workMs);
   }
 
   private Sweep at(Place place, long campaign, long morePurchases, long moreHolds) {
     return new Sweep(
-        startedAt, place, campaign, morePurchases, moreHolds, workMs, lastAt, lastPurchases,
-        lastHolds, lastWorkMs);
+        startedAt,
+        place,
+        campaign,
+        morePurchases,
+        moreHolds,
+        workMs,
+        lastAt,
+        lastPurchases,
+        lastHolds,
+        lastWorkMs);
   }
 }

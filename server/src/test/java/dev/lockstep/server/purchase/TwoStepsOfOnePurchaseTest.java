@@ -212,8 +212,7 @@ class TwoStepsOfOnePurchaseTest {
     Optional<String> told = Optional.of(event + " " + purchase.id().value());
     return switch (kind) {
       case COMPLETE ->
-          submit(
-              new Confirm(SALE, hold, Saga.ACTOR), new Step.Complete(purchase, INTENT, told));
+          submit(new Confirm(SALE, hold, Saga.ACTOR), new Step.Complete(purchase, INTENT, told));
       case END ->
           submit(
               new Release(SALE, hold, Saga.ACTOR),
