@@ -17,8 +17,9 @@ import java.time.Duration;
  *     Gathering#ENOUGH}. Fewer and larger transactions, for callers to whom a few milliseconds do
  *     not matter (0: no wait)
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
- * @param transaction how a batch's transaction runs, by default with point look-ups; its label is
- *     the name
+ * @param transaction how a batch's transaction runs, by default with point look-ups, and with an
+ *     idle timeout (2 s) below the lock timeout: a batch computes in memory only, and should its
+ *     process stop all the same, those who want its rows wait, but get them. Its label is the name
  * @param listener hears of every batch; nobody by default
  */
 public record CombinerConfig(
@@ -31,6 +32,8 @@ public record CombinerConfig(
     Duration drainTimeout,
     TxOptions transaction,
     CombinerListener listener) {
+
+  private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(2);
 
   public CombinerConfig {
     if (name.isBlank()) {
@@ -60,7 +63,7 @@ public record CombinerConfig(
         20_000,
         Duration.ZERO,
         Duration.ofSeconds(10),
-        TxOptions.DEFAULT.withLabel(name).withPointLookups(),
+        TxOptions.DEFAULT.withLabel(name).withPointLookups().withIdleTimeout(IDLE_TIMEOUT),
         CombinerListener.NONE);
   }
 

@@ -115,7 +115,7 @@ final class Engine implements AutoCloseable {
   }
 
   private Term joined(long askedNanos) {
-    Term fresh = new Term(config.lease());
+    Term fresh = new Term(config.lease(), table.idleTimeout());
     table.join(fresh.member(), config.node());
     fresh.confirm(askedNanos);
     term = fresh;

@@ -100,15 +100,13 @@ public final class Lease {
 
   /**
    * Adds what bounds the time for which a fence can hold up the next owner: should this process
-   * stop between the fence and COMMIT, the server ends its session after the length of a lease. For
-   * the round trip that contains the fence, before it.
+   * stop between the fence and COMMIT, the server ends its session after the Transactor's idle
+   * timeout, or a lease if that is shorter. For the round trip that contains the fence, before it;
+   * also on a connection of the caller's, which has no bound of its own.
    */
   public void bound(RoundTrip trip) {
-    bound(trip, term.leaseMs());
-  }
-
-  static void bound(RoundTrip trip, long leaseMs) {
-    trip.update("SET LOCAL idle_in_transaction_session_timeout = " + leaseMs);
+    trip.update(
+        "SET LOCAL idle_in_transaction_session_timeout = " + term.idleTimeout().toMillis());
   }
 
   /**

@@ -104,7 +104,15 @@ final class ShardTable {
             .withRetry(Retry.DEFAULT)
             .withDeadline(min(defaults.deadline(), config.lease()))
             .withLockTimeout(min(defaults.lockTimeout(), config.lease()))
-            .withStatementTimeout(min(defaults.statementTimeout(), config.lease()));
+            .withStatementTimeout(min(defaults.statementTimeout(), config.lease()))
+            // A process that stops between its heartbeat and COMMIT has its own row locked, and
+            // nobody could bury it for as long as it stands still.
+            .withIdleTimeout(min(defaults.idleTimeout(), config.lease()));
+  }
+
+  /** For how long a transaction of the group may keep the server waiting. */
+  Duration idleTimeout() {
+    return options.idleTimeout();
   }
 
   /** A shard as it was taken. */
@@ -140,7 +148,7 @@ final class ShardTable {
     return transactor.call(
         options,
         connection -> {
-          RoundTrip trip = bounded(connection);
+          RoundTrip trip = new RoundTrip(connection);
           Rows<Object> beat = trip.update(BEAT, leaseMs, leaving, group, member);
           Rows<Line> lines = read(trip);
           trip.send();
@@ -170,7 +178,7 @@ final class ShardTable {
     return transactor.call(
         options,
         connection -> {
-          RoundTrip trip = bounded(connection);
+          RoundTrip trip = new RoundTrip(connection);
           List<Rows<Taken>> each = new ArrayList<>();
           for (ShardRow row : seen) {
             short shard = (short) row.shard();
@@ -237,20 +245,10 @@ final class ShardTable {
     transactor.run(
         options,
         (Connection connection) -> {
-          RoundTrip trip = bounded(connection);
+          RoundTrip trip = new RoundTrip(connection);
           statement.addTo(trip);
           trip.send();
         });
-  }
-
-  /**
-   * With the bound of {@link Lease#bound}. A process that stops between its heartbeat and COMMIT
-   * has its own row locked, and nobody could bury it for as long as it stands still.
-   */
-  private RoundTrip bounded(Connection connection) {
-    RoundTrip trip = new RoundTrip(connection);
-    Lease.bound(trip, leaseMs);
-    return trip;
   }
 
   private static Duration min(Duration a, Duration b) {

@@ -7,19 +7,24 @@ import java.util.UUID;
 final class Term {
   private final UUID member = UUID.randomUUID();
   private final Duration lease;
+  private final Duration idleTimeout;
   private volatile long confirmedUntilNanos = System.nanoTime();
   private volatile boolean over;
 
-  Term(Duration lease) {
+  /**
+   * @param idleTimeout for how long a transaction with a fence in it may keep the server waiting
+   */
+  Term(Duration lease, Duration idleTimeout) {
     this.lease = lease;
+    this.idleTimeout = idleTimeout;
   }
 
   UUID member() {
     return member;
   }
 
-  long leaseMs() {
-    return lease.toMillis();
+  Duration idleTimeout() {
+    return idleTimeout;
   }
 
   /**

@@ -24,6 +24,15 @@ final class Attempts<T> {
   private static final String MUST_BE_SOUND = "SELECT";
   private static final String COMMIT = "COMMIT";
 
+  // The idle timeout ends a session that waits for its client to say something; TCP's ends one that
+  // waits for its client to take what it was sent, which no other timeout does. Where the server's
+  // system has none, setting it would fill the server's log.
+  private static final String TIMEOUTS =
+      """
+      set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true),
+        set_config('idle_in_transaction_session_timeout', ?, true),
+        set_config('tcp_user_timeout', CASE WHEN version() LIKE '%linux%' THEN ? ELSE '0' END, true)""";
+
   private final DataSource dataSource;
   private final TxOptions options;
   private final TxListener listener;
@@ -73,7 +82,7 @@ final class Attempts<T> {
 
   /** Returns after the backoff when there is to be another attempt. */
   private void retryOrThrow(One one, Throwable thrown) {
-    SqlFault fault = SqlFault.behind(thrown).orElse(null);
+    SqlFault fault = faultBehind(thrown);
     Duration backoff = options.retry().backoffAfter(one.number);
     boolean again =
         fault != null
@@ -95,13 +104,19 @@ final class Attempts<T> {
               .formatted(options.label(), options.deadline(), one.number),
           thrown);
     }
-    if (thrown instanceof SQLException e) {
-      throw SqlFault.of(e).asException(describe(one), e);
+    if (thrown instanceof SQLException && fault != null) {
+      throw fault.asException(describe(one), thrown);
     }
     if (thrown instanceof Error e) {
       throw e;
     }
     throw (RuntimeException) thrown;
+  }
+
+  /** To write in a transaction that was to be read-only is a mistake, on whichever server. */
+  private @Nullable SqlFault faultBehind(Throwable thrown) {
+    SqlFault fault = SqlFault.behind(thrown).orElse(null);
+    return fault == SqlFault.READ_ONLY && options.readOnly() ? SqlFault.OTHER : fault;
   }
 
   /**
@@ -184,7 +199,7 @@ final class Attempts<T> {
 
     private RoundTrip opening(Connection connection) {
       RoundTrip trip = new RoundTrip(connection, !apart);
-      trip.blameless(settings -> identity = begin(settings).list());
+      trip.meaning(SqlFault::ofStandby, settings -> identity = begin(settings).list());
       return trip;
     }
 
@@ -194,20 +209,28 @@ final class Attempts<T> {
      * finished with the transaction.
      */
     private Rows<Optional<Suspect>> begin(RoundTrip trip) {
-      long statementMs = Math.max(1, deadline.orSooner(options.statementTimeout()).toMillis());
+      long statementMs = atMost(options.statementTimeout());
       String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
+      String statementTimeout = String.valueOf(statementMs);
+      String idleTimeout = String.valueOf(atMost(options.idleTimeout()));
       trip.update(
           "SET TRANSACTION ISOLATION LEVEL "
               + options.isolation().sql()
               + (options.readOnly() ? " READ ONLY" : " READ WRITE"));
       if (lookup == null && options.isolation() != Isolation.READ_COMMITTED) {
-        return setLocal(trip, lockTimeout, String.valueOf(statementMs));
+        return setLocal(trip, lockTimeout, statementTimeout, idleTimeout);
       }
       return trip.query(
           prologue(),
           row -> lookup == null ? Optional.empty() : Optional.of(Suspect.from(row)),
           lockTimeout,
-          String.valueOf(statementMs));
+          statementTimeout,
+          idleTimeout,
+          idleTimeout);
+    }
+
+    private long atMost(Duration timeout) {
+      return Math.max(1, deadline.orSooner(timeout).toMillis());
     }
 
     /**
@@ -215,12 +238,14 @@ final class Attempts<T> {
      * reads then would read what was there before it had the lock.
      */
     private Rows<Optional<Suspect>> setLocal(
-        RoundTrip trip, String lockTimeout, String statementTimeout) {
+        RoundTrip trip, String lockTimeout, String statementTimeout, String idleTimeout) {
       if (options.pointLookups()) {
         PointLookups.SETTINGS.forEach(
             one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
       }
       trip.update("SET LOCAL lock_timeout = " + lockTimeout);
+      trip.update("SET LOCAL idle_in_transaction_session_timeout = " + idleTimeout);
+      trip.update("SET LOCAL tcp_user_timeout = " + idleTimeout);
       return trip.query(
           "SET LOCAL statement_timeout = " + statementTimeout, row -> Optional.empty());
     }
@@ -228,7 +253,7 @@ final class Attempts<T> {
     private String prologue() {
       return "SELECT "
           + (lookup == null ? "" : CommitDoubt.IDENTITY + ", ")
-          + "set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true)"
+          + TIMEOUTS
           + (options.pointLookups() ? ", " + PointLookups.ON : "");
     }
 
@@ -249,7 +274,8 @@ final class Attempts<T> {
       if (exchange.isAlone()) {
         connection.setAutoCommit(true);
       } else {
-        trip.blameless(last -> last.update(COMMIT));
+        // What is put off fails as its own; and what only COMMIT checks, see tellApartAfter.
+        trip.meaning(thrown -> null, last -> last.update(COMMIT));
       }
       // A connection that is already gone fails here, before there can be any doubt.
       PreparedStatement prepared = trip.prepare();
@@ -304,6 +330,11 @@ final class Attempts<T> {
         if (!connection.getAutoCommit()) {
           connection.rollback();
         }
+        if (faultBehind(because) == SqlFault.READ_ONLY) {
+          // In good order, but no good: the pool must not hand it out again.
+          leftOpen = true;
+          discard(connection);
+        }
       } catch (SQLException | RuntimeException e) {
         leftOpen = true;
         because.addSuppressed(e);
@@ -350,7 +381,7 @@ final class Attempts<T> {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException | RuntimeException e) {
-      log.warn("Could not abort a connection that would not roll back", e);
+      log.warn("Could not abort a connection that is of no use any more", e);
     }
   }
 }

@@ -105,7 +105,7 @@ final class CommitDoubt<T> {
         }
         // Whatever the lookup threw, it did not say that nothing happened.
         last = e;
-        if (SqlFault.behind(e).filter(fault -> fault == SqlFault.UNAVAILABLE).isEmpty()) {
+        if (SqlFault.behind(e).filter(SqlFault::isAway).isEmpty()) {
           break;
         }
       }

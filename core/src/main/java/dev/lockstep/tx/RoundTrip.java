@@ -20,19 +20,21 @@ import org.jspecify.annotations.Nullable;
  * the caller's transaction; not thread-safe.
  */
 public final class RoundTrip {
-  private static final UnaryOperator<SQLException> AS_IT_IS = UnaryOperator.identity();
+  private static final Meaning AS_IT_IS = thrown -> thrown;
 
   private final Connection connection;
   private final boolean together;
   private final List<Statement> statements = new ArrayList<>();
-  // Null: of statements that no constraint can refuse, such as settings.
-  private @Nullable UnaryOperator<SQLException> meaning = AS_IT_IS;
+  private Meaning meaning = AS_IT_IS;
+
+  /** What it means that a statement failed with this; null: that can not have been it. */
+  @FunctionalInterface
+  interface Meaning {
+    @Nullable SQLException of(SQLException thrown);
+  }
 
   private record Statement(
-      String sql,
-      List<Object> parameters,
-      Rows<?> rows,
-      @Nullable UnaryOperator<SQLException> meaning) {}
+      String sql, List<Object> parameters, Rows<?> rows, Meaning meaning) {}
 
   /**
    * A trip whose failure is always put down to the statement that failed: {@link #guarded}
@@ -101,16 +103,13 @@ public final class RoundTrip {
    *     nothing
    */
   public void guarded(UnaryOperator<SQLException> meaning, Consumer<RoundTrip> statements) {
-    UnaryOperator<SQLException> before = this.meaning;
-    this.meaning = meaning;
-    statements.accept(this);
-    this.meaning = before;
+    meaning(meaning::apply, statements);
   }
 
-  /** Adds statements that no constraint can refuse: whatever fails in the trip, they did not. */
-  void blameless(Consumer<RoundTrip> statements) {
-    UnaryOperator<SQLException> before = this.meaning;
-    this.meaning = null;
+  /** As {@link #guarded}, for statements that fail in a few ways only. */
+  void meaning(Meaning meaning, Consumer<RoundTrip> statements) {
+    Meaning before = this.meaning;
+    this.meaning = meaning;
     statements.accept(this);
     this.meaning = before;
   }
@@ -139,18 +138,14 @@ public final class RoundTrip {
   /** In each of them all statements mean the same by failing. */
   private List<RoundTrip> parts() {
     List<RoundTrip> parts = new ArrayList<>();
-    UnaryOperator<SQLException> current = null;
-    RoundTrip part = new RoundTrip(connection, true);
+    Meaning current = null;
     for (Statement statement : statements) {
-      UnaryOperator<SQLException> next = statement.meaning();
-      if (current != null && next != null && next != current) {
-        parts.add(part);
-        part = new RoundTrip(connection, true);
+      if (statement.meaning() != current) {
+        parts.add(new RoundTrip(connection, true));
+        current = statement.meaning();
       }
-      current = next == null ? current : next;
-      part.statements.add(statement);
+      parts.get(parts.size() - 1).statements.add(statement);
     }
-    parts.add(part);
     return parts;
   }
 
@@ -195,21 +190,21 @@ public final class RoundTrip {
 
   /** The driver does not say which statement failed; mostly it makes no difference. */
   private SQLException meaningOf(SQLException thrown) {
-    UnaryOperator<SQLException> last = null;
-    SQLException said = thrown;
+    Meaning last = null;
+    SQLException said = null;
     for (Statement statement : statements) {
-      UnaryOperator<SQLException> next = statement.meaning();
-      if (next == null || next == last) {
+      Meaning next = statement.meaning();
+      SQLException saysNext = next == last ? null : next.of(thrown);
+      last = next;
+      if (saysNext == null) {
         continue;
       }
-      SQLException saysNext = next.apply(thrown);
-      if (last != null && SqlFault.of(saysNext) != SqlFault.of(said)) {
+      if (said != null && SqlFault.of(saysNext) != SqlFault.of(said)) {
         return GuardFailed.perhaps(thrown);
       }
-      last = next;
       said = saysNext;
     }
-    return said;
+    return said == null ? thrown : said;
   }
 
   private void bind(PreparedStatement statement, int index, Object value) throws SQLException {

@@ -22,17 +22,26 @@ public enum SqlFault {
   CANCELLED,
   /** 08xxx, 57P0x, 25P03, 53300: no connection, or not any more. */
   UNAVAILABLE,
+  /** 25006: the server takes no writes. It is a standby, or was the primary once. */
+  READ_ONLY,
   /** 23xxx: unique, check, foreign key, not null, exclusion. */
   CONSTRAINT,
   /** Everything else: a mistake in the statement or in its data. */
   OTHER;
+
+  private static final String IDLE_IN_TRANSACTION = "25P03";
 
   /** Of a conflict that we found ourselves. */
   static final String CONFLICT = "40001";
 
   /** Whether the whole transaction may simply be run again, as long as COMMIT was not sent. */
   public boolean retryable() {
-    return this == SERIALIZATION || this == DEADLOCK || this == UNAVAILABLE;
+    return this == SERIALIZATION || this == DEADLOCK || isAway();
+  }
+
+  /** Whether the database is not there at all, or not at the end of this connection. */
+  boolean isAway() {
+    return this == UNAVAILABLE || this == READ_ONLY;
   }
 
   /** Whether more time might have helped. */
@@ -42,10 +51,24 @@ public enum SqlFault {
 
   /**
    * Whether this, thrown by COMMIT, is the server's own word that it rolled back. Silence is not,
-   * nor is a session that was ended: the server may have been waiting for a replica by then.
+   * nor is a session that was ended: the server may have been waiting for a replica by then. But
+   * one that was ended for being idle in its transaction never came to read the COMMIT.
    */
   public static boolean serverRolledBack(SQLException thrown) {
-    return hasState(thrown) && of(thrown) != UNAVAILABLE;
+    return hasState(thrown)
+        && (of(thrown) != UNAVAILABLE || IDLE_IN_TRANSACTION.equals(thrown.getSQLState()));
+  }
+
+  /**
+   * What a server that is a standby says to SET TRANSACTION READ WRITE: it does not support that. Of
+   * any other statement the state means just what it says.
+   *
+   * @return null: nothing of the kind
+   */
+  static @Nullable SQLException ofStandby(SQLException thrown) {
+    return "0A000".equals(thrown.getSQLState())
+        ? new SQLException("The server is a standby", "25006", thrown)
+        : null;
   }
 
   /** Whether a driver refuses a call because a transaction is in progress: 25001. */
@@ -103,7 +126,7 @@ public enum SqlFault {
       case SERIALIZATION, DEADLOCK -> new SerializationConflict(message, cause);
       case LOCK_TIMEOUT -> new LockTimeout(message, cause);
       case CANCELLED -> new StatementTimeout(message, cause);
-      case UNAVAILABLE -> new DatabaseUnavailable(message, cause);
+      case UNAVAILABLE, READ_ONLY -> new DatabaseUnavailable(message, cause);
       case CONSTRAINT -> new ConstraintViolated(message, cause);
       case OTHER -> new StatementFailed(message, cause);
     };
@@ -119,7 +142,8 @@ public enum SqlFault {
       case "40P01" -> DEADLOCK;
       case "55P03" -> LOCK_TIMEOUT;
       case "57014", "25P04" -> CANCELLED;
-      case "57P01", "57P02", "57P03", "57P05", "25P03", "53300" -> UNAVAILABLE;
+      case "57P01", "57P02", "57P03", "57P05", IDLE_IN_TRANSACTION, "53300" -> UNAVAILABLE;
+      case "25006" -> READ_ONLY;
       default -> ofClass(state.substring(0, 2));
     };
   }

@@ -10,6 +10,11 @@ import java.time.Duration;
  * @param readOnly refuses writes in the database
  * @param lockTimeout longest wait for one lock (3 s)
  * @param statementTimeout longest run of one statement (10 s)
+ * @param idleTimeout longest time the server waits for the next statement (5 s), or for its answer to
+ *     be taken; then it rolls back and ends the session. So a process that stops in the middle of a
+ *     transaction, or a network that swallows packets, holds up others no longer than this. Work that
+ *     computes for longer between two statements needs more. With less than the lockTimeout of the
+ *     others these only wait.
  * @param deadline longest time for everything: waiting for a connection, all attempts, all waits
  *     (30 s). A transaction still running then is cut off and rolled back.
  * @param retry what happens after a conflict or a lost connection
@@ -23,6 +28,7 @@ public record TxOptions(
     boolean readOnly,
     Duration lockTimeout,
     Duration statementTimeout,
+    Duration idleTimeout,
     Duration deadline,
     Retry retry,
     boolean pointLookups) {
@@ -34,6 +40,7 @@ public record TxOptions(
           false,
           Duration.ofSeconds(3),
           Duration.ofSeconds(10),
+          Duration.ofSeconds(5),
           Duration.ofSeconds(30),
           Retry.DEFAULT,
           false);
@@ -41,6 +48,7 @@ public record TxOptions(
   public TxOptions {
     requireWholeMillis("lockTimeout", lockTimeout);
     requireWholeMillis("statementTimeout", statementTimeout);
+    requireWholeMillis("idleTimeout", idleTimeout);
     requireWholeMillis("deadline", deadline);
     if (lockTimeout.compareTo(statementTimeout) > 0) {
       throw new IllegalArgumentException(
@@ -50,42 +58,119 @@ public record TxOptions(
 
   public TxOptions withLabel(String label) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions withIsolation(Isolation isolation) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions asReadOnly() {
     return new TxOptions(
-        label, isolation, true, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        true,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions withLockTimeout(Duration lockTimeout) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions withStatementTimeout(Duration statementTimeout) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
+  }
+
+  public TxOptions withIdleTimeout(Duration idleTimeout) {
+    return new TxOptions(
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions withDeadline(Duration deadline) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions withRetry(Retry retry) {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, pointLookups);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        pointLookups);
   }
 
   public TxOptions withPointLookups() {
     return new TxOptions(
-        label, isolation, readOnly, lockTimeout, statementTimeout, deadline, retry, true);
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        deadline,
+        retry,
+        true);
   }
 
   private static void requireWholeMillis(String name, Duration duration) {

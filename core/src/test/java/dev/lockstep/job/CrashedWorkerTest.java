@@ -57,6 +57,27 @@ class CrashedWorkerTest {
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_dead")).isEqualTo(1);
   }
 
+  /** Stopped in the transaction that completes a job: what that has locked is free soon. */
+  @Test
+  void theJobsOfAWorkerThatStandsStillInTheMiddleOfCompletingAreDoneByAnother() throws Exception {
+    desk.enqueue(Desk.job("\"freeze\""));
+    desk.enqueueMany(20);
+    try (ChildJvm frozen = WorkingProcess.start(database)) {
+      frozen.awaitLine("completing");
+      frozen.pause();
+      desk.age(WorkingProcess.NODE);
+
+      desk.start(4, Desk::effect);
+      desk.awaitNoneLive();
+      frozen.send("go on");
+      frozen.resume();
+      // It has come back as another once it has heard that it was taken for dead.
+      Await.until("it is back", () -> desk.members(WorkingProcess.NODE) == 1);
+    }
+
+    assertThat(desk.effects()).doesNotHaveDuplicates().hasSize(21);
+  }
+
   @Test
   void anEventMarkedAsProcessingByAWorkerThatDiesStaysSoForEver() throws Exception {
     database.execute(

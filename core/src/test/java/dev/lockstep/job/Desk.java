@@ -141,6 +141,12 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
     return database.query("SELECT name FROM effect", row -> row.getString(1));
   }
 
+  /** How many nodes of this name are alive. */
+  long members(String node) {
+    return database.queryLong(
+        "SELECT count(*) FROM lockstep.shard_member WHERE node = ? AND expires_at > now()", node);
+  }
+
   /** Lets the leases of all nodes of this name pass. */
   void age(String node) {
     database.execute(

@@ -79,8 +79,24 @@ final class WorkingProcess {
         System.out.println("written");
         return Outcome.done();
       }
+      case "\"freeze\"" -> {
+        return Outcome.Done.writing(
+            connection -> {
+              Sql.execute(connection, "INSERT INTO effect VALUES (?)", payload);
+              System.out.println("completing");
+              awaitQuietly(go);
+            });
+      }
       default -> {}
     }
     return Desk.effect(payload, job);
+  }
+
+  private static void awaitQuietly(CountDownLatch go) {
+    try {
+      go.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -29,6 +29,7 @@ class SessionStateTest {
           .withIsolation(Isolation.SERIALIZABLE)
           .withLockTimeout(Duration.ofMillis(1234))
           .withStatementTimeout(Duration.ofMillis(5678))
+          .withIdleTimeout(Duration.ofMillis(2345))
           .withPointLookups()
           .asReadOnly();
 
@@ -52,7 +53,9 @@ class SessionStateTest {
             "off",
             "off",
             "off",
-            "0");
+            "0",
+            "2345ms",
+            "2345ms");
     assertThat(session()).isEqualTo(before);
   }
 
@@ -66,7 +69,7 @@ class SessionStateTest {
         transactor.call(writing, SessionStateTest::settings, connection -> Optional.empty());
 
     assertThat(inside)
-        .startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0");
+        .startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0", "5s", "5s");
     assertThat(session()).isEqualTo(before);
   }
 
@@ -133,7 +136,9 @@ class SessionStateTest {
             "enable_hashjoin",
             "enable_mergejoin",
             "jit",
-            "max_parallel_workers_per_gather")) {
+            "max_parallel_workers_per_gather",
+            "idle_in_transaction_session_timeout",
+            "tcp_user_timeout")) {
       settings.add(Sql.text(connection, "SHOW " + name));
     }
     return settings.add(String.valueOf(Sql.pid(connection))).build().toList();

@@ -16,6 +16,7 @@ class TxOptionsTest {
     assertThat(TxOptions.DEFAULT.readOnly()).isFalse();
     assertThat(TxOptions.DEFAULT.lockTimeout()).isEqualTo(Duration.ofSeconds(3));
     assertThat(TxOptions.DEFAULT.statementTimeout()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(TxOptions.DEFAULT.idleTimeout()).isEqualTo(Duration.ofSeconds(5));
     assertThat(TxOptions.DEFAULT.deadline()).isEqualTo(Duration.ofSeconds(30));
     assertThat(TxOptions.DEFAULT.retry()).isEqualTo(Retry.DEFAULT);
     assertThat(TxOptions.DEFAULT.pointLookups()).isFalse();
@@ -30,6 +31,8 @@ class TxOptionsTest {
     assertThatIllegalArgumentException().isThrownBy(() -> TxOptions.DEFAULT.withDeadline(tooShort));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> TxOptions.DEFAULT.withStatementTimeout(tooShort));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> TxOptions.DEFAULT.withIdleTimeout(tooShort));
     assertThat(TxOptions.DEFAULT.withLockTimeout(Duration.ofMillis(1)).lockTimeout())
         .isEqualTo(Duration.ofMillis(1));
   }

@@ -34,6 +34,9 @@ final class ProxyConnection {
   /** From now on nothing reaches the client: we only wait for the server to end. */
   private volatile boolean finishing;
 
+  /** Something was lost, so that whatever follows would make no sense. */
+  private volatile boolean mute;
+
   ProxyConnection(TcpProxy proxy, Socket client, Socket server, Tap tap) {
     this.proxy = proxy;
     this.client = client;
@@ -88,13 +91,13 @@ final class ProxyConnection {
       pump(client, server, tap::toServer, false);
       if (finishing) {
         awaitServerDone();
-      } else {
+      } else if (!isMute()) {
         server.shutdownOutput();
         directionEnded();
       }
     } catch (IOException | InterruptedException e) {
       // While finishing the other direction still listens for the server's end.
-      if (!finishing) {
+      if (!finishing && !isMute()) {
         reset();
       }
     }
@@ -106,7 +109,7 @@ final class ProxyConnection {
       serverEnded();
       if (finishing) {
         reset();
-      } else {
+      } else if (!isMute()) {
         client.shutdownOutput();
         directionEnded();
       }
@@ -118,8 +121,16 @@ final class ProxyConnection {
       if (finishing && !isReset()) {
         serverEnded();
       }
-      reset();
+      if (!isMute()) {
+        reset();
+      }
     }
+  }
+
+  /** Not even the end of one side is told to the other. */
+  private boolean isMute() {
+    mute |= proxy.swallows();
+    return mute;
   }
 
   private void serverEnded() {
@@ -149,6 +160,9 @@ final class ProxyConnection {
       }
       if (!proxy.passGate(this)) {
         throw new IOException("ended while held back");
+      }
+      if (isMute()) {
+        continue;
       }
       Passage passage = decide.apply(Arrays.copyOf(buffer, n));
       // The other direction may have decided meanwhile.

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * A network in between that misbehaves on request: slow, silent, cut or refusing. It listens on the
+ * A network in between that misbehaves on request: slow, silent, lossy, cut or refusing. It listens on the
  * loopback address, on a port of its own, and forwards to one target.
  *
  * <p>A change applies to what arrives after it; {@link #cut} returns when the connections are gone.
@@ -99,6 +99,7 @@ public final class TcpProxy implements AutoCloseable {
   private final ReentrantLock guard = new ReentrantLock();
   private final Condition changed = guard.newCondition();
   private boolean stalled;
+  private boolean swallowing;
   private boolean refusing;
   private boolean closed;
   private long delayNanos;
@@ -160,6 +161,19 @@ public final class TcpProxy implements AutoCloseable {
     change(() -> stalled = false);
   }
 
+  /**
+   * A network that loses everything: what arrives from now on is read and thrown away, both ways,
+   * and nobody is told. A connection that has lost something stays silent for ever.
+   */
+  public void swallow() {
+    change(() -> swallowing = true);
+  }
+
+  /** Ends {@link #swallow} for connections that have lost nothing, and for new ones. */
+  public void deliver() {
+    change(() -> swallowing = false);
+  }
+
   /** New connections are reset as soon as they are made; those open go on. */
   public void refuse() {
     change(() -> refusing = true);
@@ -217,6 +231,15 @@ public final class TcpProxy implements AutoCloseable {
         }
       }
       return !closed && !connection.isReset();
+    } finally {
+      guard.unlock();
+    }
+  }
+
+  boolean swallows() {
+    guard.lock();
+    try {
+      return swallowing;
     } finally {
       guard.unlock();
     }

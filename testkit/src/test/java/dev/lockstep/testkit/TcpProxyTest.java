@@ -66,6 +66,27 @@ class TcpProxyTest {
   }
 
   @Test
+  void whatIsSwallowedIsLostAndItsConnectionStaysSilent() throws IOException {
+    try (TcpProxy proxy = proxy();
+        Socket before = connect(proxy);
+        Socket quiet = connect(proxy)) {
+      assertThat(exchange(before, "warm")).isEqualTo("warm");
+      assertThat(exchange(quiet, "warm")).isEqualTo("warm");
+      proxy.swallow();
+      send(before, "lost");
+      assertSilent(before);
+
+      proxy.deliver();
+      send(before, "lost, too");
+      assertSilent(before);
+      assertThat(exchange(quiet, "heard")).isEqualTo("heard");
+      try (Socket after = connect(proxy)) {
+        assertThat(exchange(after, "new")).isEqualTo("new");
+      }
+    }
+  }
+
+  @Test
   void aStallKeepsConnectionsOpenAndSilentUntilItEnds() throws IOException {
     try (TcpProxy proxy = proxy();
         Socket before = connect(proxy)) {
