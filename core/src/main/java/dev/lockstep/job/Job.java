@@ -7,7 +7,7 @@ import java.util.Optional;
  * A job as it is in the database at one moment.
  *
  * @param due when it is or was to run; with a retry, when the next attempt is
- * @param attempts that failed
+ * @param attempts that failed since it was enqueued or brought back
  * @param version changes with every change; what an edit compares
  * @param endedAt when it was done or died
  * @param reason why it is dead
@@ -43,7 +43,7 @@ public record Job(
   /**
    * An attempt that failed.
    *
-   * @param number 1 for the first
+   * @param number 1 for the first; counts on when the job is brought back
    */
   public record Attempt(int number, Instant at, String error) {}
 }

@@ -40,10 +40,9 @@ final class JobChanges {
       WHERE shard = ? AND id = ?""";
 
   private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
-  private static final String FORGET_ATTEMPTS =
-      "DELETE FROM lockstep.job_attempt WHERE shard = ? AND id = ?";
 
-  // A dead letter that somebody else is replaying or removing is left to them.
+  // A dead letter that somebody else is replaying or removing is left to them. What went wrong so
+  // far stays recorded; its count begins again, and with it the attempts it is given.
   private static final String REPLAY =
       """
       WITH chosen AS MATERIALIZED (
@@ -56,7 +55,7 @@ final class JobChanges {
                                 max_attempts, version)
       SELECT shard, id, queue, priority, now(), kind, payload, lane, lane_limit, max_attempts,
              version + 1 FROM back
-      RETURNING queue, shard, id""";
+      RETURNING queue""";
 
   // With the errors of their attempts. One that somebody is replaying at this moment is left alone.
   private static final String REMOVE_DEAD =
@@ -129,7 +128,7 @@ final class JobChanges {
         version,
         (trip, row) -> {
           trip.update(DELETE, (short) id.shard(), id.value());
-          trip.update(FORGET_ATTEMPTS, (short) id.shard(), id.value());
+          AttemptTable.forget(trip, id);
           Results.freeKey(trip, ids, row);
         });
   }
@@ -185,18 +184,11 @@ final class JobChanges {
     parameters.add(limit);
     String which = (id.isPresent() ? "j.shard = ? AND j.id = ?" : "true") + filter.sql();
     RoundTrip trip = new RoundTrip(connection);
-    record Back(String queue, short shard, Object id) {}
-    Rows<Back> back =
-        trip.query(
-            REPLAY.formatted(which),
-            row -> new Back(row.getString(1), row.getShort(2), row.getObject(3)),
-            parameters.toArray());
+    Rows<String> back =
+        trip.query(REPLAY.formatted(which), row -> row.getString(1), parameters.toArray());
     trip.send();
     RoundTrip after = new RoundTrip(connection);
-    for (Back job : back.list()) {
-      after.update(FORGET_ATTEMPTS, job.shard(), job.id());
-    }
-    back.list().stream().map(Back::queue).distinct().forEach(queue -> hint(after, queue));
+    back.list().stream().distinct().forEach(queue -> hint(after, queue));
     after.send();
     return back.list().size();
   }
@@ -217,7 +209,7 @@ final class JobChanges {
   boolean discard(JobId id) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Boolean> gone = trip.query(DISCARD, row -> true, (short) id.shard(), id.value());
-    trip.update(FORGET_ATTEMPTS, (short) id.shard(), id.value());
+    AttemptTable.forget(trip, id);
     trip.send();
     return !gone.list().isEmpty();
   }

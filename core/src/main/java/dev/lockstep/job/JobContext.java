@@ -9,7 +9,8 @@ import java.util.function.BooleanSupplier;
  * @param id the same at every attempt
  * @param payload JSON, as it was enqueued (its white space may differ)
  * @param due when it was to run; of a schedule, the occurrence
- * @param attempt 1 for the first; one that may have been cut off by a crash counts
+ * @param attempt 1 for the first since it was enqueued or brought back; one that may have been cut
+ *     off by a crash counts
  */
 public record JobContext(
     JobId id,

@@ -161,14 +161,18 @@ public final class Jobs {
     return transactor.on(connection, c -> changes(c).payload(id, version, payload));
   }
 
-  /** Brings a dead letter back, with all its attempts before it. The caller commits. */
+  /**
+   * Brings a dead letter back, with all its attempts before it. Those that failed stay recorded, and
+   * later ones are numbered on from them. The caller commits.
+   */
   public boolean replay(Connection connection, JobId id) {
     return transactor.on(
         connection, c -> changes(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
   }
 
   /**
-   * Brings back all dead letters that match, up to a limit. The caller commits.
+   * Brings back all dead letters that match, up to a limit, as {@link #replay} does. The caller
+   * commits.
    *
    * @return how many
    */

@@ -10,7 +10,6 @@ import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -62,7 +61,7 @@ final class Recovery {
       FROM unnest(?, ?) AS x (id, version)
       WHERE j.shard = ? AND j.id = x.id AND j.version = x.version
         AND j.crashes + 1 < ? AND j.attempts + 1 < j.max_attempts AND %s
-      RETURNING j.id, j.attempts"""
+      RETURNING j.id"""
           .formatted(Lease.FENCE);
 
   private static final String BURY =
@@ -77,13 +76,8 @@ final class Recovery {
          crashes, version, reason, died_at)
       SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
              attempts + 1, crashes + 1, version + 1, ?, now() FROM gone
-      RETURNING id, attempts"""
+      RETURNING id"""
           .formatted(Lease.FENCE);
-
-  private static final String RECORD =
-      """
-      INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error)
-      SELECT ?, x.id, x.attempt, now(), ? FROM unnest(?, ?) AS x (id, attempt)""";
 
   private static final String CUT_OFF = "Its worker died or was cut off while it ran";
 
@@ -100,8 +94,6 @@ final class Recovery {
     this.ids = ids;
     this.maxCrashes = maxCrashes;
   }
-
-  private record Counted(UUID id, short attempts) {}
 
   /** To be done before anything of the shard is run. */
   void suspectWhatMayHaveRun(Lease lease) {
@@ -139,33 +131,23 @@ final class Recovery {
     SqlArray versions = SqlArray.integers(lost.stream().map(JobRow::version).toList());
     short shard = (short) lease.shard();
     lease.bound(trip);
-    Rows<Counted> counted =
-        trip.query(COUNT, Recovery::counted, lease.fenced(uuids, versions, shard, maxCrashes));
+    Rows<JobId> counted =
+        trip.query(COUNT, Recovery::id, lease.fenced(uuids, versions, shard, maxCrashes));
     Object[] fenced = lease.fenced(uuids, versions, shard, maxCrashes);
     Object[] withReason = Arrays.copyOf(fenced, fenced.length + 1);
     withReason[fenced.length] = CUT_OFF;
-    Rows<Counted> buried = trip.query(BURY, Recovery::counted, withReason);
+    Rows<JobId> buried = trip.query(BURY, Recovery::id, withReason);
     trip.send();
     RoundTrip after = new RoundTrip(connection);
-    List<Counted> all = new ArrayList<>(counted.list());
-    all.addAll(buried.list());
-    if (!all.isEmpty()) {
-      after.update(
-          RECORD,
-          shard,
-          CUT_OFF,
-          SqlArray.uuids(all.stream().map(Counted::id).toList()),
-          SqlArray.smallints(all.stream().map(Counted::attempts).toList()));
-    }
-    for (Counted dead : buried.list()) {
-      lost.stream()
-          .filter(row -> row.id().value().equals(dead.id()))
-          .forEach(row -> Results.freeKey(after, ids, row));
-    }
+    counted.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
+    buried.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
+    lost.stream()
+        .filter(row -> buried.list().contains(row.id()))
+        .forEach(row -> Results.freeKey(after, ids, row));
     after.send();
   }
 
-  private static Counted counted(ResultSet row) throws SQLException {
-    return new Counted(row.getObject(1, UUID.class), row.getShort(2));
+  private static JobId id(ResultSet row) throws SQLException {
+    return new JobId(row.getObject(1, UUID.class));
   }
 }

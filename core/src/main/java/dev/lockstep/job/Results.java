@@ -81,13 +81,6 @@ final class Results {
       WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
       RETURNING j.id""";
 
-  private static final String RECORD_ATTEMPT =
-      """
-      INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error) VALUES (?, ?, ?, now(), ?)""";
-
-  private static final String FORGET_ATTEMPTS =
-      "DELETE FROM lockstep.job_attempt WHERE shard = ? AND id = ?";
-
   private static final String FREE_KEY =
       """
       DELETE FROM lockstep.job_unique
@@ -352,14 +345,10 @@ final class Results {
   private void followUp(RoundTrip trip, Ended one) {
     JobRow row = one.row();
     if (one.outcome() instanceof Outcome.Retry retry) {
-      trip.update(
-          RECORD_ATTEMPT,
-          (short) row.id().shard(),
-          row.id().value(),
-          (short) (row.attempts() + 1),
-          StorableText.of(retry.error(), config.maxErrorLength()));
-    } else if (row.attempts() > 0 && !isRemembered(one)) {
-      trip.update(FORGET_ATTEMPTS, (short) row.id().shard(), row.id().value());
+      AttemptTable.record(trip, row.id(), StorableText.of(retry.error(), config.maxErrorLength()));
+    } else if (row.version() > 1 && !isRemembered(one)) {
+      // One that failed, or was brought back after it had, is no longer of the first version.
+      AttemptTable.forget(trip, row.id());
     }
     if (one.againMs() < 0) {
       freeKey(trip, ids, row);

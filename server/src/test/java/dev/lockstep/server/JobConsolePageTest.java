@@ -117,6 +117,24 @@ class JobConsolePageTest {
   }
 
   @Test
+  void aDeadJobThatIsBroughtBackStillListsWhatWentWrong() throws Exception {
+    JobId id = dead("postcard", "Ann");
+    Page operator = console("jobs/" + id);
+    operator.getByRole(AriaRole.BUTTON, named("Retry")).click();
+    assertThat(dialog(operator)).containsText("what went wrong so far stays listed");
+    dialog(operator).getByLabel("Reason").fill("The street has a name again");
+    dialog(operator).getByRole(AriaRole.BUTTON, inside("Retry")).click();
+
+    assertThat(operator.locator(".head .badge")).hasText("ready");
+    Locator attempts = operator.locator(".timeline li");
+    assertThat(attempts).hasCount(3);
+    assertThat(attempts.nth(0)).containsText("Attempt 1 failed");
+    assertThat(attempts.nth(1)).containsText("No such street");
+    assertThat(attempts.nth(2)).containsText("Attempt 3 is due");
+    assertThat(operator.locator("main")).containsText("2 in all");
+  }
+
+  @Test
   void jobsOfTheCurrentFilterAreCancelledAndOneIsRunEarly() throws Exception {
     JobId late = enqueue("late", "Ann");
     enqueue("postcard", "Ann");

@@ -118,6 +118,71 @@ class JobsApiTest {
   }
 
   @Test
+  void aDeadJobThatIsRetriedKeepsItsAttempts() throws Exception {
+    String one = enqueue(NewJob.of(QUEUE, "a", "{}"));
+    String another = enqueue(NewJob.of(QUEUE, "b", "{}"));
+    for (String id : List.of(one, another)) {
+      bury(id);
+      server
+          .database()
+          .execute(
+              """
+              INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error)
+              SELECT shard, id, n, now(), 'error ' || n
+              FROM lockstep.job_dead, generate_series(1, 3) n WHERE id = '%s'"""
+                  .formatted(id));
+    }
+
+    JsonObject retried = server.operator().post("/v1/jobs/" + one + "/retry", null).expect(200);
+    JsonObject some = new JsonObject().put("filter", filter("kind", "b")).put("expected", 1);
+    assertThat(bulk("retry", some).expect(200).getInteger("changed")).isEqualTo(1);
+
+    assertThat(retried.getString("state")).isEqualTo("ready");
+    assertThat(retried.getInteger("failedAttempts")).as("it has all of them before it").isZero();
+    assertThat(numbers(retried)).containsExactly(1, 2, 3);
+    assertThat(numbers(server.operator().get("/v1/jobs/" + another).expect(200)))
+        .containsExactly(1, 2, 3);
+  }
+
+  private static List<Integer> numbers(JsonObject job) {
+    return job.getJsonArray("attempts").stream()
+        .map(one -> ((JsonObject) one).getInteger("attempt"))
+        .toList();
+  }
+
+  @Test
+  void aDeliveryThatIsRetriedShowsEveryAttemptUntilItIsDone() throws Exception {
+    try (WebhookReceiver receiver = new WebhookReceiver()) {
+      receiver.answering(one -> Answer.of(receiver.received().size() < 2 ? 500 : 200));
+      server
+          .operator()
+          .post(
+              "/v1/schedules",
+              new JsonObject()
+                  .put("name", "s")
+                  .put("when", new JsonObject().put("at", Instant.now().toString()))
+                  .put("maxAttempts", 1)
+                  .put("deliver", new JsonObject().put("webhook", receiver.url())))
+          .expect(201);
+      for (int failed = 1; failed <= 2; failed++) {
+        int expected = failed;
+        Await.until("it is dead", () -> ids("state=dead").size() == 1);
+        JsonObject dead = server.operator().get("/v1/jobs/" + ids("state=dead").get(0)).expect(200);
+        assertThat(numbers(dead)).hasSize(expected);
+        server
+            .operator()
+            .post("/v1/jobs/" + dead.getString("id") + "/retry", null)
+            .expect(200);
+      }
+      Await.until("it is done", () -> ids("state=done&queue=webhooks").size() == 1);
+      JsonObject done =
+          server.operator().get("/v1/jobs/" + ids("state=done&queue=webhooks").get(0)).expect(200);
+      assertThat(numbers(done)).containsExactly(1, 2, 3);
+      assertThat(done.getJsonArray("attempts").getJsonObject(2).getValue("error")).isNull();
+    }
+  }
+
+  @Test
   void manyAreBroughtBackOrCancelledOnlyWhenTheyAreAsManyAsWasCounted() throws Exception {
     for (int i = 0; i < 3; i++) {
       bury(enqueue(NewJob.of(QUEUE, "a", "{\"n\":\"of many\"}")));

@@ -65,7 +65,9 @@ final class JobJson {
     JsonArray attempts = new JsonArray();
     failed.forEach(one -> attempts.add(attempt(one.number(), one.at(), one.error())));
     if (job.state() == Job.State.DONE) {
-      attempts.add(attempt(job.attempts() + 1, job.endedAt().orElse(job.due()), null));
+      // As many may have failed before it was brought back.
+      int before = failed.isEmpty() ? job.attempts() : failed.get(failed.size() - 1).number();
+      attempts.add(attempt(before + 1, job.endedAt().orElse(job.due()), null));
     }
     return item(job).put("payload", Json.decodeValue(job.payload())).put("attempts", attempts);
   }

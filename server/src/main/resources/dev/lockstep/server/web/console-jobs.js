@@ -58,6 +58,12 @@ function failures(job) {
   return job.maxAttempts ? `${job.failedAttempts} of ${job.maxAttempts}` : String(job.failedAttempts);
 }
 
+/** One that was brought back counts from zero again; its list keeps them all. */
+function allFailures(job) {
+  const all = job.attempts.filter((one) => one.error !== null).length;
+  return all > job.failedAttempts ? `${failures(job)} since it was brought back, ${all} in all` : failures(job);
+}
+
 const RETRY = {
   path: '/v1/jobs/retry',
   /** Only dead ones can be brought back, whatever else the search shows. */
@@ -133,7 +139,7 @@ export async function job(place, id) {
       fact('Queue', now.queue),
       fact('Due', `${time(now.dueAt)}, ${distance(now.dueAt)}`),
       now.lane ? fact('Lane', now.lane) : null,
-      fact('Failed attempts', failures(now)),
+      fact('Failed attempts', allFailures(now)),
       now.endedAt ? fact('Ended', time(now.endedAt)) : null,
       fact('Version', String(now.version))),
     el('section', { class: 'block' }, el('h2', {}, 'Attempts'), timeline(now)),
