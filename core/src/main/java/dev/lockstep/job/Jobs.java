@@ -1,6 +1,5 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.time.Duration;
@@ -11,6 +10,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
@@ -29,6 +29,7 @@ public final class Jobs {
   private final JobsConfig config;
   private final JobIds ids;
   private final Enqueuer enqueuer;
+  private final History history;
 
   public Jobs(Transactor transactor) {
     this(transactor, JobsConfig.DEFAULT);
@@ -39,6 +40,7 @@ public final class Jobs {
     this.config = config;
     this.ids = new JobIds(config.clock(), config.shards());
     this.enqueuer = new Enqueuer(config, ids);
+    this.history = new History(transactor, config.historyDays());
   }
 
   /**
@@ -73,7 +75,8 @@ public final class Jobs {
 
   /** Starts a node that runs jobs. Close it. */
   public Worker worker(WorkerConfig workerConfig, Handlers handlers) {
-    maintain();
+    // What is done today belongs in today's partition; the rest of the upkeep need not come first.
+    history.makeAhead();
     Worker worker = new Worker(transactor, config, ids, workerConfig, handlers, this::maintain);
     worker.start();
     return worker;
@@ -253,24 +256,27 @@ public final class Jobs {
 
   /**
    * Makes history's partitions for the days to come, drops old ones with the attempts of their
-   * jobs, and removes unique keys whose period has passed. Every worker does so when it starts and
-   * once an hour; several may at once.
+   * jobs, and removes unique keys whose period has passed. A partition that somebody reads at the
+   * moment, as a dump does, is left for another time. Every worker does so when it starts and once
+   * an hour; several may at once.
    */
   public void maintain() {
-    transactor.run(
-        c -> {
-          if (AdvisoryLocks.tryLock(c, "lockstep job history")) {
-            Housekeeping.partitions(c, config.historyDays());
-          }
-        });
-    while (transactor.call(Housekeeping::removeKeys) == Housekeeping.removalBatch()) {
+    maintain(() -> true);
+  }
+
+  private boolean maintain(BooleanSupplier goOn) {
+    boolean all = history.makeAhead() & history.dropOld(goOn);
+    while (goOn.getAsBoolean()
+        && transactor.call(Housekeeping::removeKeys) == Housekeeping.removalBatch()) {
       // Small transactions, until none is left.
     }
-    while (config.historyDays() > 0
+    while (goOn.getAsBoolean()
+        && config.historyDays() > 0
         && transactor.call(c -> Housekeeping.removeAttempts(c, config.historyDays()))
             == Housekeeping.removalBatch()) {
       // Likewise.
     }
+    return all;
   }
 
   private JobChanges changes(Connection connection) {

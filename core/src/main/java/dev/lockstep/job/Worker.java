@@ -35,7 +35,6 @@ import org.slf4j.LoggerFactory;
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   private static final Duration END = Duration.ofSeconds(10);
-  private static final Duration MAINTENANCE = Duration.ofHours(1);
   private static final long PAUSE_NANOS = 100_000_000L;
 
   private final WorkerConfig config;
@@ -51,8 +50,7 @@ public final class Worker implements AutoCloseable {
   private final List<Thread> runners = new ArrayList<>();
   // A job that was there at two crashes runs without another such beside it.
   private final Semaphore dangerous = new Semaphore(1, true);
-  private final Runnable maintenance;
-  private long maintainedNanos = System.nanoTime();
+  private final Maintenance maintenance;
   private long markedNanos = System.nanoTime();
   private volatile boolean stopping;
 
@@ -62,11 +60,11 @@ public final class Worker implements AutoCloseable {
       JobIds ids,
       WorkerConfig config,
       Handlers handlers,
-      Runnable maintenance) {
+      Maintenance.Round maintenance) {
     this.config = config;
     this.jobsConfig = jobsConfig;
     this.handlers = handlers;
-    this.maintenance = maintenance;
+    this.maintenance = new Maintenance(maintenance);
     this.board = new Board(config.queues());
     this.reads = new JobReads(transactor);
     this.completer = new Completer(transactor, jobsConfig, ids, board, config.completionBatch());
@@ -93,6 +91,7 @@ public final class Worker implements AutoCloseable {
     reader.start();
     hints.start();
     shards.start();
+    maintenance.start();
   }
 
   /** The shards this node owns, as far as it knows. */
@@ -154,7 +153,6 @@ public final class Worker implements AutoCloseable {
   }
 
   private void read() {
-    maintainNowAndThen();
     List<JobStream.Ask> asks = board.startRead();
     Look look = reads.look(asks);
     Map<String, QueueRow> settings = new HashMap<>();
@@ -171,13 +169,6 @@ public final class Worker implements AutoCloseable {
     board.offer(asks, due, look.at());
     markLongRunning();
     look.nextMs().ifPresent(board::wakeIn);
-  }
-
-  private void maintainNowAndThen() {
-    if (System.nanoTime() - maintainedNanos > MAINTENANCE.toNanos()) {
-      maintenance.run();
-      maintainedNanos = System.nanoTime();
-    }
   }
 
   /**
@@ -316,6 +307,7 @@ public final class Worker implements AutoCloseable {
     stopping = true;
     board.stop();
     hints.close();
+    maintenance.close();
     long deadline = System.nanoTime() + config.stopTimeout().toNanos();
     join(reader, deadline);
     runners.forEach(runner -> join(runner, deadline));

@@ -57,6 +57,9 @@ class HistoryTest {
         INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error)
         SELECT shard, id, 1, now() - interval '4 days', 'old' FROM lockstep.job""");
     jobs.maintain();
+    assertThat(jobs.attempts(id)).as("as long as the job is in the history").hasSize(2);
+    database.execute("UPDATE lockstep.job_history SET finished_at = now() - interval '4 days'");
+    jobs.maintain();
     assertThat(jobs.attempts(id)).isEmpty();
     assertThat(jobs.attempts(waiting)).as("of a live job, however old").hasSize(1);
   }
@@ -77,9 +80,9 @@ class HistoryTest {
             SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
             WHERE i.inhparent = 'lockstep.job_history'::regclass""",
             row -> row.getString(1));
-    assertThat(partitions)
-        .doesNotContain("job_history_20010101")
-        .allMatch(name -> name.matches("job_history_\\d{8}"))
+    assertThat(partitions).doesNotContain("job_history_20010101").contains("job_history_rest");
+    // One more if a day ends meanwhile.
+    assertThat(partitions.stream().filter(name -> name.matches("job_history_\\d{8}")))
         .hasSizeBetween(4, 5);
   }
 }
