@@ -6,6 +6,7 @@ import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -26,30 +27,43 @@ final class Appender implements LastWork<NewEvent> {
 
   // Locks the key's row until the caller's transaction ends: whoever appends to the key next waits
   // for the outcome, so the sequence is dense and is commit order. ord: see the table.
+  //
+  // The stream is looked up here, whatever the process believes: it may have been another database
+  // in which it was. No stream, or another number of partitions than the process has: then the
+  // stream is NULL, which the table refuses.
   private static final String ONE =
       """
       WITH k AS (
         INSERT INTO lockstep.outbox_key AS o (part, stream, key, seq, ord)
-        VALUES (?, ?, ?, 1, pg_current_xact_id())
+        VALUES (?, (SELECT s.id FROM lockstep.outbox_stream s, lockstep.outbox_layout l
+                    WHERE s.name = ? AND l.partitions = ?), ?, 1, pg_current_xact_id())
         ON CONFLICT (part, stream, key)
         DO UPDATE SET seq = o.seq + 1, ord = GREATEST(o.ord, excluded.ord)
-        RETURNING seq, ord)
+        RETURNING stream, seq, ord)
       INSERT INTO lockstep.outbox_event
         (part, stream, ord, xid, key, seq, type, content_type, headers, data, bytes)
-      SELECT ?, ?, k.ord, pg_current_xact_id(), ?, k.seq, ?, ?, ?, ?, ? FROM k
+      SELECT ?, k.stream, k.ord, pg_current_xact_id(), ?, k.seq, ?, ?, ?, ?, ? FROM k
       RETURNING seq""";
 
-  // Locks the keys' rows in the order of the arrays, which is the same for every caller.
+  // Locks the keys' rows in the order of the arrays, which is the same for every caller. Streams as
+  // above; each is looked up once.
   private static final String COUNT_UP =
       """
+      WITH streams AS MATERIALIZED (
+        SELECT array_agg(s.id ORDER BY n.place) AS ids
+        FROM unnest(?::text[]) WITH ORDINALITY n(name, place)
+          LEFT JOIN lockstep.outbox_layout l ON l.partitions = ?
+          LEFT JOIN lockstep.outbox_stream s ON s.name = n.name AND l.partitions IS NOT NULL)
       INSERT INTO lockstep.outbox_key AS o (part, stream, key, seq, ord)
-      SELECT x.part, x.stream, x.key, x.n, pg_current_xact_id()
+      SELECT x.part, (SELECT ids FROM streams)[x.stream], x.key, x.n, pg_current_xact_id()
       FROM unnest(?::smallint[], ?::integer[], ?::text[], ?::bigint[])
         WITH ORDINALITY x(part, stream, key, n, place)
       ORDER BY x.place
       ON CONFLICT (part, stream, key)
       DO UPDATE SET seq = o.seq + excluded.seq, ord = GREATEST(o.ord, excluded.ord)
       RETURNING part, stream, key, seq, ord::text""";
+  private static final String IDS =
+      "SELECT id, name FROM lockstep.outbox_stream WHERE name = ANY (?::text[])";
 
   // In the order of the arrays, so that ids grow with the sequence of a key.
   private static final String INSERT =
@@ -71,16 +85,21 @@ final class Appender implements LastWork<NewEvent> {
   private final AtomicLong hintedNanos;
 
   /** A key of a stream, in the order in which keys are locked. */
-  private record Key(short part, int stream, String key) {
+  private record Key(short part, String stream, String key) {
     static final Comparator<Key> LOCK_ORDER =
         Comparator.comparingInt(Key::part)
-            .thenComparingInt(Key::stream)
+            .thenComparing(Key::stream, LockOrder.TEXT)
             .thenComparing(Key::key, LockOrder.TEXT);
   }
 
-  private record Counted(Key key, long seq, String ord) {}
+  /** What a key has come to; the stream by its row's id. */
+  private record Counted(short part, int stream, String key, long seq, String ord) {
+    Counted with(long seq) {
+      return new Counted(part, stream, key, seq, ord);
+    }
+  }
 
-  private record Row(Key key, long seq, String ord, NewEvent event) {}
+  private record Row(Counted at, NewEvent event) {}
 
   Appender(OutboxConfig config, Streams streams) {
     this.config = config;
@@ -122,29 +141,25 @@ final class Appender implements LastWork<NewEvent> {
           "An event's content has up to %d bytes, this one %d"
               .formatted(config.maxContentBytes(), event.content().size()));
     }
-    streams.idOf(connection, event.stream());
+    streams.require(connection, event.stream());
   }
 
   private Rest begin(Connection connection, List<NewEvent> events) throws SQLException {
-    Map<String, Integer> ids = new HashMap<>();
-    for (NewEvent event : events) {
-      ids.put(event.stream(), streams.idOf(connection, event.stream()));
-    }
-    return events.size() == 1 ? one(connection, events.get(0), ids) : many(connection, events, ids);
+    return events.size() == 1 ? one(connection, events.get(0)) : many(connection, events);
   }
 
-  private Rest one(Connection connection, NewEvent event, Map<String, Integer> ids) {
-    Key key = keyOf(event, ids);
-    RoundTrip trip = new RoundTrip(connection);
+  private Rest one(Connection connection, NewEvent event) {
+    Key key = keyOf(event);
+    RoundTrip trip = failingWithout(List.of(event.stream()), new RoundTrip(connection));
     Rows<Long> seq =
         trip.query(
             ONE,
             row -> row.getLong(1),
             key.part(),
             key.stream(),
+            (short) config.partitions(),
             key.key(),
             key.part(),
-            key.stream(),
             key.key(),
             event.type(),
             event.content().type(),
@@ -156,46 +171,71 @@ final class Appender implements LastWork<NewEvent> {
         trip, () -> List.of(new Appended(event.stream(), event.key(), seq.list().get(0))));
   }
 
-  private Rest many(Connection connection, List<NewEvent> events, Map<String, Integer> ids)
-      throws SQLException {
+  /** Should the database have been replaced, the next append finds out in full what is wrong. */
+  private RoundTrip failingWithout(List<String> names, RoundTrip trip) {
+    return trip.failingAs(
+        thrown ->
+            SqlFault.orMissing(
+                thrown,
+                () -> {
+                  names.forEach(streams::forget);
+                  return "This database has no stream %s, or an outbox of other than %d partitions"
+                      .formatted(String.join(" or ", names), config.partitions());
+                }));
+  }
+
+  private Rest many(Connection connection, List<NewEvent> events) throws SQLException {
     SortedMap<Key, Long> counts = new TreeMap<>(Key.LOCK_ORDER);
-    events.forEach(event -> counts.merge(keyOf(event, ids), 1L, Long::sum));
+    events.forEach(event -> counts.merge(keyOf(event), 1L, Long::sum));
     Map<Key, Counted> next = countUp(connection, counts);
     List<Row> rows = new ArrayList<>();
     List<Appended> appended = new ArrayList<>();
     for (NewEvent event : events) {
-      Key key = keyOf(event, ids);
+      Key key = keyOf(event);
       Counted counted = Objects.requireNonNull(next.get(key));
-      rows.add(new Row(key, counted.seq(), counted.ord(), event));
+      rows.add(new Row(counted, event));
       appended.add(new Appended(event.stream(), event.key(), counted.seq()));
-      next.put(key, new Counted(key, counted.seq() + 1, counted.ord()));
+      next.put(key, counted.with(counted.seq() + 1));
     }
     // What is read together lies together; a key's events keep their order.
-    rows.sort(Comparator.comparingInt(row -> row.key().part()));
+    rows.sort(Comparator.comparingInt(row -> row.at().part()));
     return new Rest(insert(connection, rows), () -> appended);
   }
 
   /** The first sequence number of each key. */
-  private static Map<Key, Counted> countUp(Connection connection, SortedMap<Key, Long> counts)
+  private Map<Key, Counted> countUp(Connection connection, SortedMap<Key, Long> counts)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
+    List<String> names = counts.keySet().stream().map(Key::stream).distinct().toList();
+    Map<String, Integer> places = new HashMap<>();
+    names.forEach(name -> places.put(name, places.size() + 1));
+    RoundTrip trip = failingWithout(names, new RoundTrip(connection));
     Rows<Counted> counted =
         trip.query(
             COUNT_UP,
             row ->
                 new Counted(
-                    new Key(row.getShort(1), row.getInt(2), row.getString(3)),
+                    row.getShort(1),
+                    row.getInt(2),
+                    row.getString(3),
                     row.getLong(4),
                     row.getString(5)),
+            SqlArray.texts(names),
+            (short) config.partitions(),
             SqlArray.smallints(counts.keySet().stream().map(Key::part).toList()),
-            SqlArray.integers(counts.keySet().stream().map(Key::stream).toList()),
+            SqlArray.integers(counts.keySet().stream().map(k -> places.get(k.stream())).toList()),
             SqlArray.texts(counts.keySet().stream().map(Key::key).toList()),
             SqlArray.bigints(counts.values()));
+    Rows<Map.Entry<Integer, String>> ids =
+        trip.query(
+            IDS, row -> Map.entry(row.getInt(1), row.getString(2)), SqlArray.texts(names));
     trip.send();
+    Map<Integer, String> byId = new HashMap<>();
+    ids.list().forEach(id -> byId.put(id.getKey(), id.getValue()));
     Map<Key, Counted> next = new HashMap<>();
     for (Counted row : counted.list()) {
-      long first = row.seq() - Objects.requireNonNull(counts.get(row.key())) + 1;
-      next.put(row.key(), new Counted(row.key(), first, row.ord()));
+      Key key = new Key(row.part(), Objects.requireNonNull(byId.get(row.stream())), row.key());
+      long first = row.seq() - Objects.requireNonNull(counts.get(key)) + 1;
+      next.put(key, row.with(first));
     }
     return next;
   }
@@ -224,11 +264,11 @@ final class Appender implements LastWork<NewEvent> {
   private static void insert(RoundTrip trip, List<Row> rows) {
     trip.update(
         INSERT,
-        SqlArray.smallints(rows.stream().map(row -> row.key().part()).toList()),
-        SqlArray.integers(rows.stream().map(row -> row.key().stream()).toList()),
-        new SqlArray("xid8", rows.stream().map(Row::ord).toArray(String[]::new)),
+        SqlArray.smallints(rows.stream().map(row -> row.at().part()).toList()),
+        SqlArray.integers(rows.stream().map(row -> row.at().stream()).toList()),
+        new SqlArray("xid8", rows.stream().map(row -> row.at().ord()).toArray(String[]::new)),
         SqlArray.texts(rows.stream().map(row -> row.event().key()).toList()),
-        SqlArray.bigints(rows.stream().map(Row::seq).toList()),
+        SqlArray.bigints(rows.stream().map(row -> row.at().seq()).toList()),
         SqlArray.texts(rows.stream().map(row -> row.event().type()).toList()),
         SqlArray.texts(rows.stream().map(row -> row.event().content().type()).toList()),
         SqlArray.texts(rows.stream().map(row -> Texts.encode(row.event().headers())).toList()),
@@ -248,9 +288,8 @@ final class Appender implements LastWork<NewEvent> {
     }
   }
 
-  private Key keyOf(NewEvent event, Map<String, Integer> ids) {
-    int stream = Objects.requireNonNull(ids.get(event.stream()));
+  private Key keyOf(NewEvent event) {
     short part = Partitioning.partOf(event.stream(), event.key(), config.partitions());
-    return new Key(part, stream, event.key());
+    return new Key(part, event.stream(), event.key());
   }
 }

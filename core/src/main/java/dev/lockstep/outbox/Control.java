@@ -16,14 +16,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What operators order. Each raises the layout's version, so that owners read the rows again, and
- * is written to the audit, in the caller's transaction. Locks: the layout, then cursors by
- * partition, then keys; an owner locks the latter two in the same order.
+ * What operators order. An order raises the layout's version, so that owners look, and the count of
+ * orders of its sink in its partition, so that its owner reads that place again and no other; and
+ * it is written to the audit, in the caller's transaction. What changes nothing raises nothing.
+ * Locks: the layout, then cursors by partition, then keys; an owner locks the latter two in the
+ * same order.
  */
 final class Control {
-  private static final String LOCK_PARKED =
-      """
-      SELECT seq FROM lockstep.outbox_parked WHERE part = ? AND sink = ? AND key = ? FOR UPDATE""";
+  private static final String FIND_PARKED =
+      "SELECT seq FROM lockstep.outbox_parked WHERE part = ? AND sink = ? AND key = ?";
+  private static final String LOCK_PARKED = FIND_PARKED + " FOR UPDATE";
   private static final String RELEASE =
       """
       UPDATE lockstep.outbox_parked
@@ -87,23 +89,42 @@ final class Control {
     if (row.isEmpty()) {
       return new UnknownSink();
     }
-    Streams.raiseVersion(connection);
     short part = Partitioning.partOf(stream, key, partitions);
-    RoundTrip read = new RoundTrip(connection);
-    Rows<Long> parked = read.query(LOCK_PARKED, r -> r.getLong(1), part, row.get().id(), key);
-    read.send();
-    if (parked.list().isEmpty()) {
-      return new NotParked();
+    // First without a lock: nobody is disturbed by an order that changes nothing.
+    Optional<ChangeResult> refused = refused(parked(FIND_PARKED, part, row.get(), key), skip);
+    if (refused.isPresent()) {
+      return refused.get();
     }
-    long seq = parked.list().get(0);
-    if (skip.isPresent() && skip.get() != seq) {
-      return new OtherSeq(seq);
+    Streams.raiseVersion(connection);
+    Optional<Long> parked = parked(LOCK_PARKED, part, row.get(), key);
+    refused = refused(parked, skip);
+    if (refused.isPresent()) {
+      return refused.get();
     }
+    long seq = parked.orElseThrow();
     RoundTrip write = new RoundTrip(connection);
     write.update(RELEASE, skip.isPresent() ? seq + 1 : seq, part, row.get().id(), key);
+    Streams.order(write, part, row.get().id());
     Audit.writeKey(write, action, stream, sink, Optional.of(key), seq);
     write.send();
     return new Changed();
+  }
+
+  private Optional<Long> parked(String sql, short part, SinkRow sink, String key)
+      throws SQLException {
+    RoundTrip read = new RoundTrip(connection);
+    Rows<Long> parked = read.query(sql, r -> r.getLong(1), part, sink.id(), key);
+    read.send();
+    return parked.list().stream().findFirst();
+  }
+
+  private static Optional<ChangeResult> refused(Optional<Long> parked, Optional<Long> skip) {
+    if (parked.isEmpty()) {
+      return Optional.of(new NotParked());
+    }
+    return skip.isPresent() && !skip.equals(parked)
+        ? Optional.of(new OtherSeq(parked.get()))
+        : Optional.empty();
   }
 
   ChangeResult replayKey(String stream, String sink, String key, long fromSeq, Action action)
@@ -113,7 +134,6 @@ final class Control {
       return new UnknownSink();
     }
     short part = Partitioning.partOf(stream, key, partitions);
-    Streams.raiseVersion(connection);
     RoundTrip read = new RoundTrip(connection);
     Rows<Found> event =
         read.query(
@@ -131,8 +151,10 @@ final class Control {
     if (found.get(0).seq() != fromSeq) {
       return new NotKept(found.get(0).seq());
     }
+    Streams.raiseVersion(connection);
     RoundTrip write = new RoundTrip(connection);
     write.update(REPLAY_KEY, part, row.get().id(), key, fromSeq, found.get(0).ord());
+    Streams.order(write, part, row.get().id());
     Audit.writeKey(write, action, stream, sink, Optional.of(key), fromSeq);
     write.send();
     return new Changed();
@@ -148,6 +170,7 @@ final class Control {
     RoundTrip write = new RoundTrip(connection);
     write.update(REPLAY_ALL, fromSeq, row.get().id(), row.get().id());
     write.update(REPLAY_PARKED, fromSeq, row.get().id());
+    Streams.orderAll(write, row.get().id());
     Audit.writeKey(write, action, stream, sink, Optional.empty(), fromSeq);
     write.send();
     return new Changed();

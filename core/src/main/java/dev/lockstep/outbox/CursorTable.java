@@ -10,6 +10,7 @@ import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,23 +22,30 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cursors and the keys they pass by, as their owner reads and writes them: everything is fenced
- * by the partition's epoch. Each method is a transaction of its own.
+ * The cursors and the keys they pass by, as their owner reads and writes them. Everything is fenced
+ * by the partition's epoch, and whatever is written by the server's incarnation, too ({@link
+ * Home}): what was seen before a crash must not be written after it. Each method is a transaction
+ * of its own.
  */
 final class CursorTable {
   private static final String HOLDS = "SELECT 1 WHERE " + Lease.FENCE;
 
+  private static final String FENCE = Home.SAME_INCARNATION + " AND " + Lease.FENCE;
+
+  private static final String INCARNATION = "SELECT COALESCE(" + Home.INCARNATION + ", '')";
   private static final String LOAD =
       """
-      SELECT sink, version, delivered, done::text, target::text, ord::text, id, replay_seq,
-        replay_to::text
-      FROM lockstep.outbox_cursor WHERE part = ? AND\s"""
+      SELECT c.sink, c.version, c.delivered, c.done::text, c.target::text, c.ord::text, c.id,
+        c.replay_seq, c.replay_to::text,
+        COALESCE((SELECT o.orders FROM lockstep.outbox_order o
+                  WHERE o.part = c.part AND o.sink = c.sink), 0)
+      FROM lockstep.outbox_cursor c WHERE c.part = ? AND c.sink = ANY (?::integer[]) AND\s"""
           + Lease.FENCE;
   private static final String LOAD_BLOCKED =
       """
       SELECT sink, version, key, seq, ord::text, attempts, error,
         (EXTRACT(epoch FROM retry_at - now()) * 1000)::bigint
-      FROM lockstep.outbox_parked WHERE part = ? AND\s"""
+      FROM lockstep.outbox_parked WHERE part = ? AND sink = ANY (?::integer[]) AND\s"""
           + Lease.FENCE
           + " ORDER BY parked_at, key";
 
@@ -54,7 +62,7 @@ final class CursorTable {
         x(sink, version, delivered, done, target, ord, id, replay_seq, replay_to)
       WHERE c.part = ? AND c.sink = x.sink AND c.version = x.version AND %s
       RETURNING c.sink"""
-          .formatted(Lease.FENCE);
+          .formatted(FENCE);
 
   // The key may have got a row from an operator meanwhile, who wants it from an earlier event on.
   private static final String BLOCK =
@@ -70,7 +78,7 @@ final class CursorTable {
         ord = LEAST(o.ord, excluded.ord), attempts = excluded.attempts, error = excluded.error,
         retry_at = excluded.retry_at, version = o.version + 1
       RETURNING sink, key, version"""
-          .formatted(Lease.FENCE);
+          .formatted(FENCE);
   private static final String MOVE =
       """
       UPDATE lockstep.outbox_parked o
@@ -80,14 +88,14 @@ final class CursorTable {
         ?::bigint[], ?::integer[]) x(sink, key, seq, ord, attempts, error, retry_ms, version)
       WHERE o.part = ? AND o.sink = x.sink AND o.key = x.key AND o.version = x.version AND %s
       RETURNING o.sink, o.key, o.version"""
-          .formatted(Lease.FENCE);
+          .formatted(FENCE);
   private static final String FREE =
       """
       DELETE FROM lockstep.outbox_parked o
       USING unnest(?::integer[], ?::text[], ?::integer[]) x(sink, key, version)
       WHERE o.part = ? AND o.sink = x.sink AND o.key = x.key AND o.version = x.version AND %s
       RETURNING o.sink, o.key, o.version"""
-          .formatted(Lease.FENCE);
+          .formatted(FENCE);
 
   // A cursor that is lost in a crash of the database only means that events are sent again.
   private static final String NO_FLUSH = "SET LOCAL synchronous_commit = off";
@@ -100,8 +108,20 @@ final class CursorTable {
     this.options = transactor.defaults().withLabel("outbox cursor").withPointLookups();
   }
 
-  /** A cursor as it was read, with the keys it passes by. */
-  record Loaded(int sink, int version, long delivered, Position at, List<Blocked> blocked) {}
+  /**
+   * A cursor as it was read, with the keys it passes by.
+   *
+   * @param orders that operators have given for it
+   */
+  record Loaded(
+      int sink, int version, long delivered, Position at, long orders, List<Blocked> blocked) {}
+
+  /**
+   * Cursors as they were read.
+   *
+   * @param incarnation under which their positions mean something; empty: none
+   */
+  record Load(String incarnation, Map<Lease, List<Loaded>> cursors) {}
 
   /** What is to be written for one sink in one partition. */
   record Write(Lease lease, int sink, int version, Progress progress) {}
@@ -129,25 +149,31 @@ final class CursorTable {
         });
   }
 
-  /** The cursors of partitions; nothing of one whose lease is over. */
-  Map<Lease, List<Loaded>> load(List<Lease> leases, long nowNanos) {
+  /**
+   * Cursors of sinks in partitions; nothing of a partition whose lease is over. What operators have
+   * ordered is counted first: a key that one changes meanwhile is then read again.
+   */
+  Load load(Map<Lease, List<Integer>> sinks, long nowNanos) {
     return transactor.call(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
+          Rows<String> incarnation = trip.query(INCARNATION, row -> row.getString(1));
           Map<Lease, Rows<Loaded>> cursors = new LinkedHashMap<>();
           Map<Lease, Rows<Map.Entry<Integer, Blocked>>> blocked = new HashMap<>();
-          for (Lease lease : sorted(leases)) {
+          for (Lease lease : sorted(List.copyOf(sinks.keySet()))) {
             lease.bound(trip);
-            short part = (short) lease.shard();
-            blocked.put(
-                lease, trip.query(LOAD_BLOCKED, row -> blocked(row, nowNanos), lease.fenced(part)));
-            cursors.put(lease, trip.query(LOAD, CursorTable::cursor, lease.fenced(part)));
+            Object[] which =
+                lease.fenced(
+                    (short) lease.shard(),
+                    SqlArray.integers(Objects.requireNonNull(sinks.get(lease))));
+            cursors.put(lease, trip.query(LOAD, CursorTable::cursor, which));
+            blocked.put(lease, trip.query(LOAD_BLOCKED, row -> blocked(row, nowNanos), which));
           }
           trip.send();
           Map<Lease, List<Loaded>> all = new HashMap<>();
           cursors.forEach((lease, rows) -> all.put(lease, withBlocked(rows, blocked.get(lease))));
-          return all;
+          return new Load(incarnation.list().get(0), all);
         });
   }
 
@@ -175,7 +201,8 @@ final class CursorTable {
             row.getLong(7),
             row.getLong(8),
             row.getString(9));
-    return new Loaded(row.getInt(1), row.getInt(2), row.getLong(3), at, new ArrayList<>());
+    return new Loaded(
+        row.getInt(1), row.getInt(2), row.getLong(3), at, row.getLong(10), new ArrayList<>());
   }
 
   private static Map.Entry<Integer, Blocked> blocked(ResultSet row, long nowNanos)
@@ -193,8 +220,12 @@ final class CursorTable {
     return Map.entry(row.getInt(1), one);
   }
 
-  /** Writes progress of any number of lanes: partitions in order, each with its own fence. */
-  List<Written> write(List<Write> writes, long nowNanos) {
+  /**
+   * Writes progress of any number of lanes: partitions in order, each with its own fence.
+   *
+   * @param incarnation under which all of it was seen
+   */
+  List<Written> write(String incarnation, List<Write> writes, long nowNanos) {
     return transactor.call(
         options,
         connection -> {
@@ -205,7 +236,7 @@ final class CursorTable {
           for (Lease lease : sorted(leases)) {
             lease.bound(trip);
             List<Write> own = writes.stream().filter(write -> write.lease() == lease).toList();
-            added.put(lease, new OfLease(trip, lease, own, nowNanos));
+            added.put(lease, new OfLease(trip, lease, incarnation, own, nowNanos));
           }
           trip.send();
           return writes.stream()
@@ -220,11 +251,18 @@ final class CursorTable {
 
   /** The statements of one partition, and what they gave. */
   private static final class OfLease {
+    private final RoundTrip trip;
+    private final Lease lease;
+    private final String incarnation;
     private final Rows<Integer> advanced;
     private final List<Rows<Changed>> changed = new ArrayList<>();
 
-    OfLease(RoundTrip trip, Lease lease, List<Write> writes, long nowNanos) {
-      advanced = advance(trip, lease, writes);
+    OfLease(
+        RoundTrip trip, Lease lease, String incarnation, List<Write> writes, long nowNanos) {
+      this.trip = trip;
+      this.lease = lease;
+      this.incarnation = incarnation;
+      advanced = advance(writes);
       List<Row> rows = new ArrayList<>();
       List<Changed> freed = new ArrayList<>();
       for (Write write : writes) {
@@ -234,9 +272,16 @@ final class CursorTable {
             .freed()
             .forEach((key, version) -> freed.add(new Changed(write.sink(), key, version)));
       }
-      block(trip, lease, rows.stream().filter(row -> row.one().version == 0).toList(), nowNanos);
-      move(trip, lease, rows.stream().filter(row -> row.one().version > 0).toList(), nowNanos);
-      free(trip, lease, freed);
+      block(rows.stream().filter(row -> row.one().version == 0).toList(), nowNanos);
+      move(rows.stream().filter(row -> row.one().version > 0).toList(), nowNanos);
+      free(freed);
+    }
+
+    /** A statement's own parameters, then those of both fences. */
+    private Object[] fenced(Object... own) {
+      Object[] all = Arrays.copyOf(own, own.length + 1);
+      all[own.length] = incarnation;
+      return lease.fenced(all);
     }
 
     private record Row(int sink, Blocked one) {
@@ -245,12 +290,12 @@ final class CursorTable {
       }
     }
 
-    private static Rows<Integer> advance(RoundTrip trip, Lease lease, List<Write> writes) {
+    private Rows<Integer> advance(List<Write> writes) {
       List<Position> to = writes.stream().map(write -> write.progress().reached()).toList();
       return trip.query(
           ADVANCE,
           row -> row.getInt(1),
-          lease.fenced(
+          fenced(
               SqlArray.integers(writes.stream().map(Write::sink).toList()),
               SqlArray.integers(writes.stream().map(Write::version).toList()),
               SqlArray.bigints(writes.stream().map(w -> w.progress().delivered()).toList()),
@@ -264,31 +309,31 @@ final class CursorTable {
               (short) lease.shard()));
     }
 
-    private void block(RoundTrip trip, Lease lease, List<Row> rows, long nowNanos) {
+    private void block(List<Row> rows, long nowNanos) {
       if (!rows.isEmpty()) {
         List<Object> values = new ArrayList<>();
         values.add((short) lease.shard());
         values.addAll(columns(rows, nowNanos));
-        changed.add(trip.query(BLOCK, OfLease::changed, lease.fenced(values.toArray())));
+        changed.add(trip.query(BLOCK, OfLease::changed, fenced(values.toArray())));
       }
     }
 
-    private void move(RoundTrip trip, Lease lease, List<Row> rows, long nowNanos) {
+    private void move(List<Row> rows, long nowNanos) {
       if (!rows.isEmpty()) {
         List<Object> values = columns(rows, nowNanos);
         values.add(SqlArray.integers(rows.stream().map(row -> row.one().version).toList()));
         values.add((short) lease.shard());
-        changed.add(trip.query(MOVE, OfLease::changed, lease.fenced(values.toArray())));
+        changed.add(trip.query(MOVE, OfLease::changed, fenced(values.toArray())));
       }
     }
 
-    private void free(RoundTrip trip, Lease lease, List<Changed> rows) {
+    private void free(List<Changed> rows) {
       if (!rows.isEmpty()) {
         changed.add(
             trip.query(
                 FREE,
                 OfLease::changed,
-                lease.fenced(
+                fenced(
                     SqlArray.integers(rows.stream().map(Changed::sink).toList()),
                     SqlArray.texts(rows.stream().map(Changed::key).toList()),
                     SqlArray.integers(rows.stream().map(Changed::version).toList()),

@@ -31,15 +31,20 @@ interface EventSource {
   /**
    * What there was for all asks.
    *
+   * @param incarnation of the server that answered; empty: one that nobody has named yet. Under
+   *     another than that of the positions in the asks, the answer means nothing
    * @param version of the layout
    * @param batches in the order of the asks
    */
-  record Look(long version, List<Batch> batches) {
-    /** With another look's, which follow. */
+  record Look(String incarnation, long version, List<Batch> batches) {
+    /** With another look's, which follow; of two servers' answers nothing can be said. */
     Look and(Look other) {
       List<Batch> all = new ArrayList<>(batches);
       all.addAll(other.batches);
-      return new Look(Math.max(version, other.version), all);
+      return new Look(
+          incarnation.equals(other.incarnation) ? incarnation : "",
+          Math.max(version, other.version),
+          all);
     }
   }
 
@@ -56,12 +61,18 @@ interface EventSource {
   record KeyAsk(String key, long seq, String ord) {}
 
   /**
+   * Events of some keys.
+   *
+   * @param incarnation as in {@link Look}
+   */
+  record Backlog(String incarnation, List<Read> rows) {}
+
+  /**
    * The events of keys, in their order, up to a position at which no step is under way.
    *
    * @param ask whose stream, partition and position
    * @param maxRows for each key
    * @param maxBytes of all
    */
-  List<Read> backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes)
-      throws LockstepException;
+  Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) throws LockstepException;
 }

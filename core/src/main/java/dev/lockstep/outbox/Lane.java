@@ -219,6 +219,11 @@ final class Lane {
     return moved || down.isPresent() ? down : Optional.of("It sent nothing of a batch");
   }
 
+  /** Nobody knows what came of it: it is sent again. */
+  void putBack(Send send) {
+    send.indexes().forEach(send.portion()::again);
+  }
+
   private void delivered(Portion portion, int index, long nowNanos) {
     Read row = portion.row(index);
     portion.over(index);
@@ -252,7 +257,7 @@ final class Lane {
   /** Its key waits for a moment; no attempt is counted. */
   private void suspect(Read row, SinkResult.Down failure, long nowNanos) {
     Blocked one = blockedAt(row);
-    one.error = Texts.storable(failure.reason());
+    one.error = failure.reason();
     one.retryAt(nowNanos + config.firstPause().toNanos());
   }
 
@@ -260,16 +265,15 @@ final class Lane {
     Blocked one = blockedAt(row);
     one.attempts++;
     if (result instanceof SinkResult.Retry retry && one.attempts < config.maxAttempts()) {
-      one.error = Texts.storable(retry.error());
+      one.error = retry.error();
       one.retryAt(
           nowNanos
               + Breaker.pauseAfter(one.attempts, config.firstPause(), config.maxPause()).toNanos());
     } else {
       one.error =
-          Texts.storable(
-              result instanceof SinkResult.Retry retry
-                  ? retry.error()
-                  : ((SinkResult.Poison) result).error());
+          result instanceof SinkResult.Retry retry
+              ? retry.error()
+              : ((SinkResult.Poison) result).error();
       one.park();
     }
   }

@@ -42,6 +42,7 @@ public final class Outbox {
   private static final TxOptions APPEND = TxOptions.DEFAULT.withLabel("append at commit");
 
   private final Transactor transactor;
+  private final Home home;
   private final OutboxConfig config;
   private final Streams streams;
   private final Appender appender;
@@ -52,27 +53,21 @@ public final class Outbox {
   }
 
   /**
-   * The first on a database decides the number of partitions.
+   * The first on a database decides the number of partitions. The first on a database that was
+   * restored from a dump moves the outbox's positions to the new server, which takes the longer the
+   * more events are kept.
    *
-   * @throws IllegalStateException if the database has another number of partitions, or its
-   *     transaction ids are behind those of its events: it was restored from a dump
+   * @throws IllegalStateException if the database has another number of partitions
    */
   public Outbox(Transactor transactor, OutboxConfig config) {
     this(transactor, config, Segments.FIRST_WIDTH);
   }
 
   Outbox(Transactor transactor, OutboxConfig config, long segmentWidth) {
-    int actual = transactor.call(c -> Streams.install(c, config.partitions()));
-    if (actual != config.partitions()) {
-      throw new IllegalStateException(
-          "The outbox has %d partitions, which never changes; %d were asked for"
-              .formatted(actual, config.partitions()));
-    }
-    if (transactor.call(Streams::isAhead)) {
-      throw new IllegalStateException(
-          "The outbox has seen transactions that are still to come: the database was restored from"
-              + " a dump. Set its next transaction id beyond them (pg_resetwal) before using it");
-    }
+    Streams.requirePartitions(
+        transactor.call(c -> Streams.install(c, config.partitions())), config.partitions());
+    this.home = new Home(transactor);
+    home.settle();
     this.transactor = transactor;
     this.config = config;
     this.streams = new Streams(config.partitions());
@@ -307,7 +302,7 @@ public final class Outbox {
     maintain();
     Relay relay =
         new Relay(
-            transactor, source, config.partitions(), relayConfig, types, this::maintainQuietly);
+            transactor, home, source, config.partitions(), relayConfig, types, this::maintainQuietly);
     relay.start();
     return relay;
   }
@@ -325,6 +320,8 @@ public final class Outbox {
       maintain();
     } catch (LockstepException e) {
       log.warn("Segments are looked after later: {}", e.toString());
+    } catch (RuntimeException | Error e) {
+      log.error("Segments are looked after later", e);
     }
   }
 

@@ -15,20 +15,39 @@ final class Place {
   private final int cursorVersion;
   private @Nullable Session session;
   private boolean opening;
-  // Begins nothing more: its partition goes to somebody else, or it is to be read anew.
-  boolean ending;
+
+  /** The orders that it knows of. */
+  final long orders;
+
+  /** Its partition goes to somebody else: begins nothing more. */
+  boolean leaving;
+
+  /** Somebody has changed what is stored: begins nothing more, and is read again. */
+  boolean again;
+
+  /** What it knows means nothing on this server: the same, and nothing of it is written. */
+  boolean stale;
 
   Place(Lease lease, SinkRunner runner, Loaded loaded, RelayConfig config) {
     this.lease = lease;
     this.runner = runner;
     this.cursorVersion = loaded.version();
+    this.orders = loaded.orders();
     this.lane =
         new Lane(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
   }
 
   /** Also while its sink is down: what is there by the time that is over is tried together. */
   boolean mayRead() {
-    return !ending && lease.isLive();
+    return !isEnding() && lease.isLive();
+  }
+
+  boolean isToBeRead() {
+    return again || stale;
+  }
+
+  boolean isEnding() {
+    return leaving || isToBeRead();
   }
 
   boolean mayBegin(long nowNanos) {

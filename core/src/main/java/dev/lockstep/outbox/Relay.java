@@ -36,6 +36,7 @@ public final class Relay implements AutoCloseable {
 
   Relay(
       Transactor transactor,
+      Home home,
       EventSource source,
       int partitions,
       RelayConfig config,
@@ -46,7 +47,11 @@ public final class Relay implements AutoCloseable {
         Executors.newCachedThreadPool(
             task -> daemon("outbox-sink-" + number.incrementAndGet(), task));
     this.territory = new Territory(types, config, executor);
-    this.loop = new RelayLoop(transactor, source, territory, config, executor, maintenance);
+    CursorTable cursors = new CursorTable(transactor);
+    Reading reading =
+        new Reading(transactor, home, source, cursors, territory, config, executor);
+    RelayLoop.Parts parts = new RelayLoop.Parts(cursors, territory, reading);
+    this.loop = new RelayLoop(parts, config, executor, maintenance);
     this.shards = new Shards(transactor, config.shards(partitions), loop);
     this.hints =
         new HintListener(config.listen(), OutboxConfig.CHANNEL, "outbox-hints", loop::wake);
@@ -60,9 +65,22 @@ public final class Relay implements AutoCloseable {
   }
 
   void start() {
+    var unused = loop.ended().thenAccept(why -> why.ifPresent(this::giveUp));
     thread.start();
     hints.start();
     shards.start();
+  }
+
+  /** Should the relay's thread ever end by itself, others get its partitions. */
+  private void giveUp(Throwable why) {
+    log.error("The relay has ended; its partitions are given up", why);
+    hints.close();
+    shards.close();
+  }
+
+  /** How it is; never blocks. */
+  public RelayHealth health() {
+    return loop.health();
   }
 
   /** The partitions this node owns, as far as it knows. */

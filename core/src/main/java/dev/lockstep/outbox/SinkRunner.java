@@ -5,43 +5,67 @@ import dev.lockstep.outbox.Streams.SinkRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A sink on this node: opens sessions, delivers, and closes, on threads that may block. */
+/**
+ * A sink on this node: opens sessions, delivers, and closes, on threads that may block. Whatever
+ * the sink does, every call of it has an end here: it throws anything, returns null, answers
+ * nonsense or never returns, and is down.
+ */
 final class SinkRunner {
   private static final Logger log = LoggerFactory.getLogger(SinkRunner.class);
+
+  /** Calls that never returned, each with a thread of its own: then no more are begun. */
+  static final int MAX_HUNG = 16;
 
   final SinkRow row;
   final Breaker breaker;
   private final Sink sink;
+  private final int maxInFlight;
   private final Executor executor;
   private final Duration timeout;
+  private final AtomicInteger hung = new AtomicInteger();
   private final List<CompletableFuture<?>> closing = new ArrayList<>();
 
   SinkRunner(SinkRow row, SinkTypes types, RelayConfig config, Executor executor) {
     this.row = row;
-    this.sink = create(row, types);
     this.executor = executor;
     this.timeout = config.deliverTimeout();
     this.breaker = new Breaker(config.firstPause(), config.maxPause());
+    Sink made;
+    int most;
+    try {
+      made = made(types.create(row.stream(), row.spec()));
+      most = made.maxInFlight();
+    } catch (RuntimeException | Error e) {
+      log.error("The sink {} of {} cannot be made", row.spec().name(), row.stream(), e);
+      made = new BrokenSink(e);
+      most = 0;
+    }
+    this.sink = made;
+    this.maxInFlight = Math.max(0, most);
+  }
+
+  // The types are others', and may give null whatever they declare.
+  private static Sink made(@Nullable Sink sink) {
+    if (sink == null) {
+      throw new IllegalStateException("Its type made no sink");
+    }
+    return sink;
   }
 
   /** One that cannot be made is down, and says why; its definition has to change. */
-  private static Sink create(SinkRow row, SinkTypes types) {
-    try {
-      return types.create(row.stream(), row.spec());
-    } catch (RuntimeException e) {
-      log.error("The sink {} of {} cannot be made", row.spec().name(), row.stream(), e);
-      return new BrokenSink(e);
-    }
-  }
-
-  private record BrokenSink(RuntimeException why) implements Sink {
+  private record BrokenSink(Throwable why) implements Sink {
     @Override
     public int maxInFlight() {
       return 0;
@@ -49,7 +73,7 @@ final class SinkRunner {
 
     @Override
     public Session open(Tenure tenure) {
-      throw why;
+      throw new IllegalStateException("It cannot be made: " + Texts.reason(why), why);
     }
 
     @Override
@@ -57,66 +81,141 @@ final class SinkRunner {
   }
 
   int maxInFlight() {
-    return sink.maxInFlight();
+    return maxInFlight;
   }
 
-  CompletableFuture<Session> open(int partition, long epoch) {
+  /**
+   * Opens a session.
+   *
+   * @param check what must hold of a session that is open; one of which it does not is closed
+   */
+  CompletableFuture<Session> open(int partition, long epoch, Function<Session, Session> check) {
     Tenure tenure = new Tenure(row.stream(), row.spec().name(), partition, epoch);
-    return CompletableFuture.supplyAsync(
-        () -> {
-          try {
-            return sink.open(tenure);
-          } catch (RuntimeException e) {
-            throw e;
-          } catch (Exception e) {
-            throw new IllegalStateException(e);
-          }
-        },
-        executor);
+    CompletableFuture<Session> opening =
+        inBackground(
+            () -> {
+              @Nullable Session session = sink.open(tenure);
+              if (session == null) {
+                throw new IllegalStateException("It opened no session");
+              }
+              return check.apply(session);
+            });
+    CompletableFuture<Session> inTime = withTimeout(opening);
+    // One that opens when nobody waits for it any more is of no use.
+    var unused =
+        opening.thenAccept(
+            session -> {
+              if (inTime.isCompletedExceptionally()) {
+                var unusedToo = closeSession(session);
+              }
+            });
+    return inTime;
   }
 
-  /** A result for each event, however the sink fails. */
+  /** A result for each event, however the sink fails. Never completes exceptionally. */
   CompletableFuture<List<SinkResult>> deliver(Session session, Send send) {
     List<Event> events = send.events();
-    return CompletableFuture.supplyAsync(() -> session.deliver(events), executor)
-        .thenCompose((CompletionStage<List<SinkResult>> stage) -> stage)
-        .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
-        .handle(
-            (results, failure) -> {
-              if (failure != null) {
-                return allDown(events, failure.toString());
-              }
-              return results.size() == events.size()
-                  ? results
-                  : allDown(
-                      events,
-                      "It answered %d of %d events".formatted(results.size(), events.size()));
-            });
+    CompletableFuture<CompletionStage<List<SinkResult>>> call =
+        inBackground(() -> session.deliver(events));
+    return withTimeout(call.thenCompose(stage -> stage), call)
+        .thenApply(results -> checked(results, events.size()))
+        .exceptionally(failure -> allDown(events.size(), Texts.reason(failure)));
   }
 
-  private static List<SinkResult> allDown(List<Event> events, String reason) {
-    return events.stream().<SinkResult>map(event -> new SinkResult.Down(reason)).toList();
+  /** An answer of the wrong length says nothing of any event; one that is missing, of its own. */
+  private static List<SinkResult> checked(List<@Nullable SinkResult> answer, int events) {
+    List<SinkResult> results = new ArrayList<>();
+    for (SinkResult one : answer) {
+      results.add(one == null ? new SinkResult.Retry("The sink gave no result") : one);
+    }
+    return results.size() == events
+        ? results
+        : allDown(events, "It answered %d of %d events".formatted(results.size(), events));
+  }
+
+  private static List<SinkResult> allDown(int events, String reason) {
+    List<SinkResult> results = new ArrayList<>();
+    for (int i = 0; i < events; i++) {
+      results.add(new SinkResult.Down(reason));
+    }
+    return results;
   }
 
   CompletableFuture<?> closeSession(Session session) {
-    closing.removeIf(CompletableFuture::isDone);
-    CompletableFuture<?> closed = inBackground(session::close);
-    closing.add(closed);
+    CompletableFuture<?> closed = closed(session::close);
+    synchronized (closing) {
+      closing.removeIf(CompletableFuture::isDone);
+      closing.add(closed);
+    }
     return closed;
   }
 
   /** When its sessions are closed. */
   CompletableFuture<?> close() {
-    return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
-        .thenCompose(nothing -> inBackground(sink::close));
+    CompletableFuture<?>[] sessions;
+    synchronized (closing) {
+      sessions = closing.toArray(CompletableFuture[]::new);
+    }
+    return CompletableFuture.allOf(sessions).thenCompose(nothing -> closed(sink::close));
   }
 
-  private CompletableFuture<?> inBackground(Runnable close) {
-    return CompletableFuture.runAsync(close, executor)
+  /** Ends in time, whatever the sink does. */
+  private CompletableFuture<Boolean> closed(Runnable close) {
+    return withTimeout(
+            inBackground(
+                () -> {
+                  close.run();
+                  return true;
+                }))
         .exceptionally(
             e -> {
               log.warn("Closing {} of {} failed", row.spec().name(), row.stream(), e);
-              return null;
+              return false;
             });
+  }
+
+  private <T> CompletableFuture<T> withTimeout(CompletableFuture<T> call) {
+    return withTimeout(call, call);
+  }
+
+  /**
+   * @param call that has a thread; should it not have returned by then, it counts as hung until it
+   *     does
+   */
+  private <T> CompletableFuture<T> withTimeout(
+      CompletableFuture<T> answer, CompletableFuture<?> call) {
+    return answer
+        .copy()
+        .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
+        .whenComplete(
+            (result, failure) -> {
+              if (failure instanceof TimeoutException && !call.isDone()) {
+                hung.incrementAndGet();
+                var unused = call.whenComplete((done, e) -> hung.decrementAndGet());
+              }
+            });
+  }
+
+  private <T> CompletableFuture<T> inBackground(Callable<T> call) {
+    if (hung.get() >= MAX_HUNG) {
+      return CompletableFuture.failedFuture(
+          new IllegalStateException(
+              "%d calls of it have not returned; none is begun".formatted(MAX_HUNG)));
+    }
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      executor.execute(
+          () -> {
+            try {
+              result.complete(call.call());
+            } catch (Throwable e) {
+              result.completeExceptionally(e);
+            }
+          });
+    } catch (RuntimeException | Error e) {
+      // No thread for it.
+      result.completeExceptionally(e);
+    }
+    return result;
   }
 }

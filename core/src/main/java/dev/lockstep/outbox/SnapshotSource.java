@@ -32,7 +32,7 @@ final class SnapshotSource implements EventSource {
   private static final String LOOK =
       """
       WITH now AS MATERIALIZED (SELECT pg_current_snapshot() AS s)
-      SELECT 0, l.version, now.s::text, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+      SELECT 0, l.version, now.s::text, %s, NULL, NULL, NULL, NULL, NULL, NULL
       FROM now, lockstep.outbox_layout l
       UNION ALL
       SELECT c.n, b.id, b.ord::text, b.key, b.seq, b.type, b.content_type, b.headers, b.data,
@@ -58,7 +58,8 @@ final class SnapshotSource implements EventSource {
                   AND pg_visible_in_snapshot(e.xid, w.target)
                   AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
                 ORDER BY e.ord, e.id LIMIT ?) r) b
-      WHERE b.so_far - b.bytes < ?""";
+      WHERE b.so_far - b.bytes < ?"""
+          .formatted(Home.INCARNATION);
 
   // By key. Only what the position is past: the rest comes in its own time.
   private static final String BACKLOG =
@@ -78,6 +79,7 @@ final class SnapshotSource implements EventSource {
       ORDER BY b.n, b.seq""";
 
   // A plan that was made while the table was small would gather and sort all of a large one.
+  private static final String INCARNATION = "SELECT COALESCE(" + Home.INCARNATION + ", '')";
   private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
 
   private final Transactor transactor;
@@ -88,8 +90,10 @@ final class SnapshotSource implements EventSource {
     this.options = transactor.defaults().withLabel("outbox look").asReadOnly().withPointLookups();
   }
 
-  /** The first row of a look has the version and the snapshot, each of the others an event. */
-  private record Row(int ask, long version, String snapshot, @Nullable Read read) {}
+  /** The first row of a look is about the server, each of the others has an event. */
+  private record Row(int ask, @Nullable Server server, @Nullable Read read) {}
+
+  private record Server(long version, String snapshot, String incarnation) {}
 
   @Override
   public Look look(List<Ask> asks, int maxRows, int maxBytes) {
@@ -104,24 +108,22 @@ final class SnapshotSource implements EventSource {
               trip.send();
               return found.list();
             });
-    long version = 0;
-    String now = "";
+    Server server = new Server(0, "", "");
     List<List<Read>> reads = new ArrayList<>();
     asks.forEach(ask -> reads.add(new ArrayList<>()));
     for (Row row : rows) {
-      if (row.read() == null) {
-        version = row.version();
-        now = row.snapshot();
-      } else {
+      if (row.server() != null) {
+        server = row.server();
+      } else if (row.read() != null) {
         reads.get(row.ask() - 1).add(row.read());
       }
     }
     List<Batch> batches = new ArrayList<>();
     for (int i = 0; i < asks.size(); i++) {
-      Position after = after(asks.get(i).from(), reads.get(i), now, maxRows, maxBytes);
+      Position after = after(asks.get(i).from(), reads.get(i), server.snapshot(), maxRows, maxBytes);
       batches.add(new Batch(reads.get(i), after));
     }
-    return new Look(version, batches);
+    return new Look(server.incarnation(), server.version(), batches);
   }
 
   /** Less than what was asked for is all there was: the step is at its end. */
@@ -153,12 +155,13 @@ final class SnapshotSource implements EventSource {
   }
 
   @Override
-  public List<Read> backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+  public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
     return transactor.call(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
           trip.update(IN_INDEX_ORDER);
+          Rows<String> incarnation = trip.query(INCARNATION, row -> row.getString(1));
           Rows<Read> found =
               trip.query(
                   BACKLOG,
@@ -172,7 +175,7 @@ final class SnapshotSource implements EventSource {
                   maxRows,
                   maxBytes);
           trip.send();
-          return found.list();
+          return new Backlog(incarnation.list().get(0), found.list());
         });
   }
 
@@ -212,13 +215,18 @@ final class SnapshotSource implements EventSource {
     Row read(ResultSet row) throws SQLException {
       int ask = row.getInt(1);
       if (ask == 0) {
-        return new Row(ask, row.getLong(2), row.getString(3), null);
+        String incarnation = row.getString(4);
+        return new Row(
+            ask,
+            new Server(
+                row.getLong(2), row.getString(3), incarnation == null ? "" : incarnation),
+            null);
       }
       String ord = ords.once(row.getString(3));
       String type = types.once(row.getString(6));
       String contentType = contentTypes.once(row.getString(7));
       Event event = event(row, asks.get(ask - 1).streamName(), type, contentType);
-      return new Row(ask, 0, ord, new Read(event, ord));
+      return new Row(ask, null, new Read(event, ord));
     }
   }
 

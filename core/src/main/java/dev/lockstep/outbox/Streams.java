@@ -29,12 +29,13 @@ final class Streams {
       "UPDATE lockstep.outbox_layout SET version = version + 1";
   private static final String READ_VERSION = "SELECT version FROM lockstep.outbox_layout";
 
-  private static final String AHEAD =
-      """
-      SELECT 1 FROM lockstep.outbox_cursor
-      WHERE pg_snapshot_xmax(done) > pg_snapshot_xmax(pg_current_snapshot()) LIMIT 1""";
-
   private static final String FIND_STREAM = "SELECT id FROM lockstep.outbox_stream WHERE name = ?";
+  // A stream that this transaction has made is not there if it rolls back.
+  private static final String CHECK_STREAM =
+      """
+      SELECT COALESCE((SELECT l.partitions FROM lockstep.outbox_layout l), 0),
+        s.id IS NOT NULL, COALESCE(s.made_in = pg_current_xact_id_if_assigned(), false)
+      FROM (SELECT 1) one LEFT JOIN lockstep.outbox_stream s ON s.name = ?""";
   private static final String CREATE_STREAM =
       "INSERT INTO lockstep.outbox_stream (name) VALUES (?) ON CONFLICT (name) DO NOTHING";
   private static final String ALL_STREAMS = "SELECT name FROM lockstep.outbox_stream ORDER BY name";
@@ -64,9 +65,21 @@ final class Streams {
       UPDATE lockstep.outbox_sink
       SET type = ?, settings = ?, give_up_after = ? * interval '1 millisecond' WHERE id = ?""";
 
+  private static final String ALL_ORDERS = "SELECT part, sink, orders FROM lockstep.outbox_order";
+  private static final String ORDER =
+      """
+      INSERT INTO lockstep.outbox_order AS o (part, sink, orders) VALUES (?, ?, 1)
+      ON CONFLICT (part, sink) DO UPDATE SET orders = o.orders + 1""";
+  private static final String ORDER_ALL =
+      """
+      INSERT INTO lockstep.outbox_order AS o (part, sink, orders)
+      SELECT c.part, c.sink, 1 FROM lockstep.outbox_cursor c WHERE c.sink = ? ORDER BY c.part
+      ON CONFLICT (part, sink) DO UPDATE SET orders = o.orders + 1""";
+
   private final int partitions;
-  // Ids never change, and a definition commits before anybody can ask for it.
-  private final Map<String, Integer> known = new ConcurrentHashMap<>();
+  // Streams that were there, as others see it. They are never removed, but the database may be
+  // replaced by an older one: whoever appends checks it in the statement.
+  private final Set<String> known = ConcurrentHashMap.newKeySet();
 
   Streams(int partitions) {
     this.partitions = partitions;
@@ -75,7 +88,13 @@ final class Streams {
   /** A sink with its row's id. */
   record SinkRow(int id, int streamId, String stream, SinkSpec spec) {}
 
-  record Definitions(long version, List<SinkRow> sinks) {}
+  /** A sink in a partition. */
+  record At(int part, int sink) {}
+
+  /**
+   * @param orders how many operators have given, where there were any
+   */
+  record Definitions(long version, List<SinkRow> sinks, Map<At, Long> orders) {}
 
   /** Makes the layout if there is none; the number of partitions it has. */
   static int install(Connection connection, int partitions) throws SQLException {
@@ -86,30 +105,47 @@ final class Streams {
     return actual.list().get(0);
   }
 
-  /** Whether some cursor has seen what is still to come: ids would compare wrongly. */
-  static boolean isAhead(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Boolean> ahead = trip.query(AHEAD, row -> true);
-    trip.send();
-    return !ahead.list().isEmpty();
-  }
+  private record Checked(int partitions, boolean isThere, boolean isOwn) {}
 
   /**
-   * The id of a stream.
+   * That a stream can be appended to. Asked of the database until it is there for others, too.
    *
    * @throws IllegalArgumentException if it is not defined
+   * @throws IllegalStateException if the database has another number of partitions: events would go
+   *     where nobody looks for them
    */
-  int idOf(Connection connection, String stream) throws SQLException {
-    Integer id = known.get(stream);
-    if (id != null) {
-      return id;
+  void require(Connection connection, String stream) throws SQLException {
+    if (known.contains(stream)) {
+      return;
     }
-    int found =
-        find(connection, stream)
-            .orElseThrow(
-                () -> new IllegalArgumentException("No stream '%s' is defined".formatted(stream)));
-    known.put(stream, found);
-    return found;
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Checked> found = trip.query(CHECK_STREAM, Streams::checked, stream);
+    trip.send();
+    Checked one = found.list().get(0);
+    requirePartitions(one.partitions(), partitions);
+    if (!one.isThere()) {
+      throw new IllegalArgumentException("No stream '%s' is defined".formatted(stream));
+    }
+    if (!one.isOwn()) {
+      known.add(stream);
+    }
+  }
+
+  private static Checked checked(ResultSet row) throws SQLException {
+    return new Checked(row.getInt(1), row.getBoolean(2), row.getBoolean(3));
+  }
+
+  static void requirePartitions(int actual, int wanted) {
+    if (actual != wanted) {
+      throw new IllegalStateException(
+          "The outbox of this database has %d partitions, which never changes; this process is configured for %d. Configure %d"
+              .formatted(actual, wanted, actual));
+    }
+  }
+
+  /** What was known of a stream turned out wrong: ask again. */
+  void forget(String stream) {
+    known.remove(stream);
   }
 
   static Optional<Integer> find(Connection connection, String stream) throws SQLException {
@@ -139,8 +175,24 @@ final class Streams {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> version = trip.query(READ_VERSION, row -> row.getLong(1));
     Rows<SinkRow> sinks = trip.query(ALL_SINKS, Streams::sink);
+    Rows<Map.Entry<At, Long>> orders =
+        trip.query(
+            ALL_ORDERS,
+            row -> Map.entry(new At(row.getShort(1), row.getInt(2)), row.getLong(3)));
     trip.send();
-    return new Definitions(version.list().get(0), sinks.list());
+    Map<At, Long> ordered = new HashMap<>();
+    orders.list().forEach(order -> ordered.put(order.getKey(), order.getValue()));
+    return new Definitions(version.list().get(0), sinks.list(), ordered);
+  }
+
+  /** Has a sink's place in a partition read again by its owner, and no other place. */
+  static void order(RoundTrip trip, short part, int sink) {
+    trip.update(ORDER, part, sink);
+  }
+
+  /** The same in all partitions. */
+  static void orderAll(RoundTrip trip, int sink) {
+    trip.update(ORDER_ALL, sink);
   }
 
   static List<SinkRow> sinksOf(Connection connection, String stream) throws SQLException {
@@ -227,6 +279,7 @@ final class Streams {
     RoundTrip trip = new RoundTrip(connection);
     trip.update("DELETE FROM lockstep.outbox_cursor WHERE sink = ?", sink);
     trip.update("DELETE FROM lockstep.outbox_parked WHERE sink = ?", sink);
+    trip.update("DELETE FROM lockstep.outbox_order WHERE sink = ?", sink);
     trip.update("DELETE FROM lockstep.outbox_sink WHERE id = ?", sink);
     trip.send();
   }

@@ -1,6 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.CursorTable.Loaded;
+import dev.lockstep.outbox.Streams.At;
 import dev.lockstep.outbox.Streams.Definitions;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.shard.Lease;
@@ -17,9 +18,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a node has to do with: the partitions it owns, the sinks there are, and a {@link Place} for
- * each sink in each partition. Used by the relay's thread; the others may look at the sinks.
+ * each sink in each partition. A place that has to be read again waits until nothing of it is on
+ * its way; no other place waits with it. Used by the relay's thread; the others may look at the
+ * sinks.
  */
 final class Territory {
+  // A sink that takes longer holds up the hand-over, but not its neighbours.
+  private static final long HAND_OVER_PATIENCE_NANOS = 500_000_000L;
+  // What was asked for and not found: its lease is over, or its sink is gone.
+  private static final long ABSENT_PAUSE_NANOS = 200_000_000L;
+
   private final SinkTypes types;
   private final RelayConfig config;
   private final Executor executor;
@@ -29,8 +37,9 @@ final class Territory {
   private static final class Partition {
     final Lease lease;
     final Map<Integer, Place> places = new LinkedHashMap<>();
-    boolean loaded;
+    long loadFromNanos = System.nanoTime();
     @Nullable CompletableFuture<Void> handOver;
+    long endingNanos;
 
     Partition(Lease lease) {
       this.lease = lease;
@@ -41,7 +50,29 @@ final class Territory {
     }
 
     void end() {
-      places.values().forEach(place -> place.ending = true);
+      endingNanos = System.nanoTime();
+      places.values().forEach(place -> place.leaving = true);
+    }
+
+    /**
+     * Ends all; but when one takes long, the others go on until that one is quiet.
+     *
+     * @return whether nothing is on its way
+     */
+    boolean endTogether() {
+      if (isQuiet()) {
+        boolean all = places.values().stream().allMatch(place -> place.leaving);
+        if (!all) {
+          end();
+        }
+        return all;
+      }
+      if (places.values().stream().filter(place -> place.leaving).allMatch(Place::isQuiet)) {
+        end();
+      } else if (System.nanoTime() - endingNanos >= HAND_OVER_PATIENCE_NANOS) {
+        places.values().stream().filter(Place::isQuiet).forEach(place -> place.leaving = false);
+      }
+      return false;
     }
   }
 
@@ -90,7 +121,7 @@ final class Territory {
   void finishHandOvers() {
     for (Partition partition : List.copyOf(partitions.values())) {
       CompletableFuture<Void> over = partition.handOver;
-      if (over != null && partition.isQuiet()) {
+      if (over != null && partition.endTogether()) {
         partitions.remove(partition.lease.shard());
         CompletableFuture<?>[] closed =
             partition.places.values().stream()
@@ -102,13 +133,9 @@ final class Territory {
     }
   }
 
-  /** The place is to be read again, with its neighbours, once nothing is on its way. */
-  void readAgain(Lease lease) {
-    Partition partition = find(lease);
-    if (partition != null) {
-      partition.loaded = false;
-      partition.end();
-    }
+  /** What was seen means nothing any more: everything is to be read again. */
+  void forget() {
+    places().forEach(place -> place.stale = true);
   }
 
   private @Nullable Partition find(Lease lease) {
@@ -116,7 +143,7 @@ final class Territory {
     return partition != null && partition.lease == lease ? partition : null;
   }
 
-  /** The sinks are these now; everything is to be read again. */
+  /** The sinks are these now. What an operator has ordered of a place has it read again. */
   void define(Definitions now) {
     Map<Integer, SinkRow> rows = new HashMap<>();
     now.sinks().forEach(row -> rows.put(row.id(), row));
@@ -129,7 +156,13 @@ final class Territory {
     for (SinkRow row : now.sinks()) {
       sinks.computeIfAbsent(row.id(), id -> new SinkRunner(row, types, config, executor));
     }
-    partitions.values().forEach(partition -> readAgain(partition.lease));
+    for (Place place : places()) {
+      At at = new At(place.lease.shard(), place.runner.row.id());
+      if (now.orders().getOrDefault(at, 0L) != place.orders) {
+        place.again = true;
+      }
+    }
+    partitions.values().forEach(partition -> partition.loadFromNanos = System.nanoTime());
   }
 
   private void retire(SinkRunner runner) {
@@ -137,41 +170,63 @@ final class Territory {
         .filter(place -> place.runner == runner)
         .forEach(
             place -> {
-              place.ending = true;
+              place.again = true;
               place.closeSession();
             });
     var unused = runner.close();
   }
 
-  /** Partitions that are quiet and to be read. */
-  List<Lease> toLoad() {
-    return partitions.values().stream()
-        .filter(one -> !one.loaded && one.handOver == null && one.lease.isLive() && one.isQuiet())
-        .map(one -> one.lease)
-        .toList();
+  /** The sinks to be read in each partition: new ones, and those to be read again and quiet. */
+  Map<Lease, List<Integer>> toLoad(long nowNanos) {
+    Map<Lease, List<Integer>> all = new LinkedHashMap<>();
+    for (Partition partition : partitions.values()) {
+      partition.places.values().removeIf(this::isGone);
+      if (partition.handOver == null
+          && partition.lease.isLive()
+          && nowNanos - partition.loadFromNanos >= 0) {
+        List<Integer> wanted =
+            sinks.keySet().stream().filter(sink -> isToLoad(partition.places.get(sink))).toList();
+        if (!wanted.isEmpty()) {
+          all.put(partition.lease, wanted);
+        }
+      }
+    }
+    return all;
   }
 
-  /** A partition as it was read; sessions stay as they are where the sink is the same. */
-  void load(Lease lease, List<Loaded> cursors) {
+  private boolean isGone(Place place) {
+    return place.isToBeRead() && place.isQuiet() && !sinks.containsKey(place.runner.row.id());
+  }
+
+  private static boolean isToLoad(@Nullable Place place) {
+    return place == null || (place.isToBeRead() && place.isQuiet());
+  }
+
+  /**
+   * Places as they were read; sessions stay as they are where the sink is the same.
+   *
+   * @param asked the sinks that were asked for
+   */
+  void load(Lease lease, List<Integer> asked, List<Loaded> cursors) {
     Partition partition = find(lease);
     if (partition == null) {
       return;
     }
-    Map<Integer, Place> before = new HashMap<>(partition.places);
-    partition.places.clear();
-    partition.loaded = true;
+    if (cursors.size() < asked.size()) {
+      partition.loadFromNanos = System.nanoTime() + ABSENT_PAUSE_NANOS;
+    }
     for (Loaded cursor : cursors) {
       SinkRunner runner = sinks.get(cursor.sink());
       if (runner != null) {
         Place place = new Place(lease, runner, cursor, config);
-        partition.places.put(cursor.sink(), place);
-        Place old = before.get(cursor.sink());
+        Place old = partition.places.put(cursor.sink(), place);
         if (old != null && old.runner == runner) {
           place.opened(old.takeSession());
+        } else if (old != null) {
+          old.closeSession();
         }
       }
     }
-    before.values().forEach(Place::closeSession);
   }
 
   /** When the relay ends. */

@@ -4,7 +4,9 @@ import dev.lockstep.tx.StorableText;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletionException;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Names, headers and errors: text that the database stores as it is and finds again. */
 final class Texts {
@@ -69,15 +71,30 @@ final class Texts {
     for (int from = 0; from < text.length(); ) {
       int colon = text.indexOf(": ", from);
       int end = text.indexOf('\n', from);
+      if (colon < 0 || end < colon) {
+        // Not ours: somebody wrote it by hand. One such row must not stop all others.
+        break;
+      }
       headers.put(text.substring(from, colon), text.substring(colon + 2, end));
       from = end + 1;
     }
     return headers;
   }
 
-  /** What can be stored of an error's message. */
-  static String storable(String text) {
-    return StorableText.of(text, MAX_ERROR_LENGTH);
+  /** What can be stored of a reason that others give, if they give one. */
+  static String reason(@Nullable String text) {
+    return text == null ? "No reason was given" : StorableText.of(text, MAX_ERROR_LENGTH);
+  }
+
+  /** The same of an exception, whatever it does when it is asked. */
+  static String reason(Throwable failure) {
+    try {
+      Throwable cause = failure.getCause();
+      boolean wrapped = failure instanceof CompletionException && cause != null;
+      return reason(String.valueOf(wrapped ? cause : failure));
+    } catch (RuntimeException | Error e) {
+      return failure.getClass().getName();
+    }
   }
 
   private static boolean hasControl(String text) {

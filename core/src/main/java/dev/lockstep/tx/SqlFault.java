@@ -5,6 +5,7 @@ import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +91,16 @@ public enum SqlFault {
    */
   public static SQLException orConflict(SQLException thrown, String message) {
     return of(thrown) == CONSTRAINT ? GuardFailed.surely(message, thrown) : thrown;
+  }
+
+  /**
+   * The fault of a statement that looks up what it needs by itself, and found nothing: NULL in a
+   * column that refuses it (23502). In the caller's words; any other failure stays what it is.
+   */
+  public static SQLException orMissing(SQLException thrown, Supplier<String> message) {
+    return "23502".equals(thrown.getSQLState())
+        ? new SQLException(message.get(), thrown.getSQLState(), thrown)
+        : thrown;
   }
 
   public static SqlFault of(SQLException exception) {

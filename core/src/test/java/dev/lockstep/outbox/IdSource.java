@@ -43,11 +43,12 @@ final class IdSource implements EventSource {
       long last = rows.isEmpty() ? ask.from().id() : rows.get(rows.size() - 1).event().id();
       batches.add(new Batch(rows, new Position("1:1:", null, "0", last, 0, "1:1:")));
     }
-    return new Look(rest.look(List.of(), 1, 1).version(), batches);
+    Look look = rest.look(List.of(), 1, 1);
+    return new Look(look.incarnation(), look.version(), batches);
   }
 
   @Override
-  public List<Read> backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+  public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
     return rest.backlog(ask, keys, maxRows, maxBytes);
   }
 }

@@ -1,0 +1,121 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server that the outbox's transaction ids come from. They mean something on that server alone;
+ * and what a process has in memory means something only until that server crashes, since ids that
+ * never reached its log are given out again. What is stored is safe from a crash: a snapshot and
+ * all it has seen are in the log before the commit that stores it.
+ *
+ * <p>An <i>incarnation</i> of the server is named by a token in an unlogged table, which a crash
+ * and a promotion empty. Whoever reads or writes positions does so together with the token, in one
+ * transaction, which no incarnation outlives.
+ */
+final class Home {
+  /** The token, NULL if there is none that is valid. */
+  static final String INCARNATION =
+      """
+      (SELECT i.token::text FROM lockstep.outbox_incarnation i
+       WHERE i.started_at = pg_postmaster_start_time())""";
+
+  /** A condition on the token, to be bound as text. */
+  static final String SAME_INCARNATION =
+      """
+      EXISTS (SELECT 1 FROM lockstep.outbox_incarnation i
+              WHERE i.token = ?::uuid AND i.started_at = pg_postmaster_start_time())""";
+
+  // Everything that holds a transaction id, compared with the next one. Of the events by index, a
+  // range in each partition of each stream: it is empty here, and the segments before it are left
+  // out.
+  private static final String CHECK =
+      """
+      WITH next AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xid)
+      SELECT %s,
+        (SELECT count(*) = 2 AND bool_and(h.mark = h.xmin) FROM lockstep.outbox_home h),
+        EXISTS (SELECT 1 FROM lockstep.outbox_cursor c, next
+                WHERE pg_snapshot_xmax(c.done) > next.xid
+                  OR pg_snapshot_xmax(c.target) > next.xid
+                  OR pg_snapshot_xmax(c.replay_to) > next.xid OR c.ord >= next.xid)
+        OR EXISTS (SELECT 1 FROM lockstep.outbox_parked p, next WHERE p.ord >= next.xid)
+        OR EXISTS (SELECT 1 FROM lockstep.outbox_layout l, lockstep.outbox_stream s,
+                     generate_series(0, l.partitions - 1) g(part),
+                     LATERAL (SELECT 1 FROM lockstep.outbox_event e
+                              WHERE e.part = g.part AND e.stream = s.id
+                                AND e.ord >= (SELECT xid FROM next) LIMIT 1) e)"""
+          .formatted(INCARNATION);
+
+  private static final String BEGIN =
+      """
+      INSERT INTO lockstep.outbox_incarnation AS i (token, started_at)
+      VALUES (gen_random_uuid(), pg_postmaster_start_time())
+      ON CONFLICT (only_row) DO UPDATE
+      SET token = excluded.token, started_at = excluded.started_at
+      WHERE i.started_at <> excluded.started_at""";
+  private static final String READ = "SELECT " + INCARNATION;
+
+  private final Transactor transactor;
+
+  Home(Transactor transactor) {
+    this.transactor = transactor;
+  }
+
+  private record Found(@Nullable String incarnation, boolean marked, boolean ahead) {
+    boolean isHome() {
+      return marked && !ahead;
+    }
+  }
+
+  /**
+   * Makes sure that transaction ids mean here what they meant when they were stored; after a dump
+   * was restored they are put right first, which takes the longer the more events are kept.
+   *
+   * @return the incarnation of the server
+   */
+  String settle() {
+    Optional<String> settled = transactor.call(Home::settled);
+    if (settled.isPresent()) {
+      return settled.get();
+    }
+    return transactor.call(
+        Restored.options(transactor.defaults()),
+        connection -> {
+          // Keeps others out who come for the same reason.
+          Streams.raiseVersion(connection);
+          Optional<String> byOthers = settled(connection);
+          if (byOthers.isPresent()) {
+            return byOthers.get();
+          }
+          new Restored(connection).putRight();
+          return begin(connection);
+        });
+  }
+
+  /** The incarnation, which begins here if it has not; empty: this is not home. */
+  private static Optional<String> settled(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Found> found =
+        trip.query(
+            CHECK, row -> new Found(row.getString(1), row.getBoolean(2), row.getBoolean(3)));
+    trip.send();
+    Found one = found.list().get(0);
+    if (!one.isHome()) {
+      return Optional.empty();
+    }
+    return Optional.of(one.incarnation() == null ? begin(connection) : one.incarnation());
+  }
+
+  private static String begin(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(BEGIN);
+    Rows<String> token = trip.query(READ, row -> row.getString(1));
+    trip.send();
+    return token.list().get(0);
+  }
+}

@@ -1,0 +1,185 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.CursorTable.Load;
+import dev.lockstep.outbox.EventSource.Ask;
+import dev.lockstep.outbox.EventSource.Backlog;
+import dev.lockstep.outbox.EventSource.KeyAsk;
+import dev.lockstep.outbox.EventSource.Look;
+import dev.lockstep.outbox.Streams.Definitions;
+import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.Transactor;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a relay reads: definitions, cursors and events. All that it has read belongs to one
+ * incarnation of the server; an answer of another one is thrown away, and everything is read again,
+ * from what is stored. Used by the relay's thread.
+ */
+final class Reading {
+  private static final Logger log = LoggerFactory.getLogger(Reading.class);
+  private static final long FIRST_DELAY_NANOS = 4_000_000L;
+
+  private final Transactor transactor;
+  private final Home home;
+  private final EventSource source;
+  private final CursorTable cursors;
+  private final Territory territory;
+  private final RelayConfig config;
+  private final Executor executor;
+  // Empty: not known, or over.
+  private String incarnation = "";
+  private long version = -1;
+  private long seenVersion = -1;
+  private long nextLookNanos = System.nanoTime();
+  private long delayNanos = FIRST_DELAY_NANOS;
+
+  Reading(
+      Transactor transactor,
+      Home home,
+      EventSource source,
+      CursorTable cursors,
+      Territory territory,
+      RelayConfig config,
+      Executor executor) {
+    this.transactor = transactor;
+    this.home = home;
+    this.source = source;
+    this.cursors = cursors;
+    this.territory = territory;
+    this.config = config;
+    this.executor = executor;
+  }
+
+  /** The incarnation of what was read and is not stale. */
+  String incarnation() {
+    return incarnation;
+  }
+
+  void wake() {
+    nextLookNanos = System.nanoTime();
+    delayNanos = FIRST_DELAY_NANOS;
+  }
+
+  /** Until the next look. */
+  long waitNanos(long now) {
+    return seenVersion == version ? Math.max(0, nextLookNanos - now) : 0;
+  }
+
+  /** Whether an answer is of the server that the questions are about. */
+  private boolean isSame(String answered) {
+    if (!incarnation.isEmpty() && incarnation.equals(answered)) {
+      return true;
+    }
+    if (!incarnation.isEmpty()) {
+      log.warn("The database was restarted or replaced; the outbox is read again from its cursors");
+    }
+    incarnation = "";
+    version = -1;
+    territory.forget();
+    return false;
+  }
+
+  /** Streams, sinks, and whatever operators have ordered. */
+  void definitions() {
+    if (version < 0 || version != seenVersion) {
+      Definitions now = transactor.call(transactor.defaults().asReadOnly(), Streams::read);
+      territory.define(now);
+      version = now.version();
+      seenVersion = now.version();
+    }
+  }
+
+  /** Whether anything is to be loaded; then what was reached should be written first. */
+  boolean isLoadDue() {
+    return !territory.toLoad(System.nanoTime()).isEmpty();
+  }
+
+  void load() {
+    Map<Lease, List<Integer>> asked = territory.toLoad(System.nanoTime());
+    if (asked.isEmpty()) {
+      return;
+    }
+    if (incarnation.isEmpty()) {
+      incarnation = home.settle();
+    }
+    Load load = cursors.load(asked, System.nanoTime());
+    if (isSame(load.incarnation())) {
+      asked.forEach(
+          (lease, sinks) ->
+              territory.load(lease, sinks, load.cursors().getOrDefault(lease, List.of())));
+      nextLookNanos = System.nanoTime();
+    }
+  }
+
+  void backlogs() {
+    long now = System.nanoTime();
+    for (Place place : territory.places()) {
+      if (place.mayBegin(now) && place.lane.wantsBacklog(now)) {
+        List<KeyAsk> keys = place.lane.dueKeys(now);
+        int maxRows = Math.max(1, config.batchRows() / keys.size());
+        Backlog backlog = source.backlog(place.ask(), keys, maxRows, config.batchBytes());
+        if (!isSame(backlog.incarnation())) {
+          return;
+        }
+        long bytes =
+            backlog.rows().stream().mapToLong(row -> row.event().content().size()).sum();
+        place.lane.offerBacklog(keys, backlog.rows(), maxRows, bytes < config.batchBytes());
+      }
+    }
+  }
+
+  /** One question for all lanes; those at the same position share the answer. */
+  void look() {
+    long now = System.nanoTime();
+    boolean due = now - nextLookNanos >= 0;
+    Map<Ask, List<Place>> asks = new LinkedHashMap<>();
+    for (Place place : territory.places()) {
+      // Read only between two pauses of a sink, a lane could find its sink down each time: the
+      // first event of another that it stumbles over is faster than a look.
+      if (place.mayRead() && place.lane.wantsRows(now) && (due || place.lane.isEager())) {
+        asks.computeIfAbsent(place.ask(), ask -> new ArrayList<>()).add(place);
+      }
+    }
+    if (asks.isEmpty() && !due) {
+      return;
+    }
+    Look look = read(List.copyOf(asks.keySet()));
+    boolean found = false;
+    if (asks.isEmpty() || isSame(look.incarnation())) {
+      Iterator<EventSource.Batch> batches = look.batches().iterator();
+      for (List<Place> sharing : asks.values()) {
+        EventSource.Batch batch = batches.next();
+        found |= !batch.rows().isEmpty();
+        sharing.forEach(place -> place.lane.offer(batch));
+      }
+      seenVersion = look.version();
+    }
+    if (due) {
+      delayNanos =
+          found ? FIRST_DELAY_NANOS : Math.min(2 * delayNanos, config.pollInterval().toNanos());
+      nextLookNanos = System.nanoTime() + delayNanos;
+    }
+  }
+
+  /** When there is much, half of it is read on another connection at the same time. */
+  private Look read(List<Ask> asks) {
+    if (asks.size() < 2 || asks.stream().noneMatch(ask -> ask.from().isInStep())) {
+      return source.look(asks, config.batchRows(), config.batchBytes());
+    }
+    List<Ask> half = asks.subList(0, asks.size() / 2);
+    List<Ask> others = asks.subList(half.size(), asks.size());
+    CompletableFuture<Look> otherLook =
+        CompletableFuture.supplyAsync(
+            () -> source.look(others, config.batchRows(), config.batchBytes()), executor);
+    Look look = source.look(half, config.batchRows(), config.batchBytes());
+    return look.and(otherLook.join());
+  }
+}

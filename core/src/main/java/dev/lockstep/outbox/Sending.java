@@ -1,0 +1,111 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.Streams.SinkRow;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hands events to sinks and hears what came of them. Nothing in it waits for a sink, and whatever
+ * goes wrong with one stays with that one. Used by the relay's thread, to which results come as
+ * messages.
+ */
+final class Sending {
+  private static final Logger log = LoggerFactory.getLogger(Sending.class);
+
+  private final CursorTable cursors;
+  private final Territory territory;
+  private final Consumer<Runnable> messages;
+
+  Sending(CursorTable cursors, Territory territory, Consumer<Runnable> messages) {
+    this.cursors = cursors;
+    this.territory = territory;
+    this.messages = messages;
+  }
+
+  void send() {
+    long now = System.nanoTime();
+    for (Place place : territory.places()) {
+      if (!place.mayBegin(now)) {
+        continue;
+      }
+      Session session = place.session();
+      if (session == null) {
+        if (place.lane.hasRows() && place.beginOpening()) {
+          open(place);
+        }
+        continue;
+      }
+      for (Send send : place.lane.next()) {
+        var unused =
+            place
+                .runner
+                .deliver(session, send)
+                .thenAccept(results -> messages.accept(() -> settle(place, send, results)));
+      }
+    }
+  }
+
+  /** First the sink, which may fence a former owner; then once more the question who owns it. */
+  private void open(Place place) {
+    var unused =
+        place
+            .runner
+            .open(place.lease.shard(), place.lease.epoch(), session -> checked(place, session))
+            .whenComplete(
+                (session, failure) -> messages.accept(() -> opened(place, session, failure)));
+  }
+
+  /** A sink that opened for a lease which is over is closed, and left alone for a while. */
+  private Session checked(Place place, Session session) {
+    boolean ours = false;
+    try {
+      ours = cursors.holds(place.lease);
+    } finally {
+      if (!ours) {
+        session.close();
+      }
+    }
+    if (!ours) {
+      throw new IllegalStateException("The lease %s is over".formatted(place.lease));
+    }
+    return session;
+  }
+
+  private void opened(Place place, @Nullable Session session, @Nullable Throwable failure) {
+    place.opened(session);
+    if (failure != null) {
+      trip(place, Texts.reason(failure));
+    }
+  }
+
+  private void settle(Place place, Send send, List<SinkResult> results) {
+    Optional<String> down;
+    try {
+      down = place.lane.settle(send, results, System.nanoTime());
+    } catch (RuntimeException | Error e) {
+      // A mistake of ours. Left as it is, the place would wait for this answer for ever.
+      log.error("What came of a delivery is not known; it is sent again", e);
+      place.lane.putBack(send);
+      place.again = true;
+      down = Optional.of(Texts.reason(e));
+    }
+    if (down.isPresent()) {
+      place.closeSession();
+      trip(place, down.get());
+    } else {
+      place.runner.breaker.reset();
+    }
+  }
+
+  private static void trip(Place place, String reason) {
+    if (place.runner.breaker.trip(System.nanoTime(), reason)) {
+      SinkRow row = place.runner.row;
+      log.warn("The sink {} of {} is down: {}", row.spec().name(), row.stream(), reason);
+    }
+  }
+}

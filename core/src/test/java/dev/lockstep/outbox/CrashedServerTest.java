@@ -1,0 +1,180 @@
+package dev.lockstep.outbox;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The database crashes under a relay that lives on. The relay has seen transactions whose ids never
+ * reached the disk; after its recovery the database gives these ids out again.
+ */
+class CrashedServerTest {
+  private static final int BURNT = 200;
+
+  @RegisterExtension static final TestDatabase database = TestDatabase.ownServer(true);
+  @RegisterExtension final Post post = new Post(database);
+
+  private final AtomicLong seen = new AtomicLong();
+  private final CountDownLatch holding = new CountDownLatch(1);
+  private final CountDownLatch go = new CountDownLatch(1);
+  private final CountDownLatch appended = new CountDownLatch(1);
+  private volatile boolean crashing;
+
+  /** What nobody waits for stays in memory for as long as the server allows. */
+  @BeforeAll
+  static void flushSeldom() {
+    database.execute("ALTER SYSTEM SET wal_writer_delay = '10s'");
+    database.execute("SELECT pg_reload_conf()");
+  }
+
+  @Test
+  void anIdleRelayMissesNothingThatIsAppendedAfterTheCrash() throws Exception {
+    post.define("sink");
+    start();
+    post.append("a", "a");
+    post.awaitDelivered(2);
+
+    crashAfterTheRelayHasSeen(burnIds());
+    appendMore(8);
+
+    awaitInOrder(10);
+  }
+
+  @Test
+  void aSlowSinkGetsEveryEventInOrderAfterTheCrash() throws Exception {
+    post.define("sink");
+    post.sink.behaviour =
+        event -> {
+          hold();
+          return SinkResult.DELIVERED;
+        };
+    start();
+    post.append("a", "a");
+    await(holding);
+
+    crashAfterTheRelayHasSeen(burnIds());
+    appendMore(4);
+    // Its result belongs to what was before the crash, and must not be written down after it.
+    go.countDown();
+    appendMore(4);
+
+    awaitInOrder(10);
+  }
+
+  @Test
+  void aKeyThatWaitsIsReadFromWhatIsStoredAfterTheCrash() throws Exception {
+    post.define("sink");
+    post.sink.behaviour = event -> new SinkResult.Retry("not yet");
+    start();
+    post.append("a", "a");
+    Await.until("it waits", () -> post.sink.calls.get() > 1);
+
+    crashAfterTheRelayHasSeen(burnIds());
+    appendMore(8);
+    post.sink.behaviour = event -> SinkResult.DELIVERED;
+
+    awaitInOrder(10);
+  }
+
+  /** Its heart beats seldom: every beat would flush what the others have written. */
+  private void start() {
+    SnapshotSource source = new SnapshotSource(post.transactor());
+    EventSource noting =
+        new EventSource() {
+          @Override
+          public Look look(List<Ask> asks, int maxRows, int maxBytes) {
+            awaitAppends();
+            Look look = source.look(asks, maxRows, maxBytes);
+            look.batches().forEach(batch -> note(batch.after()));
+            return look;
+          }
+
+          @Override
+          public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+            awaitAppends();
+            return source.backlog(ask, keys, maxRows, maxBytes);
+          }
+        };
+    post.start(
+        Post.relayConfig()
+            .withLease(Post.LONG, Duration.ofMinutes(4))
+            .withMaxAttempts(1_000_000)
+            .withDeliverTimeout(Duration.ofMinutes(2)),
+        post.types(),
+        noting);
+  }
+
+  /** After the crash it comes late: by then ids that it knows are others'. */
+  private void awaitAppends() {
+    if (crashing) {
+      await(appended);
+    }
+  }
+
+  private void note(Position position) {
+    String snapshot = position.target() == null ? position.done() : position.target();
+    seen.accumulateAndGet(Long.parseLong(snapshot.split(":")[1]), Math::max);
+  }
+
+  /** Transactions that roll back: nobody waits for their records to be on the disk. */
+  private static long burnIds() throws Exception {
+    long last = 0;
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      for (int i = 0; i < BURNT; i++) {
+        last = Long.parseLong(Sql.text(connection, "SELECT pg_current_xact_id()::text"));
+        connection.rollback();
+      }
+    }
+    return last;
+  }
+
+  private void crashAfterTheRelayHasSeen(long id) {
+    Await.until("seen by the relay", () -> seen.get() > id);
+    crashing = true;
+    database.server().crash();
+    database.server().restart();
+    assertThat(
+            database.queryLong("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
+        .as("ids are given out again")
+        .isLessThan(id);
+  }
+
+  private void appendMore(int count) {
+    for (int i = 0; i < count; i++) {
+      post.append("a");
+    }
+    appended.countDown();
+  }
+
+  private void awaitInOrder(int count) {
+    Await.until("all delivered", () -> post.sink.seqs("a").contains((long) count));
+    assertThat(post.sink.seqs("a").stream().distinct())
+        .containsExactlyElementsOf(LongStream.rangeClosed(1, count).boxed().toList());
+  }
+
+  private void hold() {
+    holding.countDown();
+    await(go);
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}
