@@ -45,7 +45,7 @@ final class Segments {
   private static final String LAST_CLOSED =
       """
       SELECT closed_at FROM lockstep.outbox_segment
-      WHERE closed_at IS NOT NULL ORDER BY segment DESC LIMIT 2""";
+      WHERE closed_at IS NOT NULL AND segment > 0 ORDER BY segment DESC LIMIT 2""";
   private static final String INSERT =
       """
       INSERT INTO lockstep.outbox_segment (segment, from_ord, to_ord, made_at)
@@ -172,7 +172,10 @@ final class Segments {
 
   /** About an hour's transactions each: neither thousands of segments, nor one for ever. */
   private long width(@Nullable Segment newest, List<OffsetDateTime> closed) {
-    long width = newest == null ? firstWidth : newest.to() - newest.from();
+    long width =
+        newest == null || newest.number() == Restored.SEGMENT
+            ? firstWidth
+            : newest.to() - newest.from();
     // A width that was chosen stays.
     if (closed.size() == 2 && width >= MIN_WIDTH) {
       Duration life = Duration.between(closed.get(1), closed.get(0));
