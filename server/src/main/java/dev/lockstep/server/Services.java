@@ -131,7 +131,12 @@ final class Services implements AutoCloseable {
       Reconciliation reconciliation =
           opened(
               new Reconciliation(
-                  transactor, workers, campaigns, config.payments().timings(), metrics));
+                  transactor,
+                  workers,
+                  campaigns,
+                  provider.payments().history(),
+                  config.payments().timings(),
+                  metrics));
       Accounts accounts = new Accounts(vertx, workers, transactor, ledger, once);
       JobRunner jobs = jobRunner(database, config, transactor, self, metrics);
       Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);

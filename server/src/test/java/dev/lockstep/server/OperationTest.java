@@ -62,6 +62,7 @@ class OperationTest {
               "old-idempotency-keys",
               "old-payment-events",
               "old-visitors",
+              "provider-payments",
               "reconciliation",
               "unfinished-purchases");
     }

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What parts money from goods is found by the server itself, whoever did it, and goods without
- * money stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
+ * What parts money from goods is found by the server itself, whoever did it, and goods without money
+ * stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
  */
 @Timeout(120)
 class ReconciliationTest {
@@ -51,18 +51,80 @@ class ReconciliationTest {
 
     server.database().execute(byHand.replace(":c", campaign));
 
-    Await.until(kind + " is counted", () -> found(kind) > before);
-    Await.until("it is shown", () -> metric("lockstep_reconciliation_findings", kind) > 0);
-    JsonObject report = server.operator().get("/v1/reconciliation?latest=true").expect(200);
-    assertThat(report.getBoolean("ok")).isFalse();
-    assertThat(report.getJsonObject("kinds").getLong(kind)).isPositive();
-    assertThat(entries(report, list, campaign))
-        .extracting(entry -> entry.getString("kind"))
-        .contains(kind);
+    assertFound(kind, list, campaign, before);
     if (pauses) {
       Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
       assertThat(campaign(campaign).getString("pauseReason")).contains("Money and goods disagree");
     }
+  }
+
+  /** What somebody does to the one payment of a campaign at the provider, of 500. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          refundedThere  | provider          | false | INSERT INTO gateway.refund SELECT concat('re_', substr(id, 4)), id, amount, currency, NULL, '{}', now() FROM gateway.intent WHERE :p
+          amountDiffers  | provider          | false | UPDATE gateway.intent SET amount = amount - 1 WHERE :p
+          paymentUnknown | provider          | false | DELETE FROM gateway.intent WHERE :p
+          notCharged     | goodsWithoutMoney | true  | UPDATE gateway.intent SET status = 2 WHERE :p
+          """)
+  void whatSomebodyDoesAtTheProviderIsFoundWithoutBeingAskedFor(
+      String kind, String list, boolean pauses, String byHand) throws Exception {
+    String campaign = server.published(twoProducts());
+    buy(campaign, "one", 2);
+    double before = found(kind);
+
+    server
+        .database()
+        .execute(
+            byHand.replace(
+                ":p", "metadata::json ->> 'purchase' LIKE '%s.%%'".formatted(campaign)));
+
+    assertFound(kind, list, campaign, before);
+    if (pauses) {
+      Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
+    }
+  }
+
+  @Test
+  void aPaymentThatSomebodyMadeInTheProvidersConsoleIsFoundAndForgottenOnceItIsGivenBack()
+      throws Exception {
+    double before = found("chargedUnknown");
+    server
+        .database()
+        .execute(
+            "INSERT INTO gateway.intent (id, amount, currency, status, client_secret, metadata,"
+                + " created_at) VALUES ('pi_console', 700, 'usd', 3, 's', '{}', now())");
+
+    assertFound("chargedUnknown", "provider", "0", before);
+
+    server
+        .database()
+        .execute(
+            "INSERT INTO gateway.refund VALUES"
+                + " ('re_console', 'pi_console', 700, 'usd', NULL, '{}', now())");
+    String known =
+        "SELECT count(*) FROM lockstep_server.reconciliation_finding WHERE subject = 'pi_console'";
+    Await.until("it is forgotten", () -> server.database().queryLong(known) == 0);
+  }
+
+  @Test
+  void aRefundThatTheProviderDoesNotKnowIsFound() throws Exception {
+    String campaign = server.drop(10, null);
+    String purchase = buy(campaign, "one", 1);
+    server.operator().post("/v1/purchases/" + purchase + "/refund", "r", null).expect(200);
+    double before = found("refundUnknown");
+
+    server
+        .database()
+        .execute(
+            "DELETE FROM gateway.refund WHERE intent IN (SELECT intent FROM"
+                + " lockstep_server.purchase WHERE campaign = "
+                + campaign
+                + ")");
+
+    assertFound("refundUnknown", "provider", campaign, before);
   }
 
   @Test
@@ -134,7 +196,12 @@ class ReconciliationTest {
                 // Asked all the time, on top of what it does by itself.
                 JsonObject report = server.operator().get("/v1/reconciliation").expect(200);
                 for (String list :
-                    List.of("moneyWithoutGoods", "goodsWithoutMoney", "unsettled", "books")) {
+                    List.of(
+                        "moneyWithoutGoods",
+                        "goodsWithoutMoney",
+                        "unsettled",
+                        "books",
+                        "provider")) {
                   assertThat(entries(report, list, campaign)).isEmpty();
                 }
               }
@@ -144,14 +211,28 @@ class ReconciliationTest {
     assertThat(campaign(campaign).getBoolean("paused")).isFalse();
   }
 
-  private static void buy(String campaign, String key, int quantity) throws Exception {
-    server
+  /** Without asking for it, but for what the metrics say. */
+  private static void assertFound(String kind, String list, String campaign, double before)
+      throws Exception {
+    Await.until(kind + " is counted", () -> found(kind) > before);
+    Await.until("it is shown", () -> metric("lockstep_reconciliation_findings", kind) > 0);
+    JsonObject report = server.operator().get("/v1/reconciliation?latest=true").expect(200);
+    assertThat(report.getBoolean("ok")).isFalse();
+    assertThat(report.getJsonObject("kinds").getLong(kind)).isPositive();
+    assertThat(entries(report, list, campaign))
+        .extracting(entry -> entry.getString("kind"))
+        .contains(kind);
+  }
+
+  private static String buy(String campaign, String key, int quantity) throws Exception {
+    return server
         .service()
         .post(
             "/v1/campaigns/" + campaign + "/purchases",
             key,
             order("buyer", "pm_card_visa", sku("A", quantity)))
-        .expect(201);
+        .expect(201)
+        .getString("id");
   }
 
   private static JsonObject twoProducts() {

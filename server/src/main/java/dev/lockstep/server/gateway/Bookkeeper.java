@@ -9,9 +9,13 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.WorkerExecutor;
 import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -87,20 +91,39 @@ final class Bookkeeper implements AutoCloseable {
         .map(found -> found(found.map(StripeJson::intent), "payment_intent", id));
   }
 
-  Future<Answer> refund(String id) {
-    return read(c -> IntentRows.findRefund(c, id))
-        .map(found -> found(found.map(StripeJson::refund), "refund", id));
+  Future<Answer> refund(String id, boolean expanded) {
+    return read(c -> expand(c, IntentRows.findRefund(c, id).stream().toList(), expanded))
+        .map(found -> found(found.stream().findFirst(), "refund", id));
   }
 
   Future<Answer> intents(Page page) {
-    return read(c -> IntentRows.page(c, page.after(), page.limit() + 1))
+    return read(c -> IntentRows.page(c, page))
         .map(rows -> list("/v1/payment_intents", rows, page, StripeJson::intent));
   }
 
   Future<Answer> refunds(Page page, @Nullable String intent) {
     return read(c ->
-            IntentRows.refundPage(c, Optional.ofNullable(intent), page.after(), page.limit() + 1))
-        .map(rows -> list("/v1/refunds", rows, page, StripeJson::refund));
+            expand(
+                c,
+                IntentRows.refundPage(c, Optional.ofNullable(intent), page),
+                page.expanded()))
+        .map(rows -> list("/v1/refunds", rows, page, one -> one));
+  }
+
+  /** As JSON; if wanted with the payment in place of its id. */
+  private static List<JsonObject> expand(
+      Connection connection, List<Refund> refunds, boolean expanded) throws SQLException {
+    Map<String, Intent> intents =
+        expanded
+            ? IntentRows.find(connection, refunds.stream().map(Refund::intent).toList())
+            : Map.of();
+    List<JsonObject> shown = new ArrayList<>();
+    for (Refund refund : refunds) {
+      JsonObject json = StripeJson.refund(refund);
+      Intent intent = intents.get(refund.intent());
+      shown.add(intent == null ? json : json.put("payment_intent", StripeJson.intent(intent)));
+    }
+    return shown;
   }
 
   @Override

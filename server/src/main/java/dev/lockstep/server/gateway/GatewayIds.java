@@ -1,6 +1,7 @@
 package dev.lockstep.server.gateway;
 
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -19,20 +20,28 @@ final class GatewayIds {
 
   static String next(String prefix) {
     StringBuilder id = new StringBuilder(prefix.length() + TIME_DIGITS + RANDOM_DIGITS);
-    id.append(prefix);
-    long left = System.currentTimeMillis();
-    char[] time = new char[TIME_DIGITS];
-    for (int i = TIME_DIGITS - 1; i >= 0; i--) {
-      time[i] = DIGITS.charAt((int) (left % DIGITS.length()));
-      left /= DIGITS.length();
-    }
-    id.append(time);
+    id.append(prefix).append(time(System.currentTimeMillis()));
     // Ids need only be unique; what must not be guessed is made by secret().
     ThreadLocalRandom random = ThreadLocalRandom.current();
     for (int i = 0; i < RANDOM_DIGITS; i++) {
       id.append(DIGITS.charAt(random.nextInt(DIGITS.length())));
     }
     return id.toString();
+  }
+
+  /** Sorts before every id that was made then or later. */
+  static String since(String prefix, Instant at) {
+    return prefix + time(Math.max(0, at.toEpochMilli()));
+  }
+
+  private static String time(long millis) {
+    long left = millis;
+    char[] time = new char[TIME_DIGITS];
+    for (int i = TIME_DIGITS - 1; i >= 0; i--) {
+      time[i] = DIGITS.charAt((int) (left % DIGITS.length()));
+      left /= DIGITS.length();
+    }
+    return new String(time);
   }
 
   /** The part of a client secret that follows the intent's id: 140 bits nobody can guess. */

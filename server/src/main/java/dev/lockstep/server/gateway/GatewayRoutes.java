@@ -62,7 +62,13 @@ final class GatewayRoutes {
     post(router, INTENTS + "/:id/cancel", (c, form) -> Commands.cancel(id(c), form));
     post(router, REFUNDS, (c, form) -> Commands.giveBack(form));
     get(router, INTENTS + "/:id", c -> () -> bookkeeper.intent(id(c)));
-    get(router, REFUNDS + "/:id", c -> () -> bookkeeper.refund(id(c)));
+    get(
+        router,
+        REFUNDS + "/:id",
+        c -> {
+          boolean expanded = Page.isExpanded(c.request(), "payment_intent");
+          return () -> bookkeeper.refund(id(c), expanded);
+        });
     get(
         router,
         INTENTS,

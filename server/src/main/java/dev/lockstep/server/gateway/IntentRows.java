@@ -8,9 +8,15 @@ import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -28,22 +34,40 @@ final class IntentRows {
   private static final String FIND =
       "SELECT " + INTENT_COLUMNS + " FROM gateway.intent WHERE id = ANY (?)";
 
+  // Ids begin with the time they were made at, as the node saw it; the table's times decide.
+  private static final String IN_TIME =
+      " id < ? AND id >= ? AND created_at >= ? AND created_at < ?";
+
   /** Newest first. '~' sorts after every id. */
   private static final String PAGE =
-      "SELECT " + INTENT_COLUMNS + " FROM gateway.intent WHERE id < ? ORDER BY id DESC LIMIT ?";
+      "SELECT "
+          + INTENT_COLUMNS
+          + " FROM gateway.intent WHERE"
+          + IN_TIME
+          + " ORDER BY id DESC LIMIT ?";
 
   private static final String REFUND_COLUMNS =
       "id, intent, amount, currency, reason, metadata, created_at";
   private static final String FIND_REFUND =
       "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id = ?";
   private static final String REFUND_PAGE =
-      "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id < ? ORDER BY id DESC LIMIT ?";
+      "SELECT "
+          + REFUND_COLUMNS
+          + " FROM gateway.refund WHERE"
+          + IN_TIME
+          + " ORDER BY id DESC LIMIT ?";
   private static final String REFUND_PAGE_OF_INTENT =
       "SELECT "
           + REFUND_COLUMNS
-          + " FROM gateway.refund WHERE id < ? AND intent = ? ORDER BY id DESC LIMIT ?";
+          + " FROM gateway.refund WHERE"
+          + IN_TIME
+          + " AND intent = ? ORDER BY id DESC LIMIT ?";
 
   private static final String FROM_THE_NEWEST = "~";
+  private static final Instant FAR_AWAY = Instant.parse("9999-01-01T00:00:00Z");
+
+  /** By no more than this, that is: the clock of a node and that of the database. */
+  private static final Duration CLOCKS_DIFFER = Duration.ofHours(1);
 
   private IntentRows() {}
 
@@ -52,24 +76,48 @@ final class IntentRows {
         .findFirst();
   }
 
-  static List<Intent> page(Connection connection, @Nullable String after, int limit)
+  /** One more than the page has, to know whether there is more. */
+  static List<Intent> page(Connection connection, Page page) throws SQLException {
+    return query(connection, PAGE, IntentRows::read, inTime("pi_", page, page.limit() + 1));
+  }
+
+  static Map<String, Intent> find(Connection connection, Collection<String> ids)
       throws SQLException {
-    return query(
-        connection, PAGE, IntentRows::read, after == null ? FROM_THE_NEWEST : after, limit);
+    Map<String, Intent> found = new HashMap<>();
+    query(connection, FIND, IntentRows::read, SqlArray.texts(ids))
+        .forEach(intent -> found.put(intent.id(), intent));
+    return found;
   }
 
   static Optional<Refund> findRefund(Connection connection, String id) throws SQLException {
     return query(connection, FIND_REFUND, IntentRows::readRefund, id).stream().findFirst();
   }
 
-  static List<Refund> refundPage(
-      Connection connection, Optional<String> intent, @Nullable String after, int limit)
+  /** One more than the page has, to know whether there is more. */
+  static List<Refund> refundPage(Connection connection, Optional<String> intent, Page page)
       throws SQLException {
-    String from = after == null ? FROM_THE_NEWEST : after;
+    int limit = page.limit() + 1;
     return intent.isPresent()
         ? query(
-            connection, REFUND_PAGE_OF_INTENT, IntentRows::readRefund, from, intent.get(), limit)
-        : query(connection, REFUND_PAGE, IntentRows::readRefund, from, limit);
+            connection,
+            REFUND_PAGE_OF_INTENT,
+            IntentRows::readRefund,
+            inTime("re_", page, intent.get(), limit))
+        : query(connection, REFUND_PAGE, IntentRows::readRefund, inTime("re_", page, limit));
+  }
+
+  /** The parameters of {@link #IN_TIME}, and those that follow them. */
+  private static Object[] inTime(String prefix, Page page, Object... more) {
+    List<Object> all = new ArrayList<>();
+    Instant from = page.from().orElse(Instant.EPOCH);
+    Instant before = page.before().orElse(FAR_AWAY);
+    String after = page.after();
+    all.add(after == null ? FROM_THE_NEWEST : after);
+    all.add(GatewayIds.since(prefix, from.minus(CLOCKS_DIFFER)));
+    all.add(from.atOffset(ZoneOffset.UTC));
+    all.add(before.atOffset(ZoneOffset.UTC));
+    all.addAll(List.of(more));
+    return all.toArray();
   }
 
   static Intent read(ResultSet row) throws SQLException {

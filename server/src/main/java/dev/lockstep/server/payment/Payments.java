@@ -128,6 +128,11 @@ public final class Payments implements AutoCloseable {
         () -> new RefundResult.Unknown("too many payments are under way"));
   }
 
+  /** The provider's own lists; to be used no longer than this is open. */
+  public PaymentHistory history() {
+    return new PaymentHistory(client);
+  }
+
   @Override
   public void close() {
     slots.close();

@@ -12,6 +12,7 @@ import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.duty.DutyThread;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.payment.PaymentHistory;
 import dev.lockstep.server.purchase.Timings;
 import dev.lockstep.tx.Transactor;
 import io.micrometer.core.instrument.Counter;
@@ -29,17 +30,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares money with goods, by itself and every minute, on one node for all; and says over HTTP
- * and as metrics what does not agree. See {@link Look} for how, {@link Kind} for what.
+ * Compares money with goods, and both with the provider's lists, by itself and every minute, on one
+ * node for all; and says over HTTP and as metrics what does not agree. See {@link Look} and {@link
+ * ProviderLook} for how, {@link Kind} for what.
  *
- * <p>Thread-safe. It looks on a thread of its own; requests wait for it a bounded time.
+ * <p>Thread-safe. It looks on threads of its own; requests wait for it a bounded time.
  */
 public final class Reconciliation implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
 
   private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(1);
-  private static final Duration WHILE_SWEEPING = Duration.ofSeconds(1);
+  private static final Duration UNFINISHED = Duration.ofSeconds(1);
   private static final Duration SWEEP_BUDGET = Duration.ofSeconds(10);
+  private static final Duration PROVIDER_BUDGET = Duration.ofSeconds(10);
   private static final Duration LONGEST_LOOK = Duration.ofMinutes(5);
   private static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -59,6 +62,8 @@ public final class Reconciliation implements AutoCloseable {
   private final Look look;
   private final DutyThread<Optional<Boolean>> whole;
   private final DutyThread<Optional<Boolean>> brief;
+  private final DutyState providerDuty;
+  private final DutyThread<Optional<Boolean>> providers;
   private final Map<Kind, Counter> found = new EnumMap<>(Kind.class);
   private volatile Map<Kind, Long> counts = Map.of();
   private volatile @Nullable Instant checkedAt;
@@ -67,6 +72,7 @@ public final class Reconciliation implements AutoCloseable {
       Transactor transactor,
       Workers workers,
       Campaigns campaigns,
+      PaymentHistory provider,
       Timings timings,
       Metrics metrics) {
     this.transactor = transactor;
@@ -74,7 +80,8 @@ public final class Reconciliation implements AutoCloseable {
     Duration patience = timings.lookAfter().multipliedBy(PATIENCE_TIMES);
     this.interval = patience.compareTo(LONGEST_INTERVAL) < 0 ? patience : LONGEST_INTERVAL;
     this.duty = new DutyState(transactor, "reconciliation", LEASE);
-    Comparison comparison = new Comparison(campaigns, new Judgement(patience), patience.toMillis());
+    Comparison comparison =
+        new Comparison(campaigns, new Judgement(patience), patience.toMillis());
     this.look =
         new Look(
             transactor,
@@ -83,6 +90,10 @@ public final class Reconciliation implements AutoCloseable {
             duty,
             (kind, count) -> found.get(kind).increment(count));
     this.whole = new DutyThread<>("reconciliation", () -> look(SWEEP_BUDGET));
+    this.providerDuty = new DutyState(transactor, "provider", LEASE);
+    ProviderLook providerLook =
+        new ProviderLook(transactor, provider, look, providerDuty, patience);
+    this.providers = new DutyThread<>("provider", () -> providerLook.run(PROVIDER_BUDGET));
     this.brief = new DutyThread<>("reconciliation-now", this::lookNow);
     for (Kind kind : Kind.values()) {
       found.put(
@@ -110,7 +121,9 @@ public final class Reconciliation implements AutoCloseable {
 
   /** What is to be done by jobs. */
   public Duties duties() {
-    return Duties.none().paced(interval, "reconciliation", job -> lookOnce());
+    return Duties.none()
+        .paced(interval, "reconciliation", job -> lookOnce(whole))
+        .paced(interval, "provider-payments", job -> lookOnce(providers));
   }
 
   public List<Endpoint> endpoints() {
@@ -129,9 +142,10 @@ public final class Reconciliation implements AutoCloseable {
     checkedAt = at == null ? null : Instant.parse(at);
   }
 
-  private Duration lookOnce() throws InterruptedException {
-    boolean more = whole.ask(LONGEST_LOOK).flatMap(swept -> swept).orElse(false);
-    return more && WHILE_SWEEPING.compareTo(interval) < 0 ? WHILE_SWEEPING : interval;
+  private Duration lookOnce(DutyThread<Optional<Boolean>> thread) throws InterruptedException {
+    boolean more = thread.ask(LONGEST_LOOK).flatMap(unfinished -> unfinished).orElse(false);
+    refresh();
+    return more && UNFINISHED.compareTo(interval) < 0 ? UNFINISHED : interval;
   }
 
   /** Another node may be looking: that is over in a moment, unless it goes through everything. */
@@ -171,14 +185,17 @@ public final class Reconciliation implements AutoCloseable {
 
   private JsonObject shown() {
     JsonObject state = duty.read();
+    JsonObject providerState = providerDuty.read();
     return transactor.call(
         connection ->
-            ReportView.read(connection, FindingTable.counts(connection), state, new JsonObject()));
+            ReportView.read(
+                connection, FindingTable.counts(connection), state, providerState));
   }
 
   @Override
   public void close() {
     brief.close();
+    providers.close();
     whole.close();
   }
 }

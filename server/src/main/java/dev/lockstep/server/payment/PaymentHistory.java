@@ -1,0 +1,229 @@
+package dev.lockstep.server.payment;
+
+import com.stripe.StripeClient;
+import com.stripe.exception.InvalidRequestException;
+import com.stripe.exception.RateLimitException;
+import com.stripe.exception.StripeException;
+import com.stripe.model.PaymentIntent;
+import com.stripe.model.Refund;
+import com.stripe.model.StripeCollection;
+import com.stripe.param.PaymentIntentListParams;
+import com.stripe.param.RefundListParams;
+import com.stripe.param.RefundRetrieveParams;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the provider itself has on its lists, whoever made it: this server, another system, or
+ * somebody in the provider's console. Newest first, a page at a time; nothing is changed.
+ *
+ * <p>Blocks, for as long as the provider may take to answer: for threads of the background only.
+ * Thread-safe.
+ */
+public final class PaymentHistory {
+  /** The most that the provider puts on a page. */
+  private static final long PAGE = 100;
+
+  private static final String INTENT = "payment_intent";
+
+  private final StripeClient client;
+
+  PaymentHistory(StripeClient client) {
+    this.client = client;
+  }
+
+  /** How something stands at the provider. */
+  public enum Standing {
+    /** Not finished. */
+    OPEN,
+    /** The money has moved. */
+    DONE,
+    /** It has not, and will not. */
+    ENDED
+  }
+
+  /**
+   * A payment.
+   *
+   * @param received in the currency's minor unit
+   * @param currency in capitals
+   */
+  public record Charge(
+      String id,
+      Map<String, String> metadata,
+      Standing standing,
+      long received,
+      String currency,
+      Instant createdAt) {}
+
+  /**
+   * Money that goes back.
+   *
+   * @param payment what it was received with; empty: nothing of ours
+   * @param metadata that of the payment
+   */
+  public record GivenBack(
+      String id,
+      Optional<String> payment,
+      Map<String, String> metadata,
+      Standing standing,
+      long amount,
+      String currency,
+      Instant createdAt) {}
+
+  /** A page of a list, and whether there are older ones. */
+  public record Listed<T>(List<T> items, boolean more) {}
+
+  /** The provider has not answered, or not with a list. */
+  public static final class ProviderSilent extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final boolean asksForLess;
+
+    ProviderSilent(StripeException cause) {
+      super(cause.getMessage(), cause);
+      this.asksForLess = cause instanceof RateLimitException;
+    }
+
+    /** It wants to be asked less often. */
+    public boolean asksForLess() {
+      return asksForLess;
+    }
+  }
+
+  /**
+   * Payments that were begun in this time.
+   *
+   * @param after the last of the page before; null: from the newest
+   */
+  public Listed<Charge> charges(Instant from, Instant before, @Nullable String after) {
+    PaymentIntentListParams params =
+        PaymentIntentListParams.builder()
+            .setLimit(PAGE)
+            .setStartingAfter(after)
+            .setCreated(
+                PaymentIntentListParams.Created.builder()
+                    .setGte(from.getEpochSecond())
+                    .setLt(before.getEpochSecond())
+                    .build())
+            .build();
+    return asked(() -> listed(client.v1().paymentIntents().list(params), PaymentHistory::charge));
+  }
+
+  /** Refunds that were made in this time. */
+  public Listed<GivenBack> refunds(Instant from, Instant before, @Nullable String after) {
+    RefundListParams params =
+        RefundListParams.builder()
+            .setLimit(PAGE)
+            .setStartingAfter(after)
+            .addExpand("data." + INTENT)
+            .setCreated(
+                RefundListParams.Created.builder()
+                    .setGte(from.getEpochSecond())
+                    .setLt(before.getEpochSecond())
+                    .build())
+            .build();
+    return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::givenBack));
+  }
+
+  /** Empty: the provider knows none of this id. */
+  public Optional<Charge> charge(String id) {
+    return found(() -> charge(client.v1().paymentIntents().retrieve(id)));
+  }
+
+  /** Empty: the provider knows none of this id. */
+  public Optional<GivenBack> refund(String id) {
+    RefundRetrieveParams params = RefundRetrieveParams.builder().addExpand(INTENT).build();
+    return found(() -> givenBack(client.v1().refunds().retrieve(id, params)));
+  }
+
+  /** What of a payment has gone back, or is on its way. */
+  public long givenBackOf(String payment) {
+    RefundListParams params =
+        RefundListParams.builder().setLimit(PAGE).setPaymentIntent(payment).build();
+    return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::givenBack))
+        .items()
+        .stream()
+        .filter(one -> one.standing() != Standing.ENDED)
+        .mapToLong(GivenBack::amount)
+        .sum();
+  }
+
+  @FunctionalInterface
+  private interface Call<T> {
+    T run() throws StripeException;
+  }
+
+  private static <T> T asked(Call<T> call) {
+    try {
+      return call.run();
+    } catch (StripeException e) {
+      throw new ProviderSilent(e);
+    }
+  }
+
+  private static <T> Optional<T> found(Call<T> call) {
+    try {
+      return Optional.of(call.run());
+    } catch (InvalidRequestException e) {
+      if ("resource_missing".equals(e.getCode())) {
+        return Optional.empty();
+      }
+      throw new ProviderSilent(e);
+    } catch (StripeException e) {
+      throw new ProviderSilent(e);
+    }
+  }
+
+  private static <S extends com.stripe.model.HasId, T> Listed<T> listed(
+      StripeCollection<S> page, Function<S, T> reader) {
+    return new Listed<>(
+        page.getData().stream().map(reader).toList(), Boolean.TRUE.equals(page.getHasMore()));
+  }
+
+  private static Charge charge(PaymentIntent intent) {
+    Standing standing =
+        switch (intent.getStatus()) {
+          case "succeeded" -> Standing.DONE;
+          case "canceled" -> Standing.ENDED;
+          default -> Standing.OPEN;
+        };
+    return new Charge(
+        intent.getId(),
+        orEmpty(intent.getMetadata()),
+        standing,
+        orZero(intent.getAmountReceived()),
+        intent.getCurrency().toUpperCase(Locale.ROOT),
+        Instant.ofEpochSecond(intent.getCreated()));
+  }
+
+  private static GivenBack givenBack(Refund refund) {
+    Standing standing =
+        switch (String.valueOf(refund.getStatus())) {
+          case "succeeded" -> Standing.DONE;
+          case "failed", "canceled" -> Standing.ENDED;
+          default -> Standing.OPEN;
+        };
+    PaymentIntent intent = refund.getPaymentIntentObject();
+    return new GivenBack(
+        refund.getId(),
+        Optional.ofNullable(refund.getPaymentIntent()),
+        intent == null ? Map.of() : orEmpty(intent.getMetadata()),
+        standing,
+        refund.getAmount(),
+        refund.getCurrency().toUpperCase(Locale.ROOT),
+        Instant.ofEpochSecond(refund.getCreated()));
+  }
+
+  private static Map<String, String> orEmpty(@Nullable Map<String, String> metadata) {
+    return metadata == null ? Map.of() : metadata;
+  }
+
+  private static long orZero(@Nullable Long amount) {
+    return amount == null ? 0 : amount;
+  }
+}

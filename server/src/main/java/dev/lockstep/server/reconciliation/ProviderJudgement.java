@@ -1,0 +1,165 @@
+package dev.lockstep.server.reconciliation;
+
+import dev.lockstep.server.payment.PaymentHistory.Charge;
+import dev.lockstep.server.payment.PaymentHistory.GivenBack;
+import dev.lockstep.server.payment.PaymentHistory.Standing;
+import dev.lockstep.server.reconciliation.ProviderTable.Paid;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is wrong between a payment or refund of the provider and its purchase. Pure functions. What
+ * is under way on either side may look wrong for a moment: whoever asks has to ask twice.
+ */
+final class ProviderJudgement {
+  private ProviderJudgement() {}
+
+  static Optional<Finding> of(Charge charge, @Nullable Paid purchase) {
+    return switch (charge.standing()) {
+      case OPEN, ENDED ->
+          purchase != null && purchase.isSold() && charge.id().equals(purchase.intent())
+              ? found(
+                  Kind.NOT_CHARGED,
+                  charge.id(),
+                  charge.id(),
+                  purchase,
+                  charge.createdAt(),
+                  "sold here, and at the provider the payment has not succeeded")
+              : Optional.empty();
+      case DONE -> ofCharged(charge, purchase);
+    };
+  }
+
+  private static Optional<Finding> ofCharged(Charge charge, @Nullable Paid purchase) {
+    if (purchase == null) {
+      return unknown(charge, null, "charged, and no purchase here knows of it");
+    }
+    if (purchase.intent() != null && !purchase.intent().equals(charge.id()) && purchase.paid()) {
+      return unknown(charge, purchase, "charged, and the purchase was paid by another payment");
+    }
+    if (!purchase.paid()) {
+      // As long as it is open the timer asks for it, and its own deadline is watched.
+      return purchase.isOpen()
+          ? Optional.empty()
+          : unknown(charge, purchase, "charged, and the purchase here has ended without it");
+    }
+    if (charge.received() != purchase.amount() || !charge.currency().equals(purchase.currency())) {
+      return found(
+          Kind.AMOUNT_DIFFERS,
+          charge.id(),
+          charge.id(),
+          purchase,
+          charge.createdAt(),
+          "the provider received %d %s, here it is %d %s"
+              .formatted(
+                  charge.received(), charge.currency(), purchase.amount(), purchase.currency()));
+    }
+    return Optional.empty();
+  }
+
+  static Optional<Finding> of(GivenBack refund, @Nullable Paid purchase) {
+    if (refund.standing() == Standing.ENDED || (purchase != null && purchase.isOpen())) {
+      return Optional.empty();
+    }
+    if (purchase == null || purchase.status() == PurchaseFacts.COMPLETED) {
+      return found(
+          Kind.REFUNDED_THERE,
+          refund.id(),
+          refund.payment().orElse(null),
+          purchase,
+          refund.createdAt(),
+          "refunded at the provider, and not here",
+          refund.amount(),
+          refund.currency());
+    }
+    boolean refundedHere =
+        purchase.status() == PurchaseFacts.REFUNDING || purchase.status() == PurchaseFacts.REFUNDED;
+    if (refundedHere
+        && (refund.amount() != purchase.amount()
+            || !refund.currency().equals(purchase.currency()))) {
+      return found(
+          Kind.AMOUNT_DIFFERS,
+          refund.id(),
+          refund.payment().orElse(null),
+          purchase,
+          refund.createdAt(),
+          "the provider gave back %d %s, here it is %d %s"
+              .formatted(
+                  refund.amount(), refund.currency(), purchase.amount(), purchase.currency()));
+    }
+    return Optional.empty();
+  }
+
+  /** Of a purchase whose payment the provider does not know. */
+  static Finding unknownThere(Paid purchase) {
+    return found(
+            Kind.PAYMENT_UNKNOWN,
+            String.valueOf(purchase.intent()),
+            purchase.intent(),
+            purchase,
+            purchase.createdAt().toInstant(),
+            "sold here by a payment that the provider does not know")
+        .orElseThrow();
+  }
+
+  static Finding notGivenBack(Paid purchase, long givenBack) {
+    return found(
+            Kind.REFUND_UNKNOWN,
+            String.valueOf(purchase.intent()),
+            purchase.intent(),
+            purchase,
+            purchase.createdAt().toInstant(),
+            "refunded here, the provider has given back %d of %d"
+                .formatted(givenBack, purchase.amount()))
+        .orElseThrow();
+  }
+
+  private static Optional<Finding> unknown(
+      Charge charge, @Nullable Paid purchase, String detail) {
+    return found(
+        Kind.CHARGED_UNKNOWN,
+        charge.id(),
+        charge.id(),
+        purchase,
+        charge.createdAt(),
+        detail,
+        charge.received(),
+        charge.currency());
+  }
+
+  private static Optional<Finding> found(
+      Kind kind,
+      String subject,
+      @Nullable String payment,
+      Paid purchase,
+      Instant since,
+      String detail) {
+    return found(
+        kind, subject, payment, purchase, since, detail, purchase.amount(), purchase.currency());
+  }
+
+  private static Optional<Finding> found(
+      Kind kind,
+      String subject,
+      @Nullable String payment,
+      @Nullable Paid purchase,
+      Instant since,
+      String detail,
+      long amount,
+      String currency) {
+    return Optional.of(
+        new Finding(
+            kind,
+            purchase == null ? 0 : purchase.campaign(),
+            subject,
+            purchase == null ? null : purchase.name(),
+            purchase == null ? null : Finding.id(purchase.campaign(), purchase.hold()),
+            purchase == null ? "" : purchase.buyer(),
+            payment,
+            amount,
+            currency,
+            since,
+            detail));
+  }
+}

@@ -1,0 +1,191 @@
+package dev.lockstep.server.reconciliation;
+
+import dev.lockstep.server.reconciliation.Comparison.Place;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What of the provider is to be looked at again, and the purchases. On the caller's connection. */
+final class ProviderTable {
+  private static final String SUSPECT =
+      """
+      INSERT INTO lockstep_server.provider_look (object, payment, purchase, first_at, due_at)
+      VALUES (?, ?, ?, now(), now() + ? * interval '1 millisecond')
+      ON CONFLICT (object) DO NOTHING""";
+
+  // Pushed when it is taken: another node, or this one after a crash, comes again later.
+  private static final String TAKE_DUE =
+      """
+      UPDATE lockstep_server.provider_look l SET looks = l.looks + 1,
+        due_at = now() + least(? * (1 << least(l.looks + 1, 16)), 3600000) * interval '1 millisecond'
+      WHERE l.object IN (SELECT d.object FROM lockstep_server.provider_look d
+        WHERE d.due_at <= now() ORDER BY d.due_at LIMIT ?)
+      RETURNING l.object, l.payment, l.purchase""";
+
+  private static final String FORGET =
+      "DELETE FROM lockstep_server.provider_look WHERE object = ?";
+
+  private static final String COLUMNS =
+      "campaign, id, hold, buyer, status, amount, currency, intent, paid_at, created_at";
+
+  private static final String OF_CAMPAIGN =
+      "SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.purchase WHERE campaign = ? AND id = ANY (?)";
+
+  // Those with money, a few at a time, by age; the rest of the page is passed over.
+  private static final String NEXT_PAID =
+      "SELECT "
+          + COLUMNS
+          + " FROM lockstep_server.purchase WHERE (created_at, campaign, id) > (?, ?, ?)"
+          + " AND created_at < now() - ? * interval '1 millisecond'"
+          + " ORDER BY created_at, campaign, id LIMIT ?";
+
+  private ProviderTable() {}
+
+  /** A purchase as far as its provider knows of it. */
+  record Paid(
+      long campaign,
+      UUID id,
+      UUID hold,
+      String buyer,
+      int status,
+      long amount,
+      String currency,
+      @Nullable String intent,
+      boolean paid,
+      OffsetDateTime createdAt) {
+    boolean isSold() {
+      return status == PurchaseFacts.COMPLETED
+          || status == PurchaseFacts.REFUNDING
+          || status == PurchaseFacts.REFUNDED;
+    }
+
+    boolean isOpen() {
+      return status == PurchaseFacts.PENDING || status == PurchaseFacts.REQUIRES_ACTION;
+    }
+
+    String name() {
+      return Finding.id(campaign, id);
+    }
+
+    Place place() {
+      return new Place(createdAt, campaign, id);
+    }
+  }
+
+  /** Something of the provider that is due. */
+  record DueLook(String object, @Nullable String payment, @Nullable String purchase) {}
+
+  static void suspect(
+      Connection connection,
+      String object,
+      @Nullable String payment,
+      @Nullable String purchase,
+      Duration after)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(SUSPECT)) {
+      statement.setString(1, object);
+      statement.setString(2, payment);
+      statement.setString(3, purchase);
+      statement.setLong(4, after.toMillis());
+      statement.executeUpdate();
+    }
+  }
+
+  static List<DueLook> takeDue(Connection connection, Duration patience, int limit)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<DueLook> due =
+        trip.query(
+            TAKE_DUE,
+            row -> new DueLook(row.getString(1), row.getString(2), row.getString(3)),
+            patience.toMillis(),
+            limit);
+    trip.send();
+    return due.list();
+  }
+
+  /** It agrees: nothing is to be looked at again, and nothing is wrong any more. */
+  static void agrees(Connection connection, String object) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(FORGET, object);
+    trip.send();
+    FindingTable.forgetOfProvider(connection, object);
+  }
+
+  /** By what the provider was told they are called; those that are none of ours are missing. */
+  static Map<String, Paid> find(Connection connection, Collection<String> names)
+      throws SQLException {
+    Map<Long, java.util.Set<UUID>> byCampaign = new HashMap<>();
+    for (String name : names) {
+      if (name.matches("[1-9]\\d{0,17}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")) {
+        byCampaign
+            .computeIfAbsent(
+                Long.parseLong(name.substring(0, name.indexOf('.'))),
+                campaign -> new java.util.HashSet<>())
+            .add(Finding.uuid(name));
+      }
+    }
+    Map<String, Paid> found = new HashMap<>();
+    for (Map.Entry<Long, java.util.Set<UUID>> of : byCampaign.entrySet()) {
+      RoundTrip trip = new RoundTrip(connection);
+      Rows<Paid> rows =
+          trip.query(
+              OF_CAMPAIGN, ProviderTable::paid, of.getKey(), SqlArray.uuids(of.getValue()));
+      trip.send();
+      rows.list().forEach(one -> found.put(one.name(), one));
+    }
+    return found;
+  }
+
+  static List<Paid> next(Connection connection, Place after, Duration patience, int limit)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Paid> rows =
+        trip.query(
+            NEXT_PAID,
+            ProviderTable::paid,
+            after.at(),
+            after.campaign(),
+            after.id(),
+            patience.toMillis(),
+            limit);
+    trip.send();
+    return rows.list();
+  }
+
+  static Instant now(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> now =
+        trip.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class).toInstant());
+    trip.send();
+    return now.list().get(0);
+  }
+
+  private static Paid paid(ResultSet row) throws SQLException {
+    return new Paid(
+        row.getLong(1),
+        row.getObject(2, UUID.class),
+        row.getObject(3, UUID.class),
+        row.getString(4),
+        row.getInt(5),
+        row.getLong(6),
+        row.getString(7),
+        row.getString(8),
+        row.getObject(9) != null,
+        row.getObject(10, OffsetDateTime.class));
+  }
+}
