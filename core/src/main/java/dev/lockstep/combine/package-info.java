@@ -4,7 +4,9 @@
  * <p>Owns no table. Blocks describe a contended write as a {@link dev.lockstep.combine.Combined}
  * operation (lock, decide, write) and get from {@link dev.lockstep.combine.Combiner} the queue, the
  * writers, retries, isolation of bad requests, and overload control. An operation that remembers
- * what its last batch left asks {@link dev.lockstep.combine.Reliance} whether to go by it.
+ * what its last batch left asks {@link dev.lockstep.combine.Reliance} whether to go by it. What
+ * expires is ended in {@link dev.lockstep.combine.Rounds} by a {@link
+ * dev.lockstep.combine.Sweeper}.
  *
  * <p>Promises: every request is answered exactly once, whatever throws; requests of a key are
  * decided in the order they came; one bad request never fails its neighbours.

@@ -7,7 +7,7 @@
  * <p>Guarantees (see the README): never oversold (G1), never undersold (G2), a buyer's limit holds
  * (G4), a hold ends exactly once (G5), every change is accounted for (G10); an {@code acquire} with
  * the same hold id has one effect (G3). Locks are taken in the order hold, pool, unit, quota, each
- * sorted by id.
+ * sorted by id; buyers by code point ({@link dev.lockstep.tx.LockOrder}).
  */
 @NullMarked
 package dev.lockstep.hold;

@@ -150,12 +150,14 @@ final class LedgerCheck {
           .withDeadline(PATIENCE);
 
   private final Transactor transactor;
+  private final TxOptions snapshot;
   private final boolean everything;
   private final List<LedgerViolation> violations = new ArrayList<>();
   private final long[] counted = new long[2];
 
   private LedgerCheck(Transactor transactor, boolean everything) {
     this.transactor = transactor;
+    this.snapshot = SNAPSHOT.withLockTimeout(transactor.defaults().lockTimeout());
     this.everything = everything;
   }
 
@@ -189,7 +191,7 @@ final class LedgerCheck {
   private record Begun(Instant at, List<ChangedBook> books, List<Found> found) {}
 
   private LedgerReport check() {
-    Begun begun = transactor.call(SNAPSHOT.asReadOnly(), this::begin);
+    Begun begun = transactor.call(snapshot.asReadOnly(), this::begin);
     note(begun.found());
     Rounds<List<Long>> rounds = new Rounds<>();
     rounds.each(portions(begun.books()), this::look);
@@ -200,7 +202,7 @@ final class LedgerCheck {
   private int look(List<Long> books) {
     long beganNanos = System.nanoTime();
     try {
-      note(transactor.call(SNAPSHOT, connection -> look(connection, books)));
+      note(transactor.call(snapshot, connection -> look(connection, books)));
     } catch (TransientFault e) {
       int half = books.size() / 2;
       if (half == 0 || Thread.currentThread().isInterrupted()) {

@@ -49,6 +49,23 @@ class OperationTest {
   }
 
   @Test
+  void aTotalThatNobodyAccountedForPausesThePool() throws Exception {
+    String id = server.drop(10, null);
+    server.database().execute("UPDATE lockstep.pool SET total = 11 WHERE scope = " + id);
+
+    JsonObject report = server.operator().post("/v1/invariants/check", null).expect(200);
+
+    assertThat(report.getJsonArray("violations").encode()).contains("total of 11", id);
+    server
+        .service()
+        .post("/v1/campaigns/" + id + "/holds", "t", cart("a", sku("A", 1)))
+        .expectProblem(409, "campaign-paused");
+    server.database().execute("UPDATE lockstep.pool SET total = 10 WHERE scope = " + id);
+    assertThat(server.operator().post("/v1/invariants/check", null).expect(200).getBoolean("ok"))
+        .isTrue();
+  }
+
+  @Test
   void whatRecursIsOneJobEachHoweverManyNodes() throws Exception {
     String kinds = "SELECT kind FROM lockstep.job WHERE queue = 'upkeep' ORDER BY kind";
     try (Server other = server.start(false)) {

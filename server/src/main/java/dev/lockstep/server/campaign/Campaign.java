@@ -1,5 +1,6 @@
 package dev.lockstep.server.campaign;
 
+import dev.lockstep.hold.ExtensionBound;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import java.time.Duration;
@@ -19,7 +20,7 @@ public record Campaign(
     String name,
     String currency,
     OptionalInt purchaseLimit,
-    int holdSeconds,
+    HoldTimes holdTimes,
     List<Item> items,
     List<Prize> prizes,
     Status status,
@@ -39,8 +40,14 @@ public record Campaign(
     return new ScopeId(id);
   }
 
+  /** For how long a hold is taken. */
   public Duration holdFor() {
-    return Duration.ofSeconds(holdSeconds);
+    return holdTimes.holdFor();
+  }
+
+  /** How often and how far a buyer may extend a hold. */
+  public ExtensionBound buyersBound() {
+    return holdTimes.bound();
   }
 
   /** By layer number or sku. */

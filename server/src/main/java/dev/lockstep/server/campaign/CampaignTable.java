@@ -28,13 +28,15 @@ final class CampaignTable {
       """
       id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed,
       EXISTS (SELECT 1 FROM lockstep_server.draw d
-              WHERE d.campaign = campaign.id AND d.drawn_at IS NOT NULL)""";
+              WHERE d.campaign = campaign.id AND d.drawn_at IS NOT NULL),
+      max_extensions, max_hold_seconds""";
 
   private static final String INSERT =
       """
       INSERT INTO lockstep_server.campaign
-        (kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, created_by)
-      VALUES (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?) RETURNING\s"""
+        (kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, created_by,
+         max_extensions, max_hold_seconds)
+      VALUES (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb, ?, ?, ?) RETURNING\s"""
           + COLUMNS;
 
   private static final String READ =
@@ -81,12 +83,14 @@ final class CampaignTable {
       } else {
         statement.setNull(4, Types.INTEGER);
       }
-      statement.setInt(5, campaign.holdSeconds());
+      statement.setInt(5, campaign.holdTimes().holdSeconds());
       Object[] prices = campaign.items().stream().map(Item::price).toArray();
       statement.setArray(6, triangle ? connection.createArrayOf("int8", prices) : null);
       statement.setString(7, triangle ? null : products(campaign.items()).encode());
       statement.setString(8, prizes(campaign.prizes()).encode());
       statement.setString(9, by);
+      statement.setInt(10, campaign.holdTimes().maxExtensions());
+      statement.setInt(11, campaign.holdTimes().maxHoldSeconds());
       try (ResultSet row = statement.executeQuery()) {
         row.next();
         return read(row);
@@ -220,7 +224,7 @@ final class CampaignTable {
         row.getString(3),
         row.getString(4),
         purchaseLimit,
-        row.getInt(6),
+        new HoldTimes(row.getInt(6), row.getInt(13), row.getInt(14)),
         kind == Kind.TRIANGLE
             ? layers((Long[]) row.getArray(7).getArray())
             : products(new JsonArray(row.getString(8))),

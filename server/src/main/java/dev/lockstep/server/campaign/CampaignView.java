@@ -50,7 +50,9 @@ final class CampaignView {
           .required("name", Shape.text(1, 200))
           .required("currency", Shape.text(3, 3))
           .required("purchaseLimit", Shape.nullable(Shape.integer(1, ANY)))
-          .required("holdSeconds", Shape.integer(1, ANY))
+          .required("holdSeconds", HoldTimes.SECONDS)
+          .required("maxExtensions", HoldTimes.EXTENSIONS)
+          .required("maxHoldSeconds", HoldTimes.SECONDS_IN_ALL)
           .required("seedCommitment", Shape.nullable(Shape.text(64, 64)))
           .required("prizes", NewCampaign.PRIZES);
 
@@ -77,7 +79,9 @@ final class CampaignView {
         .put(
             "purchaseLimit",
             campaign.purchaseLimit().isPresent() ? campaign.purchaseLimit().getAsInt() : null)
-        .put("holdSeconds", campaign.holdSeconds())
+        .put("holdSeconds", campaign.holdTimes().holdSeconds())
+        .put("maxExtensions", campaign.holdTimes().maxExtensions())
+        .put("maxHoldSeconds", campaign.holdTimes().maxHoldSeconds())
         .put("seedCommitment", campaign.seedCommitment().orElse(null))
         .put("prizes", prizes);
   }

@@ -22,7 +22,7 @@ record NewCampaign(
     String name,
     String currency,
     OptionalInt purchaseLimit,
-    int holdSeconds,
+    HoldTimes holdTimes,
     List<Item> items,
     List<Prize> prizes) {
   static final int MIN_BASE = 3;
@@ -34,8 +34,6 @@ record NewCampaign(
 
   private static final int MAX_PRIZES = 100;
   private static final int MAX_LIMIT = 10_000;
-  private static final int MAX_HOLD_SECONDS = 24 * 60 * 60;
-  private static final int DEFAULT_HOLD_SECONDS = 900;
 
   static final Shape PRICE = Shape.integer(1, MAX_PRICE);
   static final Shape PRIZES =
@@ -52,7 +50,9 @@ record NewCampaign(
           .required("name", Shape.text(1, 200))
           .required("currency", Shape.text(3, 3))
           .optional("purchaseLimit", Shape.nullable(Shape.integer(1, MAX_LIMIT)))
-          .optional("holdSeconds", Shape.integer(1, MAX_HOLD_SECONDS));
+          .optional("holdSeconds", HoldTimes.SECONDS)
+          .optional("maxExtensions", HoldTimes.EXTENSIONS)
+          .optional("maxHoldSeconds", HoldTimes.SECONDS_IN_ALL);
 
   static final Shape SHAPE =
       Shape.oneOf(
@@ -86,7 +86,7 @@ record NewCampaign(
         body.getString("name"),
         currency(body.getString("currency")),
         limit == null ? OptionalInt.empty() : OptionalInt.of(limit),
-        body.getInteger("holdSeconds", DEFAULT_HOLD_SECONDS),
+        HoldTimes.of(body),
         items,
         prizes(body, items));
   }

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 /** The campaigns a new server opens with, so that there is something to buy. */
 final class Samples {
   private static final int BASE = 10;
-  private static final int HOLD_SECONDS = 900;
+  private static final HoldTimes HOLD_TIMES = new HoldTimes(900, 1, 2 * 900);
 
   private Samples() {}
 
@@ -24,7 +24,7 @@ final class Samples {
         "Sample triangle",
         "JPY",
         OptionalInt.of(3),
-        HOLD_SECONDS,
+        HOLD_TIMES,
         IntStream.rangeClosed(1, BASE)
             .mapToObj(layer -> Item.layer(layer, 500L * (BASE + 1 - layer)))
             .toList(),
@@ -37,7 +37,7 @@ final class Samples {
         "Sample drop",
         "USD",
         OptionalInt.of(5),
-        HOLD_SECONDS,
+        HOLD_TIMES,
         List.of(
             new Item(new PoolId(1), Kind.DROP, "SHIRT", "Shirt", 2_500, 100),
             new Item(new PoolId(2), Kind.DROP, "POSTER", "Signed poster", 6_000, 20),

@@ -34,7 +34,10 @@ final class StockTrail {
       Shape.object()
           .required("seq", Shape.integer(1, Long.MAX_VALUE))
           .required("pool", Shape.text(1, 64))
-          .required("cause", Shape.choice("acquired", "changed", "sold", "released", "expired"))
+          .required(
+              "cause",
+              Shape.choice(
+                  "acquired", "changed", "sold", "released", "expired", "returned", "restocked"))
           .required("actor", Shape.text(1, 200))
           .required("hold", Shape.text(1, 64))
           .required("heldBefore", COUNT)

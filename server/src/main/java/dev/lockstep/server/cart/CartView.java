@@ -50,6 +50,7 @@ public final class CartView {
           .required("state", Shape.choice("held", "sold", "released", "expired", "returned"))
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
+          .required("extensions", Shape.integer(0, Integer.MAX_VALUE))
           .required("endedAt", Shape.nullable(Shape.time()))
           .required("items", ITEMS)
           .required("total", MONEY);
@@ -126,6 +127,7 @@ public final class CartView {
         .put("state", hold.state().name().toLowerCase(Locale.ROOT))
         .put("createdAt", hold.createdAt().toString())
         .put("expiresAt", hold.expiresAt().toString())
+        .put("extensions", hold.extensions())
         .put("endedAt", hold.end().map(end -> end.at().toString()).orElse(null))
         .put("items", items(campaign, hold))
         .put("total", money(total(campaign, hold), campaign.currency()));

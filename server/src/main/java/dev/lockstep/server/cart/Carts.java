@@ -109,7 +109,11 @@ public final class Carts {
             .taking(CHANGE)
             .answering(200, CartView.SHAPE)
             .handledBy(this::change),
-        Endpoint.of(POST, "/v1/holds/{id}/extend", "Moves a hold's expiry.")
+        Endpoint.of(
+                POST,
+                "/v1/holds/{id}/extend",
+                "Moves a hold's expiry to so long from now. A buyer may do so as often and as far as"
+                    + " the campaign says: maxExtensions, holdSeconds, maxHoldSeconds.")
             .by(SELLERS_AND_BUYERS)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .perhapsTaking(EXTENSION)
@@ -217,7 +221,9 @@ public final class Carts {
                 campaign.scope(),
                 hold,
                 seconds == null ? campaign.holdFor() : Duration.ofSeconds(seconds),
-                actor);
+                actor,
+                // Operators and services know what they do; a buyer could keep a hold for nothing.
+                actor.onlyBuyer().map(buyer -> campaign.buyersBound()));
     return key.isEmpty() ? onHold(request, make) : extendOnce(request, key.get(), make);
   }
 
@@ -239,9 +245,11 @@ public final class Carts {
                                     StoredAnswer.text(
                                         Outcomes.answer(
                                             campaign,
-                                            holds.run(
+                                            guard.requireNotInCheckout(
                                                 connection,
-                                                make.command(campaign, id.hold(), actor)),
+                                                holds.run(
+                                                    connection,
+                                                    make.command(campaign, id.hold(), actor))),
                                             200))))));
   }
 

@@ -46,15 +46,30 @@ final class CheckoutGuard implements Companion<Wanted> {
       return;
     }
     Connection connection = exchange.connection();
-    List<HoldId> ids = changed.stream().map(Hold::id).toList();
-    if (!checkouts.payingFor(connection, changed.get(0).scope(), ids).isEmpty()) {
-      throw inCheckout();
-    }
+    requireNotInCheckout(connection, changed);
     for (Accompanied<Wanted> asked : outcomes) {
       Optional<OperatorAct> act = asked.payload().act();
       if (act.isPresent() && changed(asked.outcome()).isPresent()) {
         act.get().record(connection, changed.get(0).scope().value());
       }
+    }
+  }
+
+  /**
+   * The same for one command that was decided on a caller's connection, which is rolled back then.
+   */
+  HoldOutcome requireNotInCheckout(Connection connection, HoldOutcome outcome) throws SQLException {
+    Optional<Hold> changed = changed(outcome);
+    if (changed.isPresent()) {
+      requireNotInCheckout(connection, List.of(changed.get()));
+    }
+    return outcome;
+  }
+
+  private void requireNotInCheckout(Connection connection, List<Hold> changed) throws SQLException {
+    List<HoldId> ids = changed.stream().map(Hold::id).toList();
+    if (!checkouts.payingFor(connection, changed.get(0).scope(), ids).isEmpty()) {
+      throw inCheckout();
     }
   }
 

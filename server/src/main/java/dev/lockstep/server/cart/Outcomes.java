@@ -3,6 +3,7 @@ package dev.lockstep.server.cart;
 import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
@@ -62,6 +63,20 @@ public final class Outcomes {
     }
     if (outcome instanceof HoldEnded ended) {
       return holdEnded(ended.hold());
+    }
+    if (outcome instanceof ExtensionLimit limit) {
+      return conflict(
+              "extension-limit",
+              "Extension limit",
+              "A buyer can extend a hold %d times, each time to %d s from then, and to %d s in all; it was extended %d times."
+                  .formatted(
+                      limit.bound().maxExtensions(),
+                      limit.bound().maxHoldFor().toSeconds(),
+                      limit.bound().maxLifetime().toSeconds(),
+                      limit.hold().extensions()))
+          .with("maxExtensions", limit.bound().maxExtensions())
+          .with("maxSeconds", limit.bound().maxHoldFor().toSeconds())
+          .with("extensions", limit.hold().extensions());
     }
     if (outcome instanceof LifetimeReached lifetime) {
       return conflict(

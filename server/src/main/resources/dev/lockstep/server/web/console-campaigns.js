@@ -52,6 +52,7 @@ function facts(now) {
     fact('Id', code(now.id)),
     fact('Limit for a buyer', now.purchaseLimit ? String(now.purchaseLimit) : 'none'),
     fact('Held for', seconds(now.holdSeconds)),
+    fact('Extensions by a buyer', `${now.maxExtensions}, up to ${seconds(now.maxHoldSeconds)} in all`),
     now.prizes.length ? fact('Prizes', now.prizes.map((prize) => `${prize.quantity} × ${prize.name}`).join(', ')) : null,
     now.kind === 'triangle' && now.seedCommitment ? fact('Seed commitment', code(now.seedCommitment)) : null,
     fact('Pages', el('span', { class: 'row' }, el('a', { href: `/shop/${now.id}` }, 'In the shop'),

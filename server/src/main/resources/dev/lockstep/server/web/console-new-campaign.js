@@ -13,6 +13,7 @@ export function newCampaign(onMade) {
   const currency = text({ value: 'JPY', minlength: 3, maxlength: 3, pattern: '[A-Z]{3}' });
   const limit = number('', 1, 10_000, { placeholder: 'none' });
   const seconds = number(900, 1, 86_400, { required: true });
+  const extensions = number(1, 0, 100, { required: true });
   const triangle = triangleFields();
   const drop = dropFields();
   const own = el('div', { class: 'stack' }, triangle.root);
@@ -26,7 +27,8 @@ export function newCampaign(onMade) {
       field('Kind', kind), field('Name', title),
       el('div', { class: 'columns' },
         field('Currency', currency, 'ISO 4217, such as JPY or USD'),
-        field('Limit for a buyer', limit), field('Held for, seconds', seconds)),
+        field('Limit for a buyer', limit), field('Held for, seconds', seconds),
+        field('Extensions by a buyer', extensions, 'Each by as much again')),
       own,
     ],
     work: () => post('/v1/campaigns', {
@@ -35,6 +37,7 @@ export function newCampaign(onMade) {
       currency: currency.value,
       purchaseLimit: limit.value ? Number(limit.value) : null,
       holdSeconds: Number(seconds.value),
+      maxExtensions: Number(extensions.value),
       ...(kind.value === 'triangle' ? triangle : drop).value(),
     }),
     onDone: onMade,

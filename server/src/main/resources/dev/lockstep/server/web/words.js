@@ -81,6 +81,7 @@ export function explain(problem) {
       return body.state === 'sold' ? ['This has been paid already.', 'You find it under “Yours” below.']
         : ['Your time ran out, and what you held was given back.', 'Choose again; nothing was charged.'];
     case 'hold-lifetime-reached':
+    case 'extension-limit':
       return ['You cannot have more time.', 'Pay before the clock runs out, or let go and choose again.'];
     case 'payment-failed':
       if (['refunding', 'refunded'].includes(body.purchaseStatus)) return explain({ slug: 'paid-too-late' });

@@ -12,6 +12,7 @@ import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.HoldTimes;
 import dev.lockstep.server.campaign.Item;
 import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.campaign.Status;
@@ -37,7 +38,7 @@ class OutcomesTest {
           "A drop",
           "USD",
           OptionalInt.empty(),
-          900,
+          new HoldTimes(900, 1, 1_800),
           List.of(new Item(POOL, Kind.DROP, "A", "Thing", 250, 10)),
           List.of(),
           Status.PUBLISHED,
@@ -59,6 +60,10 @@ class OutcomesTest {
             new HoldOutcome.SoldOut(List.of(new HoldOutcome.Shortage(POOL, 2, 1))),
             409,
             "sold-out"),
+        Arguments.of(
+            new HoldOutcome.ExtensionLimit(hold(HoldState.HELD), CAMPAIGN.buyersBound()),
+            409,
+            "extension-limit"),
         Arguments.of(
             new HoldOutcome.LifetimeReached(hold(HoldState.HELD), Instant.EPOCH),
             409,
@@ -84,6 +89,7 @@ class OutcomesTest {
         List.of(new HeldLine(POOL, 1, List.of())),
         Instant.EPOCH,
         Instant.EPOCH,
+        0,
         state == HoldState.HELD
             ? Optional.empty()
             : Optional.of(new Hold.End(Instant.EPOCH, "expiry")));
