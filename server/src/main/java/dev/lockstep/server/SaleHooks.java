@@ -52,4 +52,9 @@ record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigure
   public void ended(String status) {
     figures.ended(status);
   }
+
+  @Override
+  public void mismatched(String kind) {
+    figures.mismatched(kind);
+  }
 }

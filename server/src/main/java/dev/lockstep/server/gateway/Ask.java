@@ -12,6 +12,8 @@ import java.time.Duration;
  * @param apiVersion whose shape the client expects events to have
  * @param eventId the id of the event it may cause
  * @param declined a fault: the card does not pay
+ * @param processing a fault: the card pays later
+ * @param pendingRefund a fault: the refund is done later
  * @param webhookDelay a fault: its event is sent so much later
  */
 record Ask(
@@ -22,6 +24,8 @@ record Ask(
     String apiVersion,
     String eventId,
     boolean declined,
+    boolean processing,
+    boolean pendingRefund,
     Duration webhookDelay) {
   static final String NO_VERSION = "unknown";
 
@@ -35,6 +39,8 @@ record Ask(
         request,
         NO_VERSION,
         GatewayIds.next("evt_"),
+        false,
+        false,
         false,
         Duration.ZERO);
   }

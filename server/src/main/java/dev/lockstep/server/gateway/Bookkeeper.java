@@ -13,6 +13,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,8 @@ final class Bookkeeper implements AutoCloseable {
   private static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int READERS = 4;
+  private static final Duration SEARCHED = Duration.ofDays(2);
+  private static final int MAX_FOUND = 100;
   private static final long FORGET_INTERVAL_MS = 60_000;
 
   /**
@@ -124,6 +127,30 @@ final class Bookkeeper implements AutoCloseable {
       shown.add(intent == null ? json : json.put("payment_intent", StripeJson.intent(intent)));
     }
     return shown;
+  }
+
+  /** The newest intents of the last two days with this metadata. */
+  Future<Answer> search(JsonObject metadata) {
+    String from = GatewayIds.since("pi_", Instant.now().minus(SEARCHED));
+    return read(c -> IntentRows.search(c, from, metadata, MAX_FOUND))
+        .map(
+            found ->
+                Answer.ok(
+                    StripeJson.found(
+                        "/v1/payment_intents/search",
+                        found.stream().map(StripeJson::intent).toList())));
+  }
+
+  /** What a pending refund comes to. */
+  Future<Answer> settleRefund(String id, RefundStatus to) {
+    return read(c -> IntentRows.findRefund(c, id))
+        .compose(
+            refund ->
+                refund.isEmpty()
+                    ? Future.succeededFuture(Answer.of(StripeError.noSuch("refund", id, "id")))
+                    : submit(
+                        Ask.ofOurOwn(
+                            new Command.SettleRefund(id, refund.get().intent(), to))));
   }
 
   @Override

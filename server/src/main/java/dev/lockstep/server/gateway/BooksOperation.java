@@ -2,6 +2,7 @@ package dev.lockstep.server.gateway;
 
 import dev.lockstep.combine.Combined;
 import dev.lockstep.server.gateway.Books.Stored;
+import dev.lockstep.server.gateway.Command.SettleRefund;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -51,12 +52,18 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
         refunded = x.refunded, canceled_at = CASE WHEN x.status = 4 THEN ?::timestamptz END
       FROM unnest(?, ?, ?, ?, ?, ?, ?)
         AS x (id, status, payment_method, error_code, decline_code, cancellation_reason, refunded)
-      WHERE i.id = x.id AND (i.status < 3 OR i.status = x.status)""";
+      WHERE i.id = x.id AND (i.status NOT IN (3, 4) OR i.status = x.status)""";
 
   private static final String INSERT_REFUNDS =
       """
-      INSERT INTO gateway.refund (id, intent, amount, currency, reason, metadata, created_at)
-      SELECT x.*, ? FROM unnest(?, ?, ?, ?, ?, ?) AS x""";
+      INSERT INTO gateway.refund
+        (id, intent, amount, currency, reason, metadata, status, created_at)
+      SELECT x.*, ? FROM unnest(?, ?, ?, ?, ?, ?, ?) AS x""";
+
+  private static final String UPDATE_REFUNDS =
+      """
+      UPDATE gateway.refund r SET status = x.status FROM unnest(?, ?) AS x (id, status)
+      WHERE r.id = x.id""";
 
   private static final String INSERT_ANSWERS =
       """
@@ -99,6 +106,18 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
         trip.query(READ_ANSWERS, BooksOperation::readStored, SqlArray.texts(keys));
     Rows<Intent> intents =
         ids.isEmpty() ? null : trip.query(IntentRows.LOCK, IntentRows::read, SqlArray.texts(ids));
+    List<String> refundIds =
+        asks.stream()
+            .map(Ask::command)
+            .filter(SettleRefund.class::isInstance)
+            .map(command -> ((SettleRefund) command).refund())
+            .distinct()
+            .toList();
+    Rows<Refund> refunds =
+        refundIds.isEmpty()
+            ? null
+            : trip.query(
+                IntentRows.READ_REFUNDS, IntentRows::readRefund, SqlArray.texts(refundIds));
     trip.send();
 
     Map<String, Intent> byId = new HashMap<>();
@@ -107,7 +126,11 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
     }
     Map<String, Stored> byKey = new HashMap<>();
     answers.list().forEach(stored -> byKey.put(stored.key(), stored));
-    return new Books(now.list().get(0), byId, byKey);
+    Map<String, Refund> refundsById = new HashMap<>();
+    if (refunds != null) {
+      refunds.list().forEach(refund -> refundsById.put(refund.id(), refund));
+    }
+    return new Books(now.list().get(0), byId, refundsById, byKey);
   }
 
   @Override
@@ -127,6 +150,9 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
         plan.changed().isEmpty() ? null : updateIntents(trip, now, plan.changed().values());
     if (!plan.refunds().isEmpty()) {
       insertRefunds(trip, now, plan.refunds());
+    }
+    if (!plan.settled().isEmpty()) {
+      updateRefunds(trip, plan.settled().values());
     }
     if (!plan.events().isEmpty()) {
       insertWebhooks(trip, now, plan.events());
@@ -213,7 +239,16 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
         SqlArray.bigints(refunds.stream().map(Refund::amount).toList()),
         texts(refunds, Refund::currency),
         texts(refunds, Refund::reason),
-        texts(refunds, refund -> refund.metadata().encode()));
+        texts(refunds, refund -> refund.metadata().encode()),
+        refundStatuses(refunds));
+  }
+
+  private static void updateRefunds(RoundTrip trip, Collection<Refund> refunds) {
+    trip.update(UPDATE_REFUNDS, texts(refunds, Refund::id), refundStatuses(refunds));
+  }
+
+  private static SqlArray refundStatuses(Collection<Refund> refunds) {
+    return SqlArray.smallints(refunds.stream().map(refund -> refund.status().code()).toList());
   }
 
   private void insertWebhooks(RoundTrip trip, OffsetDateTime now, List<Event> events) {

@@ -31,6 +31,12 @@ sealed interface Command {
   /** The cardholder passed or failed the challenge. */
   record Authenticate(String intent, boolean passed) implements Command {}
 
+  /** What a processing intent comes to. */
+  record Settle(String intent, boolean paid) implements Command {}
+
+  /** What a pending refund comes to. */
+  record SettleRefund(String refund, String intent, RefundStatus to) implements Command {}
+
   /**
    * Refund.
    *

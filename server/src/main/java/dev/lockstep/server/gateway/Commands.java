@@ -5,13 +5,20 @@ import dev.lockstep.server.gateway.Command.Cancel;
 import dev.lockstep.server.gateway.Command.Confirm;
 import dev.lockstep.server.gateway.Command.Create;
 import dev.lockstep.server.gateway.Command.GiveBack;
+import dev.lockstep.server.gateway.Command.Settle;
+import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads commands out of forms. Every method throws {@link Refusal} for what makes no sense. */
 final class Commands {
+  private static final Pattern METADATA_TERM =
+      Pattern.compile("metadata\\[['\"]([^'\"]+)['\"]\\]:['\"]([^'\"]*)['\"]");
+
   private Commands() {}
 
   static Create create(Form form) {
@@ -54,6 +61,41 @@ final class Commands {
       default ->
           throw new Refusal(StripeError.invalid("outcome", "The outcome is succeeded or failed."));
     };
+  }
+
+  static Settle settle(String intent, Form form) {
+    return switch (form.require("outcome")) {
+      case "succeeded" -> new Settle(intent, true);
+      case "failed" -> new Settle(intent, false);
+      default ->
+          throw new Refusal(StripeError.invalid("outcome", "The outcome is succeeded or failed."));
+    };
+  }
+
+  static RefundStatus refundOutcome(Form form) {
+    return RefundStatus.find(form.require("outcome"))
+        .orElseThrow(
+            () ->
+                new Refusal(
+                    StripeError.invalid(
+                        "outcome",
+                        "The outcome is succeeded, failed, canceled or requires_action.")));
+  }
+
+  /** The metadata that a search names: {@code metadata['purchase']:'p-1' AND …}. */
+  static JsonObject searched(@Nullable String query) {
+    JsonObject metadata = new JsonObject();
+    for (String term : query == null ? new String[0] : query.split(" AND ", -1)) {
+      Matcher matcher = METADATA_TERM.matcher(term.strip());
+      if (!matcher.matches()) {
+        throw new Refusal(StripeError.invalid("query", "Only metadata is searched."));
+      }
+      metadata.put(matcher.group(1), matcher.group(2));
+    }
+    if (metadata.isEmpty()) {
+      throw new Refusal(StripeError.missing("query"));
+    }
+    return metadata;
   }
 
   static GiveBack giveBack(Form form) {

@@ -6,6 +6,8 @@ import dev.lockstep.server.gateway.Command.Cancel;
 import dev.lockstep.server.gateway.Command.Confirm;
 import dev.lockstep.server.gateway.Command.Create;
 import dev.lockstep.server.gateway.Command.GiveBack;
+import dev.lockstep.server.gateway.Command.Settle;
+import dev.lockstep.server.gateway.Command.SettleRefund;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,12 +24,14 @@ final class Decision {
 
   private final Plan plan;
   private final Map<String, Intent> intents;
+  private final Map<String, Refund> refunds;
   private final Map<String, Stored> answers;
   private final boolean webhooks;
 
   private Decision(Books books, boolean webhooks) {
     this.plan = new Plan(books.now());
     this.intents = new HashMap<>(books.intents());
+    this.refunds = new HashMap<>(books.refunds());
     this.answers = new HashMap<>(books.answers());
     this.webhooks = webhooks;
   }
@@ -63,8 +67,12 @@ final class Decision {
       return cancel(ask, cancel, intent);
     } else if (command instanceof Authenticate authenticate) {
       return authenticate(ask, authenticate, intent);
+    } else if (command instanceof Settle settle) {
+      return settle(ask, settle, intent);
     } else if (command instanceof GiveBack giveBack) {
       return giveBack(ask, giveBack, intent);
+    } else if (command instanceof SettleRefund settle) {
+      return settleRefund(ask, settle, intent);
     }
     throw new IllegalStateException("unknown command " + command);
   }
@@ -97,7 +105,7 @@ final class Decision {
   }
 
   private Answer confirm(Ask ask, Confirm confirm, Intent intent) {
-    if (intent.status().isFinal()) {
+    if (intent.status().isFinal() || intent.status() == IntentStatus.PROCESSING) {
       return refused(ask, intent, StripeError.unexpectedState("confirm", intent.status()));
     }
     TestCard card = confirm.card();
@@ -112,10 +120,16 @@ final class Decision {
 
   private Answer attempt(Ask ask, Intent intent, TestCard card) {
     return switch (card.behaviour()) {
-      case PAYS -> ask.declined() ? declined(ask, intent, BY_FAULT) : paid(ask, intent);
+      case PAYS -> ask.declined() ? declined(ask, intent, BY_FAULT) : pays(ask, intent);
       case DECLINES -> declined(ask, intent, card.declineCode());
       case CHALLENGES -> done(ask, intent.challenged(), "payment_intent.requires_action");
     };
+  }
+
+  private Answer pays(Ask ask, Intent intent) {
+    return ask.processing()
+        ? done(ask, intent.processing(), "payment_intent.processing")
+        : paid(ask, intent);
   }
 
   private Answer paid(Ask ask, Intent intent) {
@@ -137,7 +151,7 @@ final class Decision {
   }
 
   private Answer cancel(Ask ask, Cancel cancel, Intent intent) {
-    if (intent.status().isFinal()) {
+    if (intent.status().isFinal() || intent.status() == IntentStatus.PROCESSING) {
       return refused(ask, intent, StripeError.unexpectedState("cancel", intent.status()));
     }
     return done(ask, intent.canceled(cancel.reason(), plan.now()), "payment_intent.canceled");
@@ -151,6 +165,31 @@ final class Decision {
       return failed(ask, intent, StripeError.notAuthenticated());
     }
     return ask.declined() ? declined(ask, intent, BY_FAULT) : paid(ask, intent);
+  }
+
+  private Answer settle(Ask ask, Settle settle, Intent intent) {
+    if (intent.status() != IntentStatus.PROCESSING) {
+      return refused(ask, intent, StripeError.unexpectedState("settle", intent.status()));
+    }
+    return settle.paid() ? paid(ask, intent) : declined(ask, intent, BY_FAULT);
+  }
+
+  private Answer settleRefund(Ask ask, SettleRefund settle, Intent intent) {
+    Refund refund = refunds.get(settle.refund());
+    if (refund == null) {
+      return Answer.of(StripeError.noSuch("refund", settle.refund(), "id"));
+    }
+    if (!refund.status().isOpen()) {
+      return refused(ask, intent, StripeError.refundOver(refund.id(), refund.status()));
+    }
+    Refund after = refund.in(settle.to());
+    refunds.put(after.id(), after);
+    plan.settled().put(after.id(), after);
+    if (after.status().isUndone()) {
+      change(intent.refundedBy(-after.amount()));
+    }
+    String body = StripeJson.refund(after).encode();
+    return answered(ask, 200, body, event(ask, "refund.updated", body, null));
   }
 
   private Answer giveBack(Ask ask, GiveBack giveBack, Intent intent) {
@@ -178,10 +217,12 @@ final class Decision {
             intent.currency(),
             giveBack.reason(),
             giveBack.metadata(),
+            ask.pendingRefund() ? RefundStatus.PENDING : RefundStatus.SUCCEEDED,
             plan.now());
     Intent after = intent.refundedBy(amount);
     change(after);
     plan.refunds().add(refund);
+    refunds.put(refund.id(), refund);
     return answered(
         ask,
         200,

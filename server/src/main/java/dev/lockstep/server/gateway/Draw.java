@@ -8,19 +8,41 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * @param faults what they were drawn from; waits are the same for all
  * @param declined the card does not pay
+ * @param processing the card pays later
+ * @param pendingRefund the refund is done later
  * @param loss how the answer gets lost
  */
-record Draw(GatewayFaults faults, boolean declined, Loss loss) {
+record Draw(
+    GatewayFaults faults, boolean declined, boolean processing, boolean pendingRefund, Loss loss) {
 
   enum Loss {
     NONE,
     ERROR_BEFORE,
     ERROR_AFTER,
-    TIMEOUT
+    TIMEOUT,
+    IDEMPOTENCY_ERROR
   }
 
   static Draw from(GatewayFaults faults) {
-    return new Draw(faults, happens(faults.declineRate()), loss(faults.answers()));
+    return new Draw(
+        faults,
+        happens(faults.declineRate()),
+        happens(faults.delays().processingRate()),
+        happens(faults.delays().pendingRefundRate()),
+        loss(faults.answers()));
+  }
+
+  /** For what only reads, and has no key that could be an error. */
+  static Draw forReading(GatewayFaults faults) {
+    Draw draw = from(faults);
+    return draw.loss() == Loss.IDEMPOTENCY_ERROR
+        ? new Draw(faults, false, false, false, Loss.NONE)
+        : draw;
+  }
+
+  /** Nothing goes wrong. */
+  static Draw nothing(GatewayFaults faults) {
+    return new Draw(faults, false, false, false, Loss.NONE);
   }
 
   private static Loss loss(Answers answers) {
@@ -30,7 +52,10 @@ record Draw(GatewayFaults faults, boolean declined, Loss loss) {
     if (happens(answers.errorAfterRate())) {
       return Loss.ERROR_AFTER;
     }
-    return happens(answers.timeoutRate()) ? Loss.TIMEOUT : Loss.NONE;
+    if (happens(answers.timeoutRate())) {
+      return Loss.TIMEOUT;
+    }
+    return happens(answers.idempotencyErrorRate()) ? Loss.IDEMPOTENCY_ERROR : Loss.NONE;
   }
 
   private static boolean happens(double rate) {

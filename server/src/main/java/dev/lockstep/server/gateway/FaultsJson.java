@@ -1,6 +1,7 @@
 package dev.lockstep.server.gateway;
 
 import dev.lockstep.server.gateway.GatewayFaults.Answers;
+import dev.lockstep.server.gateway.GatewayFaults.Delays;
 import dev.lockstep.server.gateway.GatewayFaults.Webhooks;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -19,7 +20,10 @@ final class FaultsJson {
           "lateByMs",
           "duplicateRate",
           "webhookDelayMs",
-          "reorderRate");
+          "reorderRate",
+          "idempotencyErrorRate",
+          "processingRate",
+          "pendingRefundRate");
 
   private FaultsJson() {}
 
@@ -41,11 +45,13 @@ final class FaultsJson {
               rate(json, "errorBeforeRate"),
               rate(json, "errorAfterRate"),
               rate(json, "timeoutRate"),
-              wait(json, "lateByMs")),
+              wait(json, "lateByMs"),
+              rate(json, "idempotencyErrorRate")),
           new Webhooks(
               rate(json, "duplicateRate"),
               wait(json, "webhookDelayMs"),
-              rate(json, "reorderRate")));
+              rate(json, "reorderRate")),
+          new Delays(rate(json, "processingRate"), rate(json, "pendingRefundRate")));
     } catch (DecodeException | ClassCastException e) {
       throw new IllegalArgumentException("faults are one JSON object of numbers", e);
     }
@@ -62,6 +68,9 @@ final class FaultsJson {
         .put("duplicateRate", faults.webhooks().duplicateRate())
         .put("webhookDelayMs", faults.webhooks().delay().toMillis())
         .put("reorderRate", faults.webhooks().reorderRate())
+        .put("idempotencyErrorRate", faults.answers().idempotencyErrorRate())
+        .put("processingRate", faults.delays().processingRate())
+        .put("pendingRefundRate", faults.delays().pendingRefundRate())
         .encode();
   }
 

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * or canceled. Events are posted, signed, until the receiver answers 2xx: at least once, in any
  * order, across restarts.
  *
- * <p><b>Needs</b> the migration {@code db/server/V150__gateway.sql}. The Vert.x instance and the
+ * <p><b>Needs</b> the server's migrations named {@code gateway}. The Vert.x instance and the
  * data source stay the caller's. Several gateways may share a database.
  *
  * <p>Thread-safe. {@link #close} answers what is under way, in bounded time, and may block: not to
@@ -118,6 +118,35 @@ public final class Gateway implements AutoCloseable {
     return bookkeeper
         .submit(Ask.ofOurOwn(new Command.Authenticate(intent, passed)))
         .map(answer -> answer.status() == 200 || answer.status() == 402)
+        .toCompletionStage();
+  }
+
+  /**
+   * Ends an intent that is processing, as its bank would. Over HTTP: {@code POST
+   * /v1/test/payment_intents/{id}/settle} with {@code outcome=succeeded} or {@code failed}.
+   *
+   * @return whether it was processing
+   */
+  public CompletionStage<Boolean> settle(String intent, boolean paid) {
+    return bookkeeper
+        .submit(Ask.ofOurOwn(new Command.Settle(intent, paid)))
+        .map(answer -> answer.status() == 200 || answer.status() == 402)
+        .toCompletionStage();
+  }
+
+  /**
+   * Says what a pending refund comes to. Over HTTP: {@code POST /v1/test/refunds/{id}/settle}.
+   *
+   * @param outcome {@code succeeded}, {@code failed}, {@code canceled} or {@code requires_action}
+   * @return whether it was open
+   */
+  public CompletionStage<Boolean> settleRefund(String refund, String outcome) {
+    RefundStatus to =
+        RefundStatus.find(outcome)
+            .orElseThrow(() -> new IllegalArgumentException("no outcome: " + outcome));
+    return bookkeeper
+        .settleRefund(refund, to)
+        .map(answer -> answer.status() == 200)
         .toCompletionStage();
   }
 

@@ -13,12 +13,19 @@ import java.time.Duration;
  * @param declineRate how many cards that would pay are declined instead
  * @param answers how answers get lost
  * @param webhooks how webhooks misbehave
+ * @param delays what takes longer than the request for it
  */
 public record GatewayFaults(
-    Duration latency, double declineRate, Answers answers, Webhooks webhooks) {
+    Duration latency, double declineRate, Answers answers, Webhooks webhooks, Delays delays) {
 
   public static final GatewayFaults NONE =
       new GatewayFaults(Duration.ZERO, 0, Answers.NONE, Webhooks.NONE);
+
+  /** Without delays. */
+  public GatewayFaults(
+      Duration latency, double declineRate, Answers answers, Webhooks webhooks) {
+    this(latency, declineRate, answers, webhooks, Delays.NONE);
+  }
 
   /**
    * From one JSON object with the fields of the gateway's own {@code /v1/test/faults}.
@@ -35,22 +42,34 @@ public record GatewayFaults(
   }
 
   /**
-   * How answers get lost. At most one of the three is drawn for a request, in this order.
+   * How answers get lost. At most one of the four is drawn for a request, in this order.
    *
    * @param errorBeforeRate 500, and nothing was done
    * @param errorAfterRate 500, although it was done; the same key sent again gets the true answer
    * @param timeoutRate it is done, and the answer comes late or never
    * @param lateBy how late; zero: never
+   * @param idempotencyErrorRate it is done, and answered as if its key belonged to another request
    */
   public record Answers(
-      double errorBeforeRate, double errorAfterRate, double timeoutRate, Duration lateBy) {
+      double errorBeforeRate,
+      double errorAfterRate,
+      double timeoutRate,
+      Duration lateBy,
+      double idempotencyErrorRate) {
     public static final Answers NONE = new Answers(0, 0, 0, Duration.ZERO);
+
+    /** Without errors about keys. */
+    public Answers(
+        double errorBeforeRate, double errorAfterRate, double timeoutRate, Duration lateBy) {
+      this(errorBeforeRate, errorAfterRate, timeoutRate, lateBy, 0);
+    }
 
     public Answers {
       FaultLimits.requireRate("errorBeforeRate", errorBeforeRate);
       FaultLimits.requireRate("errorAfterRate", errorAfterRate);
       FaultLimits.requireRate("timeoutRate", timeoutRate);
       FaultLimits.requireWait("lateBy", lateBy);
+      FaultLimits.requireRate("idempotencyErrorRate", idempotencyErrorRate);
     }
 
     public static Answers errorsBefore(double rate) {
@@ -67,6 +86,10 @@ public record GatewayFaults(
 
     public static Answers never(double rate) {
       return new Answers(0, 0, rate, Duration.ZERO);
+    }
+
+    public static Answers idempotencyErrors(double rate) {
+      return new Answers(0, 0, 0, Duration.ZERO, rate);
     }
   }
 
@@ -99,19 +122,48 @@ public record GatewayFaults(
     }
   }
 
+  /**
+   * What is not over when it is answered. It ends when somebody says so: {@link Gateway#settle} and
+   * {@link Gateway#settleRefund}, or the test routes of the same names.
+   *
+   * @param processingRate a card that would pay leaves its intent processing, which cannot be
+   *     canceled
+   * @param pendingRefundRate a refund is pending
+   */
+  public record Delays(double processingRate, double pendingRefundRate) {
+    public static final Delays NONE = new Delays(0, 0);
+
+    public Delays {
+      FaultLimits.requireRate("processingRate", processingRate);
+      FaultLimits.requireRate("pendingRefundRate", pendingRefundRate);
+    }
+
+    public static Delays processing(double rate) {
+      return new Delays(rate, 0);
+    }
+
+    public static Delays pendingRefunds(double rate) {
+      return new Delays(0, rate);
+    }
+  }
+
   public GatewayFaults withLatency(Duration latency) {
-    return new GatewayFaults(latency, declineRate, answers, webhooks);
+    return new GatewayFaults(latency, declineRate, answers, webhooks, delays);
   }
 
   public GatewayFaults withDeclineRate(double declineRate) {
-    return new GatewayFaults(latency, declineRate, answers, webhooks);
+    return new GatewayFaults(latency, declineRate, answers, webhooks, delays);
   }
 
   public GatewayFaults withAnswers(Answers answers) {
-    return new GatewayFaults(latency, declineRate, answers, webhooks);
+    return new GatewayFaults(latency, declineRate, answers, webhooks, delays);
   }
 
   public GatewayFaults withWebhooks(Webhooks webhooks) {
-    return new GatewayFaults(latency, declineRate, answers, webhooks);
+    return new GatewayFaults(latency, declineRate, answers, webhooks, delays);
+  }
+
+  public GatewayFaults withDelays(Delays delays) {
+    return new GatewayFaults(latency, declineRate, answers, webhooks, delays);
   }
 }

@@ -10,6 +10,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.nio.charset.StandardCharsets;
@@ -61,6 +62,13 @@ final class GatewayRoutes {
     post(router, INTENTS + "/:id/confirm", (c, form) -> Commands.confirm(id(c), form));
     post(router, INTENTS + "/:id/cancel", (c, form) -> Commands.cancel(id(c), form));
     post(router, REFUNDS, (c, form) -> Commands.giveBack(form));
+    get(
+        router,
+        INTENTS + "/search",
+        c -> {
+          JsonObject metadata = Commands.searched(c.request().getParam("query"));
+          return () -> bookkeeper.search(metadata);
+        });
     get(router, INTENTS + "/:id", c -> () -> bookkeeper.intent(id(c)));
     get(
         router,
@@ -86,7 +94,20 @@ final class GatewayRoutes {
         });
     router
         .post("/v1/test/payment_intents/:id/authenticate")
-        .handler(c -> withBody(c, form -> authenticate(c, form)));
+        .handler(c -> withBody(c, form -> untroubled(c, form, Commands.authenticate(id(c), form))));
+    router
+        .post("/v1/test/payment_intents/:id/settle")
+        .handler(c -> withBody(c, form -> untroubled(c, form, Commands.settle(id(c), form))));
+    router
+        .post("/v1/test/refunds/:id/settle")
+        .handler(
+            c ->
+                withBody(
+                    c,
+                    form ->
+                        bookkeeper
+                            .settleRefund(id(c), Commands.refundOutcome(form))
+                            .onComplete(done -> answer(c, answerOf(done)))));
     router
         .get("/v1/test/faults")
         .handler(c -> answer(c, Answer.ok(FaultsJson.write(faults.get()))));
@@ -131,7 +152,7 @@ final class GatewayRoutes {
             context ->
                 refusing(
                     context,
-                    () -> withFaults(context, Draw.from(faults.get()), work.apply(context))));
+                    () -> withFaults(context, Draw.forReading(faults.get()), work.apply(context))));
   }
 
   private void withFaults(RoutingContext context, Draw draw, Supplier<Future<Answer>> work) {
@@ -155,6 +176,7 @@ final class GatewayRoutes {
         }
       }
       case ERROR_AFTER -> answer(context, Answer.of(StripeError.internal()));
+      case IDEMPOTENCY_ERROR -> answer(context, Answer.of(StripeError.keyReused()));
       case NONE, ERROR_BEFORE -> answer(context, answer);
     }
   }
@@ -184,14 +206,11 @@ final class GatewayRoutes {
 
   // ------------------------------------------------------------------ test routes
 
-  private void authenticate(RoutingContext context, Form form) {
-    Ask ask =
-        ask(
-            context,
-            form,
-            Commands.authenticate(id(context), form),
-            new Draw(faults.get(), false, Loss.NONE));
-    bookkeeper.submit(ask).onComplete(done -> answer(context, answerOf(done)));
+  /** A command of a test, which meets no fault. */
+  private void untroubled(RoutingContext context, Form form, Command command) {
+    bookkeeper
+        .submit(ask(context, form, command, Draw.nothing(faults.get())))
+        .onComplete(done -> answer(context, answerOf(done)));
   }
 
   private void setFaults(RoutingContext context) {
@@ -232,6 +251,8 @@ final class GatewayRoutes {
         version == null ? Ask.NO_VERSION : version,
         GatewayIds.next("evt_"),
         draw.declined(),
+        draw.processing(),
+        draw.pendingRefund(),
         draw.faults().webhooks().delay());
   }
 

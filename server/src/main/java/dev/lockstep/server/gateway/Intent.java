@@ -52,6 +52,11 @@ record Intent(
     return after(IntentStatus.SUCCEEDED, paymentMethod, null);
   }
 
+  /** The bank is at it. */
+  Intent processing() {
+    return after(IntentStatus.PROCESSING, paymentMethod, null);
+  }
+
   Intent challenged() {
     return after(IntentStatus.REQUIRES_ACTION, paymentMethod, null);
   }

@@ -47,7 +47,7 @@ final class IntentRows {
           + " ORDER BY id DESC LIMIT ?";
 
   private static final String REFUND_COLUMNS =
-      "id, intent, amount, currency, reason, metadata, created_at";
+      "id, intent, amount, currency, reason, metadata, status, created_at";
   private static final String FIND_REFUND =
       "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id = ?";
   private static final String REFUND_PAGE =
@@ -62,6 +62,17 @@ final class IntentRows {
           + " FROM gateway.refund WHERE"
           + IN_TIME
           + " AND intent = ? ORDER BY id DESC LIMIT ?";
+
+  /** Under the lock of their intents. */
+  static final String READ_REFUNDS =
+      "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id = ANY (?)";
+
+  // Goes through the intents of two days: that is what is looked for, and a rare question.
+  private static final String WITH_METADATA =
+      "SELECT "
+          + INTENT_COLUMNS
+          + " FROM gateway.intent WHERE id >= ? AND metadata::jsonb @> ?::jsonb"
+          + " ORDER BY id DESC LIMIT ?";
 
   private static final String FROM_THE_NEWEST = "~";
   private static final Instant FAR_AWAY = Instant.parse("9999-01-01T00:00:00Z");
@@ -87,6 +98,12 @@ final class IntentRows {
     query(connection, FIND, IntentRows::read, SqlArray.texts(ids))
         .forEach(intent -> found.put(intent.id(), intent));
     return found;
+  }
+
+  /** The newest that have all of this in their metadata, and an id that is not below. */
+  static List<Intent> search(
+      Connection connection, String fromId, JsonObject metadata, int limit) throws SQLException {
+    return query(connection, WITH_METADATA, IntentRows::read, fromId, metadata.encode(), limit);
   }
 
   static Optional<Refund> findRefund(Connection connection, String id) throws SQLException {
@@ -148,7 +165,7 @@ final class IntentRows {
     return failure == null ? null : failure.declineCode();
   }
 
-  private static Refund readRefund(ResultSet row) throws SQLException {
+  static Refund readRefund(ResultSet row) throws SQLException {
     return new Refund(
         row.getString(1),
         row.getString(2),
@@ -156,7 +173,8 @@ final class IntentRows {
         row.getString(4),
         row.getString(5),
         new JsonObject(row.getString(6)),
-        row.getObject(7, OffsetDateTime.class).toInstant());
+        RefundStatus.of(row.getInt(7)),
+        row.getObject(8, OffsetDateTime.class).toInstant());
   }
 
   private static @Nullable Instant instant(@Nullable OffsetDateTime at) {

@@ -8,7 +8,8 @@ enum IntentStatus {
   REQUIRES_CONFIRMATION(1),
   REQUIRES_ACTION(2),
   SUCCEEDED(3),
-  CANCELED(4);
+  CANCELED(4),
+  PROCESSING(5);
 
   private final int code;
 

@@ -13,6 +13,7 @@ final class Plan {
   private final List<Intent> created = new ArrayList<>();
   private final Map<String, Intent> changed = new LinkedHashMap<>();
   private final List<Refund> refunds = new ArrayList<>();
+  private final Map<String, Refund> settled = new LinkedHashMap<>();
   // In the order of their keys: two nodes that write the same keys must not meet crosswise.
   private final Map<String, Books.Stored> stored = new TreeMap<>();
   private final List<Event> events = new ArrayList<>();
@@ -37,6 +38,11 @@ final class Plan {
 
   List<Refund> refunds() {
     return refunds;
+  }
+
+  /** Each refund that came to something else, as it is after the batch. */
+  Map<String, Refund> settled() {
+    return settled;
   }
 
   Map<String, Books.Stored> stored() {

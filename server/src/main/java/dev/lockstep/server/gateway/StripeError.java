@@ -59,6 +59,10 @@ record StripeError(
             + ".");
   }
 
+  static StripeError refundOver(String refund, RefundStatus status) {
+    return invalid(null, "Refund " + refund + " has a status of " + status.wireName() + ".");
+  }
+
   static StripeError keyReused() {
     return new StripeError(
         400,

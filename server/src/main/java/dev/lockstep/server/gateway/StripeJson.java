@@ -53,7 +53,8 @@ final class StripeJson {
         .put("metadata", refund.metadata())
         .put("payment_intent", refund.intent())
         .put("reason", refund.reason())
-        .put("status", "succeeded");
+        .put("failure_reason", refund.status() == RefundStatus.FAILED ? "declined" : null)
+        .put("status", refund.status().wireName());
   }
 
   /** The charge of a paid intent. */
@@ -109,6 +110,17 @@ final class StripeJson {
         .put("object", "list")
         .put("data", new JsonArray(page))
         .put("has_more", hasMore)
+        .put("url", url)
+        .encode();
+  }
+
+  /** What a search has found, all of it. */
+  static String found(String url, List<JsonObject> found) {
+    return new JsonObject()
+        .put("object", "search_result")
+        .put("data", new JsonArray(found))
+        .put("has_more", false)
+        .put("next_page", null)
         .put("url", url)
         .encode();
   }

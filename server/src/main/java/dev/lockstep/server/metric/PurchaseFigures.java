@@ -16,6 +16,16 @@ import java.util.function.LongSupplier;
 /** Purchases as buyers see them: from the request to its answer. */
 public final class PurchaseFigures {
   private static final String COMPLETED = "completed";
+  private static final List<String> MISMATCHES =
+      List.of(
+          "intent",
+          "unproven",
+          "amount",
+          "currency",
+          "refund_amount",
+          "refund_failed",
+          "refund_rejected",
+          "refund_waiting");
 
   private final LongAdder running = new LongAdder();
   private final RecentRate completedLately;
@@ -26,6 +36,7 @@ public final class PurchaseFigures {
   private final Told refused;
   private final Told error;
   private final Map<String, Counter> ended = new HashMap<>();
+  private final Map<String, Counter> mismatched = new HashMap<>();
 
   PurchaseFigures(Metrics metrics, LongSupplier nanoTime) {
     completedLately = new RecentRate(nanoTime);
@@ -43,6 +54,15 @@ public final class PurchaseFigures {
               "Purchases that came to an end, by answer, event or timer.",
               "status",
               status));
+    }
+    for (String kind : MISMATCHES) {
+      mismatched.put(
+          kind,
+          metrics.counter(
+              "lockstep.payment.mismatches",
+              "What the payment provider says of money and no purchase agrees with.",
+              "kind",
+              kind));
     }
     metrics.gauge("lockstep.concurrent.purchases", "Purchases being answered.", running::sum);
     metrics.gauge(
@@ -85,6 +105,11 @@ public final class PurchaseFigures {
     if (status.equals(COMPLETED)) {
       completedLately.add(1);
     }
+  }
+
+  /** The provider says something of a purchase's money that does not agree with it. */
+  public void mismatched(String kind) {
+    Objects.requireNonNull(mismatched.get(kind), kind).increment();
   }
 
   static boolean isPurchase(HttpServerRequest request) {

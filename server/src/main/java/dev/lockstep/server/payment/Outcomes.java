@@ -4,11 +4,11 @@ import com.stripe.exception.ApiConnectionException;
 import com.stripe.exception.ApiException;
 import com.stripe.exception.AuthenticationException;
 import com.stripe.exception.CardException;
+import com.stripe.exception.IdempotencyException;
 import com.stripe.exception.PermissionException;
 import com.stripe.exception.RateLimitException;
 import com.stripe.exception.StripeException;
 import com.stripe.model.PaymentIntent;
-import com.stripe.model.Refund;
 import com.stripe.model.StripeError;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
 import dev.lockstep.server.payment.PaymentResult.Declined;
@@ -108,35 +108,31 @@ final class Outcomes {
     return new Rejected(rejection(e), message(error));
   }
 
-  static RefundResult of(Refund refund) {
-    return switch (refund.getStatus()) {
-      case "failed", "canceled" ->
-          new RefundResult.Rejected(
-              code(refund.getFailureReason(), refund.getStatus(), "failed"),
-              "The refund " + refund.getId() + " failed.");
-      default ->
-          new RefundResult.Refunded(
-              refund.getId(),
-              new Money(refund.getAmount(), refund.getCurrency().toUpperCase(Locale.ROOT)));
-    };
+  static RefundResult ofRefund(StripeException e) {
+    return isUnknown(e)
+        ? new RefundResult.Unknown(reason(e))
+        : new RefundResult.Rejected(rejection(e), message(e.getStripeError()));
   }
 
-  static RefundResult ofRefund(StripeException e, IntentId intent) {
-    if (isUnknown(e)) {
-      return new RefundResult.Unknown(reason(e));
-    }
-    return "charge_already_refunded".equals(e.getCode())
-        ? new RefundResult.AlreadyRefunded(intent)
-        : new RefundResult.Rejected(rejection(e), message(e.getStripeError()));
+  /** Whether the answer says that another refund is there, or one that this key does not show. */
+  static boolean isRefundElsewhere(StripeException e) {
+    return isKeyOfAnother(e) || "charge_already_refunded".equals(e.getCode());
+  }
+
+  /** Whether the key was used for a request with other parameters, which may have been done. */
+  static boolean isKeyOfAnother(StripeException e) {
+    return e instanceof IdempotencyException
+        && (e.getStatusCode() == null || e.getStatusCode() != CONFLICT);
   }
 
   /**
    * Whether it may have happened. A twin still under way (409) counts: that one may succeed. So
-   * does an answer that cannot be read.
+   * does an answer that cannot be read, and a key that was used before, whatever for.
    */
   static boolean isUnknown(StripeException e) {
     if (e instanceof ApiConnectionException
         || e instanceof RateLimitException
+        || e instanceof IdempotencyException
         || e instanceof ApiException) {
       return true;
     }

@@ -17,16 +17,23 @@ import org.jspecify.annotations.Nullable;
  * @param intent the payment it is about, if any
  * @param metadata what was given with the payment
  * @param result where the payment stood; empty for events about anything else, refunds included
+ * @param cause the key of the request that led to it; empty if none did, or nobody knows
  */
 public record PaymentEvent(
     String id,
     String type,
     Optional<IntentId> intent,
     Map<String, String> metadata,
-    Optional<PaymentResult> result) {
+    Optional<PaymentResult> result,
+    Optional<PaymentKey> cause) {
 
   public PaymentEvent {
     metadata = Map.copyOf(metadata);
+  }
+
+  /** About money that goes back. */
+  public boolean isRefund() {
+    return type.startsWith("refund.") || type.startsWith("charge.refund");
   }
 
   /** Empty if the bytes are no event. */
@@ -48,10 +55,19 @@ public record PaymentEvent(
               type,
               Optional.ofNullable(intent).map(IntentId::new),
               metadata(object.getJsonObject("metadata")),
-              isIntent ? Optional.of(Outcomes.of(object)) : Optional.empty()));
+              isIntent ? Optional.of(Outcomes.of(object)) : Optional.empty(),
+              cause(event)));
     } catch (DecodeException | ClassCastException | IllegalArgumentException e) {
       return Optional.empty();
     }
+  }
+
+  private static Optional<PaymentKey> cause(JsonObject event) {
+    return event.getValue("request") instanceof JsonObject request
+        ? Optional.ofNullable(request.getString("idempotency_key"))
+            .filter(key -> !key.isBlank() && key.length() <= PaymentKey.MAX_LENGTH)
+            .map(PaymentKey::new)
+        : Optional.empty();
   }
 
   private static Map<String, String> metadata(@Nullable JsonObject json) {

@@ -1,7 +1,6 @@
 package dev.lockstep.server.payment;
 
 import com.stripe.StripeClient;
-import com.stripe.exception.IdempotencyException;
 import com.stripe.exception.StripeException;
 import com.stripe.model.PaymentIntent;
 import com.stripe.net.ApiMode;
@@ -11,7 +10,6 @@ import com.stripe.net.StripeRequest;
 import com.stripe.net.StripeResponse;
 import com.stripe.param.PaymentIntentCreateParams;
 import com.stripe.param.PaymentIntentCreateParams.AutomaticPaymentMethods;
-import com.stripe.param.RefundCreateParams;
 import dev.lockstep.server.payment.PaymentListener.Operation;
 import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Rejected;
@@ -23,6 +21,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
@@ -48,6 +47,8 @@ public final class Payments implements AutoCloseable {
   private final StripeTransport transport;
   private final StripeClient client;
   private final StripeClient encoder;
+  private final IntentSearch search;
+  private final RefundCalls refunds;
   private final PaymentSlots slots;
   private final PaymentListener listener;
   private final CompletionStage<Boolean> warm;
@@ -59,6 +60,8 @@ public final class Payments implements AutoCloseable {
     transport = new StripeTransport(vertx, config);
     client = client(config, transport);
     encoder = client(config, new FirstExchange.Encoder());
+    search = new IntentSearch(client);
+    refunds = new RefundCalls(client);
     warm = slots.onThread(this::warmUp);
   }
 
@@ -114,17 +117,21 @@ public final class Payments implements AutoCloseable {
 
   /**
    * Cancels a payment, unless it is too late: the result says where it stands now. Only {@code
-   * Canceled} means that no money will move.
+   * Canceled} means that no money will move. What cannot be canceled now (it is being processed)
+   * may be later: each call asks anew.
    */
   public CompletionStage<PaymentResult> cancel(IntentId intent) {
     return call(Operation.CANCEL, () -> slots.onThread(() -> cancelNow(intent)));
   }
 
-  /** Gives back all that was received and not given back yet. */
-  public CompletionStage<RefundResult> refund(IntentId intent, PaymentKey key) {
+  /**
+   * Gives back all that was received and not given back yet, or says where that stands when it was
+   * asked for before.
+   */
+  public CompletionStage<RefundResult> refund(RefundRequest request) {
     return call(
         Operation.REFUND,
-        () -> slots.onThread(() -> refundNow(intent, key)),
+        () -> slots.onThread(() -> refunds.refund(request)),
         () -> new RefundResult.Unknown("too many payments are under way"));
   }
 
@@ -197,8 +204,15 @@ public final class Payments implements AutoCloseable {
     return payNow(client(config, new FirstExchange.Resumed(sent, transport)), request);
   }
 
-  private static PaymentResult payNow(StripeClient through, PaymentRequest request) {
-    return payment(() -> Outcomes.of(createConfirmed(through, request)));
+  private PaymentResult payNow(StripeClient through, PaymentRequest request) {
+    try {
+      return Outcomes.of(createConfirmed(through, request));
+    } catch (StripeException e) {
+      // The key tells nothing of the payment that was made under it; its metadata leads there.
+      Optional<PaymentIntent> made =
+          Outcomes.isKeyOfAnother(e) ? search.find(request.metadata()) : Optional.empty();
+      return made.map(Outcomes::of).orElseGet(() -> Outcomes.of(e));
+    }
   }
 
   private static PaymentIntent createConfirmed(StripeClient through, PaymentRequest request)
@@ -214,10 +228,8 @@ public final class Payments implements AutoCloseable {
       result =
           Outcomes.of(
               client.v1().paymentIntents().create(params(request).build(), options(request.key())));
-    } catch (IdempotencyException e) {
-      result = Outcomes.isUnknown(e) ? Outcomes.of(e) : payNow(client, request);
     } catch (StripeException e) {
-      result = Outcomes.of(e);
+      result = Outcomes.isKeyOfAnother(e) ? payNow(client, request) : Outcomes.of(e);
     }
     if (result instanceof Open open) {
       return cancelNow(open.intent());
@@ -232,20 +244,11 @@ public final class Payments implements AutoCloseable {
   }
 
   private PaymentResult cancelNow(IntentId intent) {
-    // The key follows from what is done: there is nothing a second cancellation could do.
-    PaymentKey key = new PaymentKey("cancel-" + intent.value());
+    // A key of its own each time: the provider remembers under it for a day what it answered, a
+    // "not now" as well. Nothing is canceled twice for that.
+    PaymentKey key = new PaymentKey("cancel-" + intent.value() + "-" + UUID.randomUUID());
     return payment(
         () -> Outcomes.of(client.v1().paymentIntents().cancel(intent.value(), options(key))));
-  }
-
-  private RefundResult refundNow(IntentId intent, PaymentKey key) {
-    try {
-      RefundCreateParams params =
-          RefundCreateParams.builder().setPaymentIntent(intent.value()).build();
-      return Outcomes.of(client.v1().refunds().create(params, options(key)));
-    } catch (StripeException e) {
-      return Outcomes.ofRefund(e, intent);
-    }
   }
 
   private static PaymentIntentCreateParams.Builder params(PaymentRequest request) {

@@ -7,8 +7,10 @@ import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
+import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentKey;
 import dev.lockstep.server.payment.PaymentRequest;
+import dev.lockstep.server.payment.RefundRequest;
 import io.vertx.core.json.JsonArray;
 import java.time.Duration;
 import java.time.Instant;
@@ -103,8 +105,29 @@ record Purchase(
         new PaymentKey("purchase-" + id), total, payment.method(), Map.of(METADATA, id.toString()));
   }
 
-  PaymentKey refundKey() {
-    return new PaymentKey("refund-" + id);
+  /** The same each time, too. */
+  RefundRequest refund() {
+    return new RefundRequest(
+        payment.intent().orElseThrow(),
+        new PaymentKey("refund-" + id),
+        total,
+        Map.of(METADATA, id.toString()));
+  }
+
+  /** Whether an event is known to be about its own payment, or about another one. */
+  boolean canTell(PaymentEvent event) {
+    return payment.intent().isPresent() || event.cause().equals(Optional.of(request().key()));
+  }
+
+  /** Whether the provider can be asked for its own payment: open, and its key not forgotten. */
+  boolean mayBeAskedFor(Instant now) {
+    return Status.OPEN.contains(status)
+        && !paid
+        && now.isBefore(createdAt.plus(Timer.KEY_REMEMBERED));
+  }
+
+  Purchase knowing(IntentId intent) {
+    return with(status, payment.of(intent), failure, paid);
   }
 
   /** The purchase that a payment was made for, if it was made here. */

@@ -89,6 +89,11 @@ final class PurchaseTable {
       SELECT deadline FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ? AND status IN (0, 1) AND paid_at IS NULL""";
 
+  private static final String KNOW =
+      """
+      UPDATE lockstep_server.purchase SET intent = ?
+      WHERE campaign = ? AND id = ? AND intent IS NULL AND status IN (0, 1)""";
+
   private static final String COMPLETED =
       "SELECT hold, id FROM lockstep_server.purchase WHERE campaign = ? AND status = 2";
 
@@ -200,6 +205,14 @@ final class PurchaseTable {
       exchange.putOff(later);
     }
     return taken;
+  }
+
+  /** Writes down which payment is a purchase's own, while it is not known how that ends. */
+  static void know(Connection connection, Purchase purchase, IntentId intent)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(KNOW, intent.value(), purchase.id().campaign(), purchase.id().value());
+    trip.send();
   }
 
   /**

@@ -33,7 +33,8 @@ final class PurchaseView {
           .required("failure", Shape.nullable(Shape.text(1, 255)))
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
-          .optional("clientSecret", Shape.text(1, 512));
+          .optional("clientSecret", Shape.text(1, 512))
+          .optional("mismatches", Shape.list(Mismatches.SHAPE, 0, 100));
 
   private PurchaseView() {}
 

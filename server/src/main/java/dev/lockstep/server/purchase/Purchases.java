@@ -91,6 +91,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private final Holds holds;
   private final Once once;
   private final BeginCompanion begin;
+  private final PurchaseStore store;
+  private final Mismatches mismatches;
   private final Refunds refunds;
   private final Saga saga;
   private final Timer timer;
@@ -119,7 +121,10 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.once = once;
     this.begin = new BeginCompanion(once, Saga.MAX_PAY_WITHIN, timings.lookAfter());
     StepCompanion companion = new StepCompanion(timings.lookAfter(), listener);
-    this.refunds = new Refunds(transactor, workers, payments, holds, companion, this::reload);
+    this.store = new PurchaseStore(transactor, workers);
+    this.mismatches = new Mismatches(transactor, workers, listener);
+    this.refunds =
+        new Refunds(transactor, workers, payments, holds, companion, mismatches, store);
     UnderWay underWay = new UnderWay();
     this.saga =
         new Saga(
@@ -130,9 +135,11 @@ public final class Purchases implements Checkouts, AutoCloseable {
             campaigns,
             new LateGoods(refunds),
             underWay,
-            this::reload);
+            mismatches,
+            store);
     this.timer = new Timer(transactor, saga, refunds, timings);
-    this.webhook = new StripeWebhook(vertx, transactor, saga, underWay, webhookSecret);
+    this.webhook =
+        new StripeWebhook(vertx, transactor, saga, refunds, mismatches, underWay, webhookSecret);
   }
 
   /** What is to be done by jobs. */
@@ -181,7 +188,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .answering(200, PurchaseView.SHAPE)
             .answering(202, PurchaseView.SHAPE)
             .handledBy(this::refund),
-        webhook.endpoint());
+        webhook.endpoint(),
+        mismatches.endpoint());
   }
 
   /**
@@ -298,28 +306,29 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private Future<Answer> show(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
     Principal principal = request.principal();
-    return workers
-        .run(() -> find(id))
-        .map(
-            found ->
-                Answer.ok(
-                    PurchaseView.json(
-                        found
-                            .filter(p -> Acting.maySee(principal, new BuyerId(p.buyer())))
-                            .orElseThrow(() -> PurchaseId.unknown().asException()))));
+    return workers.run(
+        () -> {
+          JsonObject json = PurchaseView.json(visible(store.find(id), principal));
+          if (principal.role() == Role.OPERATOR) {
+            JsonArray disagreeing = mismatches.of(id);
+            if (!disagreeing.isEmpty()) {
+              json.put("mismatches", disagreeing);
+            }
+          }
+          return Answer.ok(json);
+        });
   }
 
   /** The provider's id of a payment that waits for its cardholder, for whoever may see it. */
   public Future<String> awaitedPayment(String purchase, Principal principal) {
     PurchaseId id = PurchaseId.of(purchase);
-    return workers
-        .run(() -> find(id))
-        .map(
-            found ->
-                found
-                    .filter(p -> Acting.maySee(principal, new BuyerId(p.buyer())))
-                    .orElseThrow(() -> PurchaseId.unknown().asException())
-                    .awaitedPayment());
+    return workers.run(() -> visible(store.find(id), principal).awaitedPayment());
+  }
+
+  private static Purchase visible(Optional<Purchase> found, Principal principal) {
+    return found
+        .filter(purchase -> Acting.maySee(principal, new BuyerId(purchase.buyer())))
+        .orElseThrow(() -> PurchaseId.unknown().asException());
   }
 
   private Future<Answer> list(Request request) {
@@ -359,7 +368,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
       return Future.succeededFuture(StoredAnswer.of(marked));
     }
     CompletionStage<Answer> answer =
-        reload(id)
+        store
+            .reload(id)
             .thenCompose(
                 purchase ->
                     purchase.status() == Status.REFUNDING
@@ -372,13 +382,5 @@ public final class Purchases implements Checkouts, AutoCloseable {
                   return done.replayed() ? StoredAnswer.replayed(given) : given;
                 });
     return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
-  }
-
-  private Optional<Purchase> find(PurchaseId id) {
-    return transactor.call(connection -> PurchaseTable.find(connection, id));
-  }
-
-  private CompletionStage<Purchase> reload(PurchaseId id) {
-    return workers.run(() -> find(id).orElseThrow()).toCompletionStage();
   }
 }

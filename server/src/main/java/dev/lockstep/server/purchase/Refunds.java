@@ -6,11 +6,15 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.OperatorAct;
-import dev.lockstep.server.payment.IntentId;
+import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.payment.RefundResult;
 import dev.lockstep.server.payment.RefundResult.AlreadyRefunded;
+import dev.lockstep.server.payment.RefundResult.Differs;
+import dev.lockstep.server.payment.RefundResult.Failed;
+import dev.lockstep.server.payment.RefundResult.Pending;
 import dev.lockstep.server.payment.RefundResult.Refunded;
+import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.StepCompanion.GoodsStay;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
 import dev.lockstep.tx.Exchange;
@@ -18,13 +22,11 @@ import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gives money back: first written down, then done under a key that follows from the purchase, then
@@ -32,14 +34,13 @@ import org.slf4j.LoggerFactory;
  * interrupted. Thread-safe.
  */
 final class Refunds {
-  private static final Logger log = LoggerFactory.getLogger(Refunds.class);
-
   private final Transactor transactor;
   private final Workers workers;
   private final Payments payments;
   private final Holds holds;
   private final StepCompanion companion;
-  private final Function<PurchaseId, CompletionStage<Purchase>> reload;
+  private final Mismatches mismatches;
+  private final PurchaseStore store;
 
   Refunds(
       Transactor transactor,
@@ -47,20 +48,22 @@ final class Refunds {
       Payments payments,
       Holds holds,
       StepCompanion companion,
-      Function<PurchaseId, CompletionStage<Purchase>> reload) {
+      Mismatches mismatches,
+      PurchaseStore store) {
     this.transactor = transactor;
     this.workers = workers;
     this.payments = payments;
     this.holds = holds;
     this.companion = companion;
-    this.reload = reload;
+    this.mismatches = mismatches;
+    this.store = store;
   }
 
   /** Of a purchase that was paid and got no goods. */
   CompletionStage<Purchase> begin(Purchase paid) {
     Change change = Change.answering(paid, Set.of(Status.PENDING), paid.refunding());
     return write(change)
-        .thenCompose(taken -> taken ? send(change.after()) : reload.apply(paid.id()));
+        .thenCompose(taken -> taken ? send(change.after()) : store.reload(paid.id()));
   }
 
   /**
@@ -92,21 +95,56 @@ final class Refunds {
 
   /** Of a purchase whose refund is written down; asking again does no harm. */
   CompletionStage<Purchase> send(Purchase refunding) {
-    IntentId intent = refunding.payment().intent().orElseThrow();
-    return payments
-        .refund(intent, refunding.refundKey())
-        .thenCompose(result -> sent(refunding, result));
+    return payments.refund(refunding.refund()).thenCompose(result -> sent(refunding, result));
   }
 
+  /**
+   * Goods come back with the money and not before; whatever else became of it stays as it is, for
+   * the timer, and for people where the provider does not get on with it.
+   */
   private CompletionStage<Purchase> sent(Purchase refunding, RefundResult result) {
     if (result instanceof Refunded || result instanceof AlreadyRefunded) {
       return takeBack(refunding);
     }
-    if (result instanceof RefundResult.Rejected rejected) {
-      // Stays in the reconciliation, where people see it; the timer keeps trying.
-      log.error("The refund of purchase {} is refused: {}", refunding.id(), rejected.code());
+    return wrong(refunding, result)
+        .map(mismatch -> mismatches.note(mismatch).thenApply(noted -> refunding))
+        .orElseGet(() -> Saga.done(refunding));
+  }
+
+  private static Optional<Mismatch> wrong(Purchase refunding, RefundResult result) {
+    Money total = refunding.total();
+    if (result instanceof Differs differs) {
+      return Optional.of(
+          Mismatch.ofRefund(
+              refunding,
+              Kind.REFUND_AMOUNT,
+              differs.refunded(),
+              "To give back " + total + ", given back " + differs.refunded() + "."));
     }
-    return CompletableFuture.completedStage(refunding);
+    if (result instanceof Failed failed) {
+      return Optional.of(
+          Mismatch.ofRefund(
+              refunding,
+              Kind.REFUND_FAILED,
+              total,
+              "Refund " + failed.refund() + " failed: " + failed.code() + "."));
+    }
+    if (result instanceof RefundResult.Rejected rejected) {
+      return Optional.of(
+          Mismatch.ofRefund(
+              refunding,
+              Kind.REFUND_REJECTED,
+              total,
+              "The refund is refused: " + rejected.code() + "."));
+    }
+    return result instanceof Pending pending && pending.needsBuyer()
+        ? Optional.of(
+            Mismatch.ofRefund(
+                refunding,
+                Kind.REFUND_WAITING,
+                total,
+                "Refund " + pending.refund() + " waits for its buyer."))
+        : Optional.empty();
   }
 
   /** A purchase that was paid too late has got no goods; then there is nothing to take back. */
@@ -122,7 +160,7 @@ final class Refunds {
               }
               companion.committed(attempt, outcome);
               return attempt.cameTooLate()
-                  ? reload.apply(refunding.id())
+                  ? store.reload(refunding.id())
                   : Saga.done(refunding.refunded());
             })
         .exceptionallyCompose(thrown -> instead(refunding, thrown));
@@ -131,7 +169,7 @@ final class Refunds {
   private CompletionStage<Purchase> instead(Purchase refunding, Throwable thrown) {
     Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
     if (cause instanceof StepRefused) {
-      return reload.apply(refunding.id());
+      return store.reload(refunding.id());
     }
     return cause instanceof GoodsStay
         ? withoutGoods(refunding)

@@ -19,10 +19,12 @@ import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
 import dev.lockstep.server.payment.PaymentResult.Declined;
+import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.Payments;
+import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
 import java.time.Duration;
 import java.util.Optional;
@@ -67,11 +69,11 @@ final class Saga {
   private final Campaigns campaigns;
   private final LateGoods late;
   private final UnderWay underWay;
-  private final Function<PurchaseId, CompletionStage<Purchase>> reload;
+  private final Mismatches mismatches;
+  private final PurchaseStore store;
 
   /**
    * @param underWay is told what is paid for
-   * @param reload reads a purchase as it is in the table
    */
   Saga(
       Holds holds,
@@ -81,8 +83,8 @@ final class Saga {
       Campaigns campaigns,
       LateGoods late,
       UnderWay underWay,
-      Function<PurchaseId, CompletionStage<Purchase>> reload) {
-    this.reload = reload;
+      Mismatches mismatches,
+      PurchaseStore store) {
     this.holds = holds;
     this.payments = payments;
     this.timings = timings;
@@ -90,6 +92,8 @@ final class Saga {
     this.campaigns = campaigns;
     this.late = late;
     this.underWay = underWay;
+    this.mismatches = mismatches;
+    this.store = store;
   }
 
   /** Pays for a purchase that was just begun, or again for one whose outcome is not known. */
@@ -104,7 +108,8 @@ final class Saga {
   }
 
   /**
-   * Acts upon what the provider said. What it left open stays open, for the timer.
+   * Acts upon what the provider said. What it left open stays open, for the timer; what does not
+   * agree with the purchase is kept, and nothing follows from it.
    *
    * @param event the id of the event it was said in
    * @return the purchase as it is then, as far as this step knows
@@ -112,10 +117,17 @@ final class Saga {
   CompletionStage<Purchase> settle(
       Purchase purchase, PaymentResult result, Optional<String> event) {
     if (result instanceof Succeeded succeeded) {
-      return complete(purchase, succeeded.intent(), event);
+      return Mismatch.of(purchase, succeeded, event)
+          .map(mismatch -> disagree(purchase, mismatch))
+          .orElseGet(() -> complete(purchase, succeeded.intent(), event));
     }
-    if (!Status.OPEN.contains(purchase.status()) || purchase.paid()) {
+    if (!Status.OPEN.contains(purchase.status())
+        || purchase.paid()
+        || Mismatch.isOther(purchase, result)) {
       return done(purchase);
+    }
+    if (result instanceof Open open && purchase.payment().intent().isEmpty()) {
+      return store.know(purchase, open.intent());
     }
     if (result instanceof RequiresAction challenge) {
       return challenge(purchase, challenge, event);
@@ -148,7 +160,11 @@ final class Saga {
                   || result instanceof Canceled
                   || (result instanceof Rejected rejected
                       && !SAYS_NOTHING.contains(rejected.code()));
-          return over ? settle(purchase, result) : keep(purchase);
+          if (over) {
+            return settle(purchase, result);
+          }
+          return (result instanceof Open ? settle(purchase, result) : done(purchase))
+              .thenCompose(this::keep);
         });
   }
 
@@ -179,6 +195,29 @@ final class Saga {
         .thenCompose(campaign -> complete(purchase, campaign, intent, event));
   }
 
+  /**
+   * The wrong money, or that of another payment. While there is time the right money may come; then
+   * the goods go back to the stock, and the money is for a person to look at.
+   */
+  private CompletionStage<Purchase> disagree(Purchase purchase, Mismatch mismatch) {
+    boolean over =
+        purchase.expiring()
+            && mismatch.kind() != Kind.INTENT
+            && Status.OPEN.contains(purchase.status())
+            && !purchase.paid();
+    return mismatches
+        .note(mismatch)
+        .thenCompose(
+            noted ->
+                over
+                    ? end(
+                        purchase,
+                        "payment_mismatch",
+                        Optional.of(mismatch.intent()),
+                        Optional.empty())
+                    : done(purchase));
+  }
+
   /** Goods are bound to money here: the hold is sold only if it has what was paid for. */
   private CompletionStage<Purchase> complete(
       Purchase purchase, Campaign campaign, IntentId intent, Optional<String> event) {
@@ -198,7 +237,7 @@ final class Saga {
             return letGo(paid.get(), differ.hold(), campaign);
           }
           return outcome instanceof HoldEnded ended && ended.hold().state() == HoldState.RETURNED
-              ? reload.apply(purchase.id())
+              ? store.reload(purchase.id())
               : late.find(paid.get(), campaign, this);
         });
   }
@@ -270,7 +309,7 @@ final class Saga {
             return done(purchase);
           }
           return outcome instanceof HoldEnded other && other.hold().state().wasSold()
-              ? reload.apply(purchase.id())
+              ? store.reload(purchase.id())
               : done(ended);
         });
   }
@@ -285,14 +324,14 @@ final class Saga {
             outcome -> {
               companion.committed(attempt, outcome);
               return attempt.cameTooLate()
-                  ? reload.apply(step.purchase().id())
+                  ? store.reload(step.purchase().id())
                   : then.apply(outcome);
             })
         .exceptionallyCompose(
             thrown ->
                 (thrown instanceof CompletionException ? thrown.getCause() : thrown)
                         instanceof StepRefused
-                    ? reload.apply(step.purchase().id())
+                    ? store.reload(step.purchase().id())
                     : CompletableFuture.failedStage(thrown));
   }
 

@@ -57,4 +57,12 @@ public interface SaleListener {
    * @param status completed, failed, expired or refunded
    */
   default void ended(String status) {}
+
+  /**
+   * Called after it was written down that the provider says something of a purchase's money that
+   * does not agree with it. Must be quick, and must not throw.
+   *
+   * @param kind what does not agree
+   */
+  default void mismatched(String kind) {}
 }

@@ -10,6 +10,7 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.payment.PaymentEvent;
+import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.Verification;
 import dev.lockstep.server.payment.Verification.Forged;
@@ -17,6 +18,7 @@ import dev.lockstep.server.payment.Verification.FromTheFuture;
 import dev.lockstep.server.payment.Verification.Genuine;
 import dev.lockstep.server.payment.Verification.TooOld;
 import dev.lockstep.server.payment.Webhooks;
+import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.WebhookIntake.Ask;
 import dev.lockstep.server.purchase.WebhookIntake.Intake;
 import dev.lockstep.tx.Transactor;
@@ -43,6 +45,8 @@ final class StripeWebhook implements AutoCloseable {
 
   private final Vertx vertx;
   private final Saga saga;
+  private final Refunds refunds;
+  private final Mismatches mismatches;
   private final UnderWay underWay;
   private final String secret;
   private final Combiner<Long, Ask, Intake> intake;
@@ -51,9 +55,18 @@ final class StripeWebhook implements AutoCloseable {
    * @param underWay what this node is paying for
    * @param secret what events are signed with
    */
-  StripeWebhook(Vertx vertx, Transactor transactor, Saga saga, UnderWay underWay, String secret) {
+  StripeWebhook(
+      Vertx vertx,
+      Transactor transactor,
+      Saga saga,
+      Refunds refunds,
+      Mismatches mismatches,
+      UnderWay underWay,
+      String secret) {
     this.vertx = vertx;
     this.saga = saga;
+    this.refunds = refunds;
+    this.mismatches = mismatches;
     this.underWay = underWay;
     this.secret = secret;
     this.intake =
@@ -101,13 +114,18 @@ final class StripeWebhook implements AutoCloseable {
         event.result().filter(Succeeded.class::isInstance).flatMap(success -> underWay.take(id));
     return payment.isEmpty()
         ? sort(event, id)
-        : isCompletedBy(payment.get())
+        : isCompletedBy(payment.get(), (Succeeded) event.result().orElseThrow())
             .thenCompose(known -> known ? CompletableFuture.completedStage(null) : sort(event, id));
   }
 
-  private static CompletionStage<Boolean> isCompletedBy(CompletionStage<Purchase> payment) {
+  /** Completed by the very money that the event tells of. */
+  private static CompletionStage<Boolean> isCompletedBy(
+      CompletionStage<Purchase> payment, Succeeded told) {
     return payment
-        .thenApply(purchase -> purchase.status() == Status.COMPLETED)
+        .thenApply(
+            purchase ->
+                purchase.status() == Status.COMPLETED
+                    && Mismatch.of(purchase, told, Optional.empty()).isEmpty())
         .toCompletableFuture()
         .completeOnTimeout(false, PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
         .exceptionally(thrown -> false);
@@ -124,13 +142,56 @@ final class StripeWebhook implements AutoCloseable {
   }
 
   private CompletionStage<Void> settle(Purchase purchase, PaymentEvent event) {
-    return saga.settle(purchase, event.result().orElseThrow(), Optional.of(event.id()))
+    if (event.result().isEmpty()) {
+      return refunds.send(purchase).thenAccept(sent -> {});
+    }
+    return hear(purchase, event)
         .thenAccept(
-            settled -> {
-              if (event.result().get() instanceof Succeeded && !settled.paid()) {
+            heard -> {
+              if (!heard) {
                 throw Problem.overloaded(Duration.ofSeconds(1)).asException();
               }
             });
+  }
+
+  /**
+   * Acts upon an event. It says itself which purchase it is about, and whoever has the account can
+   * make a payment that says so: only the purchase's own payment counts, the one that was made
+   * under its key.
+   *
+   * @return false: it could not be acted upon, and should be sent again
+   */
+  private CompletionStage<Boolean> hear(Purchase purchase, PaymentEvent event) {
+    PaymentResult result = event.result().orElseThrow();
+    if (purchase.canTell(event)) {
+      return heard(purchase, result, event);
+    }
+    if (!(result instanceof Succeeded succeeded)) {
+      // No money: the answer of its own payment, or a timer, tells how that ended.
+      return CompletableFuture.completedStage(true);
+    }
+    if (!purchase.mayBeAskedFor(Instant.now())) {
+      String detail = "Nobody can tell whether this is the purchase's own payment.";
+      return mismatches
+          .note(Mismatch.of(purchase, succeeded, Kind.UNPROVEN, Optional.of(event.id()), detail))
+          .thenApply(noted -> true);
+    }
+    return (purchase.expiring() ? saga.expire(purchase) : saga.pay(purchase))
+        .thenCompose(
+            asked ->
+                asked.payment().intent().isPresent()
+                    ? heard(asked, result, event)
+                    : CompletableFuture.completedStage(false));
+  }
+
+  private CompletionStage<Boolean> heard(
+      Purchase purchase, PaymentResult result, PaymentEvent event) {
+    return saga.settle(purchase, result, Optional.of(event.id()))
+        .thenApply(
+            settled ->
+                !(result instanceof Succeeded succeeded)
+                    || settled.paid()
+                    || Mismatch.of(purchase, succeeded, Optional.empty()).isPresent());
   }
 
   private static Problem refusal(Verification verified) {

@@ -28,7 +28,7 @@ final class Timer {
   /**
    * The provider forgets a key after 24 hours: sent again after that, it would be a new payment.
    */
-  private static final Duration KEY_REMEMBERED = Duration.ofHours(23);
+  static final Duration KEY_REMEMBERED = Duration.ofHours(23);
 
   // Skips what another node is taking. Whose time is up is marked in the same statement: from then
   // on

@@ -72,9 +72,8 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
       Purchase purchase = found.purchases().get(ask.purchase());
       // Its twin in this batch is fresh, too: nobody knows yet that what it leads to succeeds.
       boolean fresh = !found.events().contains(ask.event().id());
-      Optional<PaymentResult> result = ask.event().result();
       answers.add(
-          fresh && purchase != null && result.isPresent() && isNews(purchase, result.get())
+          fresh && purchase != null && isNews(purchase, ask.event())
               ? new Intake(Optional.of(purchase))
               : Intake.DONE);
     }
@@ -96,9 +95,15 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
     return true;
   }
 
-  private static boolean isNews(Purchase purchase, PaymentResult result) {
-    if (result instanceof Succeeded) {
-      return Status.NOT_SOLD.contains(purchase.status());
+  private static boolean isNews(Purchase purchase, PaymentEvent event) {
+    if (event.result().isEmpty()) {
+      return event.isRefund() && purchase.status() == Status.REFUNDING;
+    }
+    PaymentResult result = event.result().get();
+    if (result instanceof Succeeded succeeded) {
+      // Of a purchase that has its money, other money is news as well.
+      return Status.NOT_SOLD.contains(purchase.status())
+          || Mismatch.of(purchase, succeeded, Optional.empty()).isPresent();
     }
     return Status.OPEN.contains(purchase.status())
         && !purchase.paid()

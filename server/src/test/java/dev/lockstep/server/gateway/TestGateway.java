@@ -20,7 +20,10 @@ public final class TestGateway implements AutoCloseable {
   public static final String KEY = "sk_test_gateway";
 
   private static final List<String> MIGRATIONS =
-      List.of("/db/server/V150__gateway.sql", "/db/server/V196__gateway_webhooks.sql");
+      List.of(
+          "/db/server/V150__gateway.sql",
+          "/db/server/V196__gateway_webhooks.sql",
+          "/db/server/V200__gateway_delays.sql");
 
   private final Vertx vertx = Vertx.vertx();
   private final Gateway gateway;

@@ -1,0 +1,182 @@
+package dev.lockstep.server.payment;
+
+import com.stripe.StripeClient;
+import com.stripe.exception.StripeException;
+import com.stripe.model.Refund;
+import com.stripe.net.RequestOptions;
+import com.stripe.param.RefundCreateParams;
+import com.stripe.param.RefundListParams;
+import dev.lockstep.server.payment.RefundResult.AlreadyRefunded;
+import dev.lockstep.server.payment.RefundResult.Differs;
+import dev.lockstep.server.payment.RefundResult.Failed;
+import dev.lockstep.server.payment.RefundResult.Pending;
+import dev.lockstep.server.payment.RefundResult.Refunded;
+import dev.lockstep.server.payment.RefundResult.Unknown;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Gives money back through {@code stripe-java}. Blocks: for payment threads only.
+ *
+ * <p>A provider answers a refund that it has not done yet, and answers a repetition with the same
+ * words for a day. So whatever is not plainly done is looked up: what counts is what the provider
+ * says of the payment's refunds now, all of them. One that failed left its money with us, and is
+ * made again under the next key.
+ */
+final class RefundCalls {
+  /** Then somebody has to find out why. */
+  private static final int MAX_ATTEMPTS = 5;
+
+  private static final long MOST_REFUNDS = 100;
+
+  private final StripeClient client;
+
+  RefundCalls(StripeClient client) {
+    this.client = client;
+  }
+
+  RefundResult refund(RefundRequest asked) {
+    Refund made;
+    try {
+      made = create(asked, asked.key());
+    } catch (StripeException e) {
+      return Outcomes.isRefundElsewhere(e)
+          ? standing(asked, Outcomes.ofRefund(e))
+          : Outcomes.ofRefund(e);
+    }
+    return isDone(made, asked)
+        ? new Refunded(made.getId(), asked.amount())
+        : standing(asked, of(made, 1));
+  }
+
+  /**
+   * What all refunds of the payment come to.
+   *
+   * @param otherwise what to say if that cannot be found out
+   */
+  private RefundResult standing(RefundRequest asked, RefundResult otherwise) {
+    List<Refund> all;
+    try {
+      RefundListParams params =
+          RefundListParams.builder()
+              .setPaymentIntent(asked.intent().value())
+              .setLimit(MOST_REFUNDS)
+              .build();
+      all = client.v1().refunds().list(params).getData();
+    } catch (StripeException e) {
+      return one(asked, otherwise);
+    }
+    List<Refund> undone = new ArrayList<>();
+    long went = 0;
+    long going = 0;
+    Refund open = null;
+    for (Refund refund : all) {
+      if (isUndone(refund)) {
+        undone.add(refund);
+      } else if (!currency(refund).equals(asked.amount().currency())) {
+        return new Differs(money(refund));
+      } else if (isDone(refund)) {
+        went += refund.getAmount();
+      } else {
+        going += refund.getAmount();
+        open = refund;
+      }
+    }
+    long wanted = asked.amount().amount();
+    if (went == wanted) {
+      return new AlreadyRefunded(asked.intent());
+    }
+    if (open != null && went + going >= wanted) {
+      return of(open, undone.size() + 1);
+    }
+    if (went > 0 || going > 0) {
+      return new Differs(new Money(went, asked.amount().currency()));
+    }
+    return undone.isEmpty() ? otherwise : again(asked, undone);
+  }
+
+  /** After as many failures as there are refunds that came to nothing; none is open. */
+  private RefundResult again(RefundRequest asked, List<Refund> undone) {
+    // Newest first, as the provider lists them.
+    Failed failed = new Failed(undone.get(0).getId(), code(undone.get(0)), undone.size());
+    if (undone.size() >= MAX_ATTEMPTS) {
+      return failed;
+    }
+    try {
+      Refund made =
+          create(asked, new PaymentKey(asked.key().value() + "-" + (undone.size() + 1)));
+      return isDone(made, asked)
+          ? new Refunded(made.getId(), asked.amount())
+          : of(made, undone.size() + 1);
+    } catch (StripeException e) {
+      return Outcomes.isUnknown(e) ? Outcomes.ofRefund(e) : failed;
+    }
+  }
+
+  /** For a provider that does not list them: the one that was answered, as it is now. */
+  private RefundResult one(RefundRequest asked, RefundResult otherwise) {
+    String id =
+        otherwise instanceof Pending pending
+            ? pending.refund()
+            : otherwise instanceof Failed failed ? failed.refund() : "";
+    if (id.isEmpty()) {
+      return otherwise instanceof Differs ? otherwise : new Unknown("the refunds are not listed");
+    }
+    try {
+      Refund now = client.v1().refunds().retrieve(id);
+      return isDone(now, asked) ? new Refunded(id, asked.amount()) : of(now, 1);
+    } catch (StripeException e) {
+      return otherwise;
+    }
+  }
+
+  private Refund create(RefundRequest asked, PaymentKey key) throws StripeException {
+    return client
+        .v1()
+        .refunds()
+        .create(
+            RefundCreateParams.builder()
+                .setPaymentIntent(asked.intent().value())
+                .putAllMetadata(asked.metadata())
+                .build(),
+            RequestOptions.builder().setIdempotencyKey(key.value()).build());
+  }
+
+  private static RefundResult of(Refund refund, int attempts) {
+    if (isDone(refund)) {
+      return new Differs(money(refund));
+    }
+    return isUndone(refund)
+        ? new Failed(refund.getId(), code(refund), attempts)
+        : new Pending(refund.getId(), "requires_action".equals(refund.getStatus()));
+  }
+
+  /** All the money that was asked for, and of the payment that was asked about. */
+  private static boolean isDone(Refund refund, RefundRequest asked) {
+    return isDone(refund)
+        && money(refund).equals(asked.amount())
+        && (refund.getPaymentIntent() == null
+            || refund.getPaymentIntent().equals(asked.intent().value()));
+  }
+
+  private static boolean isDone(Refund refund) {
+    return "succeeded".equals(refund.getStatus());
+  }
+
+  private static boolean isUndone(Refund refund) {
+    return "failed".equals(refund.getStatus()) || "canceled".equals(refund.getStatus());
+  }
+
+  private static String code(Refund refund) {
+    return refund.getFailureReason() == null ? refund.getStatus() : refund.getFailureReason();
+  }
+
+  private static Money money(Refund refund) {
+    return new Money(refund.getAmount(), currency(refund));
+  }
+
+  private static String currency(Refund refund) {
+    return refund.getCurrency().toUpperCase(Locale.ROOT);
+  }
+}

@@ -1,0 +1,32 @@
+package dev.lockstep.server.purchase;
+
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.payment.IntentId;
+import dev.lockstep.tx.Transactor;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+
+/** Single purchases, read and noted outside of any batch. Thread-safe. */
+record PurchaseStore(Transactor transactor, Workers workers) {
+
+  /** Blocks. */
+  Optional<Purchase> find(PurchaseId id) {
+    return transactor.call(connection -> PurchaseTable.find(connection, id));
+  }
+
+  /** As it is in the table. */
+  CompletionStage<Purchase> reload(PurchaseId id) {
+    return workers.run(() -> find(id).orElseThrow()).toCompletionStage();
+  }
+
+  /** Writes down which payment is a purchase's own, while nobody knows how that ends. */
+  CompletionStage<Purchase> know(Purchase purchase, IntentId intent) {
+    return workers
+        .run(
+            () -> {
+              transactor.run(connection -> PurchaseTable.know(connection, purchase, intent));
+              return purchase.knowing(intent);
+            })
+        .toCompletionStage();
+  }
+}
