@@ -173,7 +173,7 @@ final class Appender implements LastWork<NewEvent> {
 
   /** Should the database have been replaced, the next append finds out in full what is wrong. */
   private RoundTrip failingWithout(List<String> names, RoundTrip trip) {
-    return trip.failingAs(
+    return trip.guardedBy(
         thrown ->
             SqlFault.orMissing(
                 thrown,

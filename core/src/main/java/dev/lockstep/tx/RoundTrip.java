@@ -106,6 +106,12 @@ public final class RoundTrip {
     meaning(meaning::apply, statements);
   }
 
+  /** From here on every statement guards itself, as in {@link #guarded}. */
+  public RoundTrip guardedBy(UnaryOperator<SQLException> meaning) {
+    this.meaning = meaning::apply;
+    return this;
+  }
+
   /** As {@link #guarded}, for statements that fail in a few ways only. */
   void meaning(Meaning meaning, Consumer<RoundTrip> statements) {
     Meaning before = this.meaning;
