@@ -18,6 +18,7 @@ import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.campaign.Campaign;
+import dev.lockstep.server.campaign.HoldTimes;
 import dev.lockstep.server.campaign.Item;
 import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.payment.IntentId;
@@ -68,7 +69,7 @@ class TwoStepsOfOnePurchaseTest {
           "A drop",
           "JPY",
           OptionalInt.empty(),
-          900,
+          new HoldTimes(900, 1, 1_800),
           List.of(new Item(POOL, Kind.DROP, "A", "Thing", 500, 100_000)),
           List.of(),
           dev.lockstep.server.campaign.Status.PUBLISHED,
