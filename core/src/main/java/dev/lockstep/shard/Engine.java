@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,7 @@ final class Engine implements AutoCloseable {
   private final SortedMap<Integer, Held> held = new ConcurrentSkipListMap<>();
   private final CountDownLatch empty = new CountDownLatch(1);
   private @Nullable Term term;
+  private volatile @Nullable String failure;
   private volatile boolean leaving;
   private boolean started;
   private boolean closed;
@@ -47,6 +49,8 @@ final class Engine implements AutoCloseable {
     final Lease lease;
     boolean asked;
     boolean finished;
+    // The listener failed at it: it has to be told again.
+    volatile @Nullable String untold;
 
     Held(Lease lease) {
       this.lease = lease;
@@ -87,8 +91,11 @@ final class Engine implements AutoCloseable {
   private void beatSafely() {
     try {
       beat();
-    } catch (RuntimeException e) {
+      failure = null;
+    } catch (Throwable e) {
       // The leases go on until their time is up; a heartbeat that gets through by then saves them.
+      // Nothing may end the heartbeats: a node without them owns nothing ever again.
+      failure = String.valueOf(e.getMessage());
       log.warn("No heartbeat for the shards of {}: {}", config.group(), e.toString());
     }
   }
@@ -144,6 +151,7 @@ final class Engine implements AutoCloseable {
   }
 
   private void balance(Term now, GroupView view) {
+    held.values().stream().filter(one -> one.untold != null).forEach(this::tellTaken);
     List.copyOf(held.values()).stream().filter(one -> one.finished).forEach(this::release);
     Map<UUID, Integer> owned = view.ownedByStaying();
     int share = FairShare.of(now.member(), owned, view.shards().size());
@@ -166,9 +174,39 @@ final class Engine implements AutoCloseable {
 
   private void own(Term now, Taken taken) {
     Lease lease = new Lease(now, config.group(), taken.shard(), taken.epoch(), taken.handedOver());
-    held.put(lease.shard(), new Held(lease));
+    Held fresh = new Held(lease);
+    held.put(lease.shard(), fresh);
     log.debug("Took {}", lease);
-    tell(() -> listener.taken(lease));
+    tellTaken(fresh);
+  }
+
+  /** Again with the next heartbeat, if it fails: else a shard would be owned and nothing done. */
+  private void tellTaken(Held one) {
+    one.untold = null;
+    tell(
+        () -> {
+          try {
+            if (!one.lease.isOver()) {
+              listener.taken(one.lease);
+            }
+          } catch (Throwable e) {
+            one.untold = String.valueOf(e.getMessage());
+            log.warn("{} is not taken up yet: {}", one.lease, e.toString());
+          }
+        });
+  }
+
+  /** What keeps this node from its part, if anything does. */
+  Optional<String> trouble() {
+    String now = failure;
+    if (now != null) {
+      return Optional.of(
+          "No heartbeat gets through for the shards of %s: %s".formatted(config.group(), now));
+    }
+    return held.values().stream()
+        .filter(one -> one.untold != null)
+        .findFirst()
+        .map(one -> "%s is owned but not taken up: %s".formatted(one.lease, one.untold));
   }
 
   private void askFor(Held one) {
@@ -184,7 +222,7 @@ final class Engine implements AutoCloseable {
   private CompletionStage<?> handOver(Lease lease) {
     try {
       return listener.handOver(lease);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       return CompletableFuture.failedStage(e);
     }
   }
@@ -237,7 +275,7 @@ final class Engine implements AutoCloseable {
         () -> {
           try {
             event.run();
-          } catch (RuntimeException e) {
+          } catch (Throwable e) {
             log.error("A listener of the shards of {} failed", config.group(), e);
           }
         });

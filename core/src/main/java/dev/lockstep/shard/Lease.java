@@ -34,6 +34,9 @@ public final class Lease {
       SELECT 1 FROM lockstep.shard
       WHERE shard = ? AND shard_group = ? AND epoch = ? FOR SHARE""";
 
+  private static final String HELD =
+      "SELECT 1 FROM lockstep.shard WHERE shard = ? AND shard_group = ? AND epoch = ?";
+
   private final Term term;
   private final String group;
   private final int shard;
@@ -105,8 +108,7 @@ public final class Lease {
    * also on a connection of the caller's, which has no bound of its own.
    */
   public void bound(RoundTrip trip) {
-    trip.update(
-        "SET LOCAL idle_in_transaction_session_timeout = " + term.idleTimeout().toMillis());
+    trip.update("SET LOCAL idle_in_transaction_session_timeout = " + term.idleTimeout().toMillis());
   }
 
   /**
@@ -124,6 +126,18 @@ public final class Lease {
     Rows<Boolean> held = trip.query(HOLD, row -> true, fenced());
     trip.send();
     return !held.list().isEmpty();
+  }
+
+  /**
+   * Adds the question whether the lease holds, for who was refused something and wants to know why.
+   * No row: it is over, and never holds again.
+   */
+  public Rows<Boolean> askIfHeld(RoundTrip trip) {
+    return trip.query(HELD, row -> true, fenced());
+  }
+
+  boolean isOver() {
+    return over.isDone();
   }
 
   void end() {

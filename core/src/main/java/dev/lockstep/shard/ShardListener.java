@@ -9,7 +9,11 @@ import java.util.concurrent.CompletionStage;
  */
 public interface ShardListener {
 
-  /** The shard is this node's. */
+  /**
+   * The shard is this node's.
+   *
+   * <p>If it throws it is called again with the next heartbeat, for as long as the lease holds.
+   */
   void taken(Lease lease);
 
   /**

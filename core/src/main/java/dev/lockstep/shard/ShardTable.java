@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** The statements on a group's rows, each method a transaction of its own. */
 final class ShardTable {
   // Whoever comes first decides the number; the others wait for that and read it.
-  private static final String CREATE_GROUP =
+  static final String CREATE_GROUP =
       """
       INSERT INTO lockstep.shard_group (shard_group, shards) VALUES (?, ?)
       ON CONFLICT (shard_group) DO NOTHING""";

@@ -34,11 +34,14 @@ public final class Shards implements AutoCloseable {
     this.table = new ShardTable(transactor, config);
     int actual = table.create(config.shards());
     if (actual != config.shards()) {
-      throw new IllegalStateException(
-          "The group '%s' has %d shards, which never changes; %d were asked for"
-              .formatted(config.group(), actual, config.shards()));
+      throw new IllegalStateException(ShardCount.mismatch(config.group(), actual, config.shards()));
     }
     this.engine = new Engine(table, config, listener);
+  }
+
+  /** What those agree on who write for a group, whether or not they own shards of it. */
+  public static ShardCount count(String group, int shards) {
+    return new ShardCount(group, shards);
   }
 
   /**
@@ -78,6 +81,14 @@ public final class Shards implements AutoCloseable {
     return table.look().members().stream()
         .map(GroupView.MemberRow::member)
         .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * What keeps this node from its part, if anything does: heartbeats that do not get through, or a
+   * shard that the listener could not take up. One sentence, for people; from memory.
+   */
+  public Optional<String> trouble() {
+    return engine.trouble();
   }
 
   /** Leaves the group in order, within the time configured. */

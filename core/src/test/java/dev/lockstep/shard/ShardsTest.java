@@ -10,7 +10,10 @@ import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -235,5 +238,41 @@ class ShardsTest {
             row -> row.getString(1),
             group)
         .toString();
+  }
+
+  @Test
+  void aListenerThatFailsIsToldAgainAndTheOthersDoNotWaitForIt() {
+    AtomicInteger failures = new AtomicInteger();
+    Set<Integer> takenUp = ConcurrentHashMap.newKeySet();
+    ShardListener failing =
+        new ShardListener() {
+          @Override
+          public void taken(Lease lease) {
+            if (lease.shard() == 0 && failures.incrementAndGet() < 4) {
+              throw new AssertionError("not yet");
+            }
+            takenUp.add(lease.shard());
+          }
+
+          @Override
+          public CompletionStage<?> handOver(Lease lease) {
+            throw new AssertionError("once more");
+          }
+
+          @Override
+          public void lost(Lease lease) {
+            throw new AssertionError("and again");
+          }
+        };
+    ShardsConfig config = TestNode.config("failing", 4).withCloseTimeout(Duration.ofMillis(50));
+    try (Shards shards = new Shards(new Transactor(database.dataSource()), config, failing)) {
+      shards.start();
+
+      Await.until("three", () -> takenUp.containsAll(Set.of(1, 2, 3)));
+      Await.until("all", () -> takenUp.size() == 4);
+
+      assertThat(failures).hasValue(4);
+      Await.until("it is well", () -> shards.trouble().isEmpty());
+    }
   }
 }
