@@ -3,10 +3,12 @@ package dev.lockstep.job;
 import dev.lockstep.shard.Lease;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -23,13 +25,13 @@ final class Board {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition reader = lock.newCondition();
   private final Map<String, QueueState> queues = new HashMap<>();
-  private final Map<Integer, Owned> shards = new HashMap<>();
+  private final Map<Integer, OwnedShard> shards = new HashMap<>();
+  // What runs here under a lease that was handed over, or lost.
+  private final Map<JobId, Task> left = new HashMap<>();
+  private final Doubts doubts = new Doubts();
   private volatile boolean stopping;
   private boolean hinted = true;
   private long wakeNanos = System.nanoTime();
-
-  /** A shard and its streams. */
-  private record Owned(Lease lease, List<JobStream> streams) {}
 
   Board(List<QueueConfig> configs) {
     configs.forEach(
@@ -56,18 +58,57 @@ final class Board {
 
   // ---- the reader's side
 
+  /** Begins to read a shard, as soon as it is {@link #examined}. */
   void addShard(Lease lease) {
-    List<JobStream> streams = new ArrayList<>();
-    for (QueueState queue : queues.values()) {
-      for (Priority priority : Priority.values()) {
-        streams.add(new JobStream(lease, queue, priority));
-      }
-    }
     locked(
         () -> {
-          shards.put(lease.shard(), new Owned(lease, streams));
+          shards.put(lease.shard(), new OwnedShard(lease, queues.values()));
           hint();
         });
+  }
+
+  /** Shards of which it is not known yet what runs under earlier leases. */
+  List<Lease> unexamined() {
+    return locked(
+        () ->
+            shards.values().stream()
+                .filter(shard -> !shard.examined)
+                .map(shard -> shard.lease)
+                .toList());
+  }
+
+  /**
+   * It is known.
+   *
+   * @param marked the jobs of these shards whose rows say that a node runs them
+   */
+  void examined(List<Lease> leases, List<JobRow> marked) {
+    locked(
+        () -> {
+          for (Lease lease : leases) {
+            OwnedShard shard = owned(lease);
+            if (shard != null) {
+              // What was kept under an earlier lease still runs here, and may not be begun again.
+              left.values().stream()
+                  .filter(task -> task.row.id().shard() == lease.shard() && !task.lost)
+                  .forEach(task -> shard.away(task.row, task));
+              marked.stream()
+                  .filter(row -> row.id().shard() == lease.shard())
+                  .filter(row -> !lease.member().equals(row.keeper()))
+                  .forEach(row -> shard.away(row, null));
+              shard.examined = true;
+            }
+          }
+        });
+  }
+
+  boolean owns(Lease lease) {
+    return locked(() -> owned(lease) != null);
+  }
+
+  private @Nullable OwnedShard owned(Lease lease) {
+    OwnedShard shard = shards.get(lease.shard());
+    return shard != null && shard.lease == lease ? shard : null;
   }
 
   /**
@@ -79,21 +120,15 @@ final class Board {
   List<Task> removeShard(Lease lease, boolean lost) {
     return locked(
         () -> {
-          Owned owned = shards.get(lease.shard());
-          List<Task> running = new ArrayList<>();
-          if (owned == null || owned.lease() != lease) {
-            return running;
+          OwnedShard shard = owned(lease);
+          if (shard == null) {
+            return List.of();
           }
           shards.remove(lease.shard());
-          for (JobStream stream : owned.streams()) {
-            stream.closed = true;
-            for (Task task : stream.tasks()) {
-              task.lost |= lost;
-              if (!giveBack(task) && task.is(Task.State.RUNNING)) {
-                running.add(task);
-              }
-            }
-          }
+          shard.close(lost).forEach(task -> left.put(task.row.id(), task));
+          List<Task> running =
+              left.values().stream().filter(task -> task.lease == lease && !task.kept).toList();
+          running.forEach(task -> task.lost |= lost);
           reader.signal();
           return running;
         });
@@ -105,14 +140,16 @@ final class Board {
         () -> {
           hinted = false;
           wakeNanos = Long.MAX_VALUE;
+          doubts.forgetOld();
           List<JobStream.Ask> asks = new ArrayList<>();
-          for (Owned owned : shards.values()) {
-            if (!owned.lease().isLive()) {
+          for (OwnedShard shard : shards.values()) {
+            if (!shard.examined || !shard.lease.isLive()) {
               continue;
             }
-            for (JobStream stream : owned.streams()) {
+            shard.forgetEndedHere();
+            for (JobStream stream : shard.streams()) {
               stream.prepare();
-              int wanted = stream.state.wanted();
+              int wanted = stream.state.wanted(stream.priority);
               int each = Math.min(wanted, Math.max(20, 2 * wanted / shards.size()));
               int limit = Math.min(each, stream.room());
               if (limit > 0) {
@@ -127,6 +164,27 @@ final class Board {
         });
   }
 
+  /** The shards that have jobs away at other nodes. */
+  List<Lease> withAway() {
+    return locked(
+        () ->
+            shards.values().stream()
+                .filter(shard -> !shard.awayElsewhere().isEmpty())
+                .map(shard -> shard.lease)
+                .toList());
+  }
+
+  /** Which jobs of a shard are away at other nodes by now, of those that were. */
+  void stillAway(Lease lease, Set<JobId> ids) {
+    locked(
+        () -> {
+          OwnedShard shard = owned(lease);
+          if (shard != null && shard.forgetUnless(ids::contains)) {
+            hint();
+          }
+        });
+  }
+
   /**
    * What a read returned: for each ask its rows, in order. All at once, so that nothing of low
    * priority begins because it was looked at first.
@@ -137,49 +195,26 @@ final class Board {
     locked(
         () -> {
           for (int i = 0; i < asks.size(); i++) {
-            offer(asks.get(i), rows.get(i), at);
+            OwnedShard shard = owned(asks.get(i).stream().lease);
+            if (shard != null) {
+              shard.offer(asks.get(i), rows.get(i), at, doubts).ifPresent(this::wakeIn);
+            }
           }
         });
   }
 
-  private void offer(JobStream.Ask ask, List<JobRow> rows, Instant at) {
-    rows.forEach(row -> offer(ask.stream(), row));
-    if (!rows.isEmpty()) {
-      ask.stream().advanceTo(rows.get(rows.size() - 1), at);
-    }
-    ask.stream().readEnded(rows.size() < ask.limit());
-  }
-
-  private void offer(JobStream stream, JobRow row) {
-    if (stream.closed || stream.knows(row.id())) {
-      return;
-    }
-    LaneState lane = row.lane() == null ? null : stream.lane(row.lane());
-    if (lane != null && lane.isClosed()) {
-      return;
-    }
-    if (row.keeper() != null) {
-      // A node that handed the shard over is still running it.
-      stream.passOver();
-      if (lane != null) {
-        lane.sawForeign();
-      }
-      return;
-    }
-    if (row.waitMs() > 0) {
-      if (lane != null) {
-        lane.close();
-      }
-      wakeIn(row.waitMs());
-      return;
-    }
-    Task task = new Task(row, stream);
-    if (lane == null || lane.enter(row.laneLimit())) {
-      stream.add(task);
-      stream.state.add(task);
-    } else if (lane.queue(task)) {
-      stream.add(task);
-    }
+  /** Somebody on this node has changed these; whether it is committed is not known here. */
+  void doubt(Collection<JobId> ids) {
+    locked(
+        () -> {
+          for (JobId id : ids) {
+            doubts.add(id);
+            OwnedShard shard = shards.get(id.shard());
+            if (shard != null) {
+              shard.known(id).ifPresent(task -> task.doubtful = true);
+            }
+          }
+        });
   }
 
   void setQueue(String name, boolean paused, double rate) {
@@ -218,8 +253,8 @@ final class Board {
   /** Something more is there to be read, and is wanted. */
   private boolean isHungry() {
     return shards.values().stream()
-        .flatMap(owned -> owned.streams().stream())
-        .anyMatch(stream -> stream.more && stream.room() > 0 && stream.state.isLow());
+        .flatMap(shard -> shard.streams().stream())
+        .anyMatch(JobStream::isHungry);
   }
 
   /** Something may have become due. */
@@ -251,23 +286,14 @@ final class Board {
         () -> {
           Map<Lease, List<Task>> found = new HashMap<>();
           long since = System.nanoTime() - nanos;
-          for (Owned owned : shards.values()) {
-            List<Task> tasks =
-                owned.streams().stream()
-                    .flatMap(stream -> stream.tasks().stream())
-                    .filter(task -> !task.marked && task.hasRunSince(since))
-                    .toList();
+          for (OwnedShard shard : shards.values()) {
+            List<Task> tasks = shard.unmarkedSince(since);
             if (!tasks.isEmpty()) {
-              found.put(owned.lease(), tasks);
+              found.put(shard.lease, tasks);
             }
           }
           return found;
         });
-  }
-
-  /** They are written down. */
-  void marked(List<Task> tasks) {
-    locked(() -> tasks.forEach(task -> task.marked = true));
   }
 
   /** The next job of a queue to run; empty when the worker stops. Waits for one. */
@@ -308,20 +334,16 @@ final class Board {
 
   private boolean begin(QueueState queue, Task task) {
     if (!task.lease.isLive()) {
-      locked(() -> release(task));
+      locked(() -> task.stream.release(task));
       return false;
     }
     if (!task.begin()) {
       return false;
     }
-    if (queue.begun()) {
+    if (queue.begun(task)) {
       locked(reader::signal);
     }
     return true;
-  }
-
-  void settled(Task task) {
-    settled(List.of(new Task.Settled(task, -1)));
   }
 
   void settled(List<Task.Settled> all) {
@@ -335,41 +357,20 @@ final class Board {
 
   private void settle(Task.Settled settled) {
     Task task = settled.task();
-    task.stream.state.settled();
+    if (task.is(Task.State.ENDED)) {
+      return;
+    }
+    task.stream.state.settled(task);
     task.stream.end(task);
     if (settled.again() >= 0) {
       wakeIn(settled.again());
     }
-    if (task.row.lane() == null || task.stream.closed) {
-      return;
-    }
-    boolean more =
-        task.stream.leave(task.row.lane(), task, settled.again() >= 0, task.stream.state::add);
-    if (more) {
+    if (task.stream.closed) {
+      if (left.remove(task.row.id(), task)) {
+        hint();
+      }
+    } else if (task.stream.leave(settled, task.stream.state::add)) {
       hint();
-    }
-  }
-
-  /** Back to the table, as if it had not been read; false if it is running, or has ended. */
-  private boolean giveBack(Task task) {
-    // It may begin at this very moment; then it is not given back.
-    boolean ready = task.is(Task.State.READY);
-    boolean given = task.stream.giveBack(task);
-    if (given && ready) {
-      task.stream.state.gaveBack();
-    }
-    return given;
-  }
-
-  /** As {@link #giveBack}, of a task that was polled; its lane has to be read anew. */
-  private void release(Task task) {
-    if (!giveBack(task)) {
-      return;
-    }
-    if (task.row.lane() != null && !task.stream.closed) {
-      LaneState lane = task.stream.lane(task.row.lane());
-      lane.leave();
-      lane.giveUpWaiting().forEach(task.stream::end);
     }
   }
 

@@ -1,9 +1,9 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.Results.Ended;
 import dev.lockstep.job.Results.Place;
+import dev.lockstep.job.Results.Written;
+import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
@@ -20,82 +20,84 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes results: whatever is waiting, in one transaction. Two threads do, each for half of the
- * shards, so that one has something to say to the server while the other waits for its COMMIT to be
- * on disk; all of a shard's results are written by one of them, in order. Results of jobs that
- * bring effects of their own are written by the handler's thread instead, each in its own
- * transaction.
+ * Writes results, in batches. Two threads do, each for half of the shards, so that one has
+ * something to say to the server while the other waits for its COMMIT to be on disk; all of a
+ * shard's results are written by one of them, in order. Results of jobs that bring effects of their
+ * own are written by the handler's thread instead, each in its own transaction.
+ *
+ * <p>A result that is refused, or whose outcome is unknown, says nothing of the job but that it has
+ * to be read again.
  */
 final class Completer {
   private static final Logger log = LoggerFactory.getLogger(Completer.class);
-  private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(100);
+  // Results wait only for edits of the very jobs, which are short; what lasts is put aside.
+  private static final Duration LOCK_TIMEOUT = Duration.ofMillis(500);
+  private static final Duration HASTY_LOCK_TIMEOUT = Duration.ofMillis(100);
   private static final int WRITERS = 2;
   // Jobs that lie on one page are often of neighbouring shards: let one writer have them.
   private static final int NEIGHBOURS = 4;
 
   private final Transactor transactor;
   private final TxOptions options;
+  private final TxOptions patient;
+  private final TxOptions hasty;
   private final JobsConfig config;
   private final JobIds ids;
   private final Board board;
-  private final int batch;
-  private final List<Writer> writers = new ArrayList<>();
-  private volatile boolean stopping;
+  private final List<ResultsWriter> writers = new ArrayList<>();
 
-  /** A thread, and what it is given. */
-  private final class Writer {
-    final Inbox<Step> steps = new Inbox<>();
-    final Thread thread;
-
-    Writer(int number) {
-      thread = new Thread(() -> Completer.this.run(steps), "job-completer-" + number);
-      thread.setDaemon(true);
-    }
-  }
-
-  /** What a writer is told: how a job ended, or one of the two below. */
-  sealed interface Step permits Ended, Keep, Stop {}
-
-  record Keep(Lease lease, List<Task> tasks, CompletableFuture<Void> kept) implements Step {}
-
-  record Stop() implements Step {}
-
-  Completer(Transactor transactor, JobsConfig config, JobIds ids, Board board, int batch) {
+  /**
+   * @param died told when a writer ends that should not
+   */
+  Completer(
+      Transactor transactor, JobsConfig config, JobIds ids, Board board, int batch, Runnable died) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs done").withPointLookups();
+    this.patient = waiting(LOCK_TIMEOUT);
+    this.hasty = waiting(HASTY_LOCK_TIMEOUT);
     this.config = config;
     this.ids = ids;
     this.board = board;
-    this.batch = batch;
     for (int i = 0; i < WRITERS; i++) {
-      writers.add(new Writer(i));
+      writers.add(new ResultsWriter(this, i, batch, died));
     }
   }
 
-  void start() {
-    writers.forEach(writer -> writer.thread.start());
+  private TxOptions waiting(Duration most) {
+    return most.compareTo(options.lockTimeout()) < 0 ? options.withLockTimeout(most) : options;
   }
 
-  private Inbox<Step> stepsOf(Lease lease) {
-    return writers.get(lease.shard() / NEIGHBOURS % WRITERS).steps;
+  void start() {
+    writers.forEach(ResultsWriter::start);
+  }
+
+  private ResultsWriter writerOf(Lease lease) {
+    return writers.get(lease.shard() / NEIGHBOURS % WRITERS);
   }
 
   void add(Ended ended) {
-    stepsOf(ended.task().lease).add(ended);
+    writerOf(ended.task().lease).add(ended);
   }
 
   /** Ends when all results so far are written and the jobs are marked as this node's. */
-  CompletionStage<Void> keep(Lease lease, List<Task> tasks) {
+  CompletableFuture<Void> keep(Lease lease, List<Task> tasks) {
     CompletableFuture<Void> kept = new CompletableFuture<>();
-    stepsOf(lease).add(new Keep(lease, tasks, kept));
+    writerOf(lease).add(new ResultsWriter.Keep(lease, tasks, kept));
     return kept;
+  }
+
+  /** Has jobs marked as running that have been for long, in their turn. */
+  void markLater(Lease lease, List<Task> tasks) {
+    writerOf(lease).add(new ResultsWriter.Mark(lease, tasks));
+  }
+
+  /** What is wrong with those who write, if anything is. */
+  List<String> troubles() {
+    return writers.stream().flatMap(writer -> writer.trouble().stream()).toList();
   }
 
   /**
@@ -110,7 +112,11 @@ final class Completer {
       // Its shard was handed over in between; now its own row is its lease.
       accepted = tryComplete(ended, effects);
     }
-    board.settled(task);
+    if (accepted) {
+      board.settled(List.of(new Settled(task, -1, false)));
+    } else {
+      add(Ended.givenBack(task));
+    }
     return accepted;
   }
 
@@ -121,7 +127,7 @@ final class Completer {
           connection -> {
             bound(connection, ended.task().lease);
             effects.run(connection);
-            if (!write(connection, List.of(ended), true).isEmpty()) {
+            if (!write(connection, List.of(ended), true).refused().isEmpty()) {
               throw new Refused();
             }
             return true;
@@ -155,99 +161,83 @@ final class Completer {
 
   /** Marks a job as running here before it begins; false if it is not this node's to run. */
   boolean mark(Task task) {
-    boolean marked = !mark(task.lease, List.of(task)).isEmpty();
-    board.marked(List.of(task));
+    return mark(options, task.lease, List.of(task)).contains(task.row.id());
+  }
+
+  /** Marks jobs that run for long; those that have ended meanwhile are passed over. */
+  void markRunning(Lease lease, List<Task> tasks) {
+    List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
+    if (!running.isEmpty()) {
+      mark(hasty, lease, running);
+    }
+  }
+
+  private Set<JobId> mark(TxOptions how, Lease lease, List<Task> tasks) {
+    tasks.forEach(task -> task.mayBeMarked = true);
+    Set<JobId> marked =
+        transactor.call(how, connection -> new Results(connection, config, ids).keep(lease, tasks));
+    tasks.stream()
+        .filter(task -> marked.contains(task.row.id()))
+        .forEach(task -> task.marked = true);
     return marked;
   }
 
-  /** Marks jobs of one shard as running here; those that have ended meanwhile are passed over. */
-  Set<JobId> mark(Lease lease, List<Task> tasks) {
-    return transactor.call(
-        options, connection -> new Results(connection, config, ids).keep(lease, tasks));
-  }
-
-  private void run(Inbox<Step> steps) {
-    while (true) {
-      List<Step> taken;
-      try {
-        taken = steps.take(batch);
-      } catch (InterruptedException e) {
-        return;
-      }
-      List<Ended> writes = new ArrayList<>(taken.size());
-      for (Step step : taken) {
-        if (step instanceof Ended ended) {
-          writes.add(ended);
-          continue;
-        }
-        writeUntilDone(writes);
-        writes = new ArrayList<>();
-        if (step instanceof Keep keep) {
-          keep(keep);
-        } else {
-          return;
-        }
-      }
-      writeUntilDone(writes);
+  /** Marks jobs of a shard that is handed over; from then on their rows are their leases. */
+  void keepNow(Lease lease, List<Task> tasks) {
+    if (!tasks.isEmpty()) {
+      mark(hasty, lease, tasks);
+      tasks.forEach(task -> task.kept = true);
     }
   }
 
-  /** Until it is written, refused, or there is no point in trying any more. */
-  private void writeUntilDone(List<Ended> all) {
-    List<Ended> left = new ArrayList<>(all);
-    while (!left.isEmpty()) {
-      List<Ended> now = left;
-      try {
-        settle(now, write(now));
-        return;
-      } catch (LockstepException e) {
-        log.warn("{} results are not written yet: {}", now.size(), e.toString());
-        left = stillOurs(now);
-        if (stopping && !left.isEmpty()) {
-          // Whoever follows runs them again; better than never to end.
-          left = List.of();
-        }
-        LockSupport.parkNanos(this, PAUSE_AFTER_FAILURE.toNanos());
-      }
-    }
-  }
-
-  /** In bulk; where that does not add up, again, and row by row. Returns those refused. */
-  private Set<JobId> write(List<Ended> all) {
-    try {
-      return transactor.call(options, connection -> write(connection, all, false));
-    } catch (Results.DoesNotAddUp e) {
-      return transactor.call(options, connection -> write(connection, all, true));
-    }
-  }
-
-  private void settle(List<Ended> all, Set<JobId> refused) {
-    List<Task.Settled> settled = new ArrayList<>(all.size());
+  /**
+   * Writes results, and tells the board.
+   *
+   * @param quickly waits for nobody's lock, or hardly
+   */
+  void writeAndSettle(List<Ended> all, boolean quickly) {
+    Written written = write(all, quickly ? hasty : patient);
+    // First, so that nothing more of them begins.
+    written.lost().forEach(lease -> board.removeShard(lease, true));
+    Set<JobId> refused = written.refused();
+    List<Settled> settled = new ArrayList<>(all.size());
     for (Ended ended : all) {
       boolean no = !refused.isEmpty() && refused.contains(ended.row().id());
       if (no) {
         log.info("The result of job {} is refused: changed, or no longer ours", ended.row().id());
       }
-      settled.add(new Task.Settled(ended.task(), no ? -1 : ended.againMs()));
+      settled.add(
+          no ? Settled.refused(ended.task()) : new Settled(ended.task(), ended.againMs(), false));
     }
     board.settled(settled);
   }
 
-  private List<Ended> stillOurs(List<Ended> all) {
+  /** In bulk; where that does not add up, again, and row by row. */
+  private Written write(List<Ended> all, TxOptions how) {
+    try {
+      return transactor.call(how, connection -> write(connection, all, false));
+    } catch (Results.DoesNotAddUp e) {
+      return transactor.call(how, connection -> write(connection, all, true));
+    }
+  }
+
+  /** Without those whose results would be refused, which are forgotten. */
+  List<Ended> stillOurs(List<Ended> all) {
     List<Ended> ours = new ArrayList<>();
+    List<Settled> lost = new ArrayList<>();
     for (Ended ended : all) {
       if (ended.task().lost) {
-        board.settled(ended.task());
+        lost.add(Settled.refused(ended.task()));
       } else {
         ours.add(ended);
       }
     }
+    board.settled(lost);
     return ours;
   }
 
   /** Shards in order, each with its own fence. */
-  private Set<JobId> write(Connection connection, List<Ended> all, boolean each)
-      throws SQLException {
+  private Written write(Connection connection, List<Ended> all, boolean each) throws SQLException {
     Map<Lease, List<Ended>> owned = new HashMap<>();
     Map<Lease, List<Ended>> kept = new HashMap<>();
     for (Ended ended : all) {
@@ -267,32 +257,10 @@ final class Completer {
     return new Results(connection, config, ids).write(inOrder, each);
   }
 
-  private void keep(Keep keep) {
-    try {
-      if (!keep.tasks().isEmpty()) {
-        transactor.run(
-            options,
-            connection -> new Results(connection, config, ids).keep(keep.lease(), keep.tasks()));
-        keep.tasks().forEach(task -> task.kept = true);
-      }
-      keep.kept().complete(null);
-    } catch (LockstepException e) {
-      keep.kept().completeExceptionally(e);
-    }
-  }
-
   /** Writes what is there and ends. */
   void close(Duration timeout) {
-    stopping = true;
-    writers.forEach(writer -> writer.steps.add(new Stop()));
+    writers.forEach(ResultsWriter::stop);
     long end = System.nanoTime() + timeout.toNanos();
-    try {
-      for (Writer writer : writers) {
-        TimeUnit.NANOSECONDS.timedJoin(writer.thread, Math.max(1_000_000, end - System.nanoTime()));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    writers.forEach(writer -> writer.thread.interrupt());
+    writers.forEach(writer -> writer.join(end));
   }
 }

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.shard.ShardCount;
 import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.PgDriver;
 import dev.lockstep.tx.RoundTrip;
@@ -66,10 +67,12 @@ final class Enqueuer {
 
   private final JobsConfig config;
   private final JobIds ids;
+  private final ShardCount shardCount;
 
-  Enqueuer(JobsConfig config, JobIds ids) {
+  Enqueuer(JobsConfig config, JobIds ids, ShardCount shardCount) {
     this.config = config;
     this.ids = ids;
+    this.shardCount = shardCount;
   }
 
   private record Row(JobId id, NewJob job) {
@@ -79,6 +82,7 @@ final class Enqueuer {
   }
 
   List<Enqueued> enqueue(Connection connection, List<NewJob> jobs) throws SQLException {
+    shardCount.agree(connection);
     List<Row> rows = rows(jobs);
     Map<JobId, JobId> refused = claimKeys(connection, rows);
     List<Row> accepted = rows.stream().filter(row -> !refused.containsKey(row.id())).toList();
@@ -98,6 +102,7 @@ final class Enqueuer {
   }
 
   long copy(Connection connection, Iterator<NewJob> jobs) throws SQLException {
+    shardCount.agree(connection);
     RoundTrip clock = new RoundTrip(connection);
     Rows<OffsetDateTime> now =
         clock.query("SELECT now()", row -> row.getObject(1, OffsetDateTime.class));

@@ -2,6 +2,7 @@ package dev.lockstep.job;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
@@ -24,12 +25,16 @@ final class Inbox<T> {
     }
   }
 
-  /** Waits until there is something, and takes it, up to so many. For one thread only. */
-  List<T> take(int most) throws InterruptedException {
+  /**
+   * Waits until there is something, and takes it, up to so many. For one thread only.
+   *
+   * @return nothing, if nothing came until that time of {@link System#nanoTime}
+   */
+  List<T> take(int most, OptionalLong untilNanos) throws InterruptedException {
     List<T> taken = new ArrayList<>();
     T next = waiting.poll();
     if (next == null) {
-      next = await();
+      next = await(untilNanos);
     }
     while (next != null) {
       taken.add(next);
@@ -38,7 +43,7 @@ final class Inbox<T> {
     return taken;
   }
 
-  private T await() throws InterruptedException {
+  private @Nullable T await(OptionalLong untilNanos) throws InterruptedException {
     try {
       while (true) {
         // Says so first and looks then: what comes in between is seen by one of the two.
@@ -47,7 +52,15 @@ final class Inbox<T> {
         if (next != null) {
           return next;
         }
-        LockSupport.park(this);
+        if (untilNanos.isEmpty()) {
+          LockSupport.park(this);
+        } else {
+          long left = untilNanos.getAsLong() - System.nanoTime();
+          if (left <= 0) {
+            return null;
+          }
+          LockSupport.parkNanos(this, left);
+        }
         if (Thread.interrupted()) {
           throw new InterruptedException();
         }

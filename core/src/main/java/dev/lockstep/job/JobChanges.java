@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import dev.lockstep.job.EditResult.Changed;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.Stale;
+import dev.lockstep.shard.ShardCount;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -12,10 +13,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -109,11 +112,23 @@ final class JobChanges {
   private final Connection connection;
   private final JobsConfig config;
   private final JobIds ids;
+  private final ShardCount shardCount;
+  private final Consumer<Collection<JobId>> changed;
 
-  JobChanges(Connection connection, JobsConfig config, JobIds ids) {
+  /**
+   * @param changed told which live jobs are no longer as they were, before anybody commits
+   */
+  JobChanges(
+      Connection connection,
+      JobsConfig config,
+      JobIds ids,
+      ShardCount shardCount,
+      Consumer<Collection<JobId>> changed) {
     this.connection = connection;
     this.config = config;
     this.ids = ids;
+    this.shardCount = shardCount;
+    this.changed = changed;
   }
 
   /** A change of a job that is locked. */
@@ -151,6 +166,7 @@ final class JobChanges {
   }
 
   private EditResult change(JobId id, OptionalInt version, Change change) throws SQLException {
+    shardCount.requireAgreed(connection);
     RoundTrip read = new RoundTrip(connection);
     Rows<JobRow> rows =
         read.query(
@@ -169,6 +185,7 @@ final class JobChanges {
     RoundTrip write = new RoundTrip(connection);
     change.addTo(write, row);
     write.send();
+    changed.accept(List.of(id));
     return new Changed(row.version() + 1);
   }
 
@@ -218,10 +235,12 @@ final class JobChanges {
 
   /** Live jobs, and dead letters unless only a state of live ones is meant; how many. */
   int cancelAll(Optional<Job.State> state, JobFilter filter, int limit) throws SQLException {
+    shardCount.requireAgreed(connection);
     List<Deleted> gone = new ArrayList<>();
     if (meansLive(state)) {
       String sql = CANCEL_ALL.formatted(state.map(JobQueries::live).orElse("") + filter.sql());
       gone.addAll(delete(sql, filter, limit));
+      changed.accept(gone.stream().map(Deleted::id).toList());
     }
     if (meansDead(state)) {
       gone.addAll(delete(DISCARD_ALL.formatted(filter.sql()), filter, limit - gone.size()));

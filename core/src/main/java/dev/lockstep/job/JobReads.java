@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.JobStream.Ask;
+import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -11,9 +12,13 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
 
 /** What an owner asks the table: what is due, what is next, and how the queues are set. */
 final class JobReads {
@@ -51,6 +56,21 @@ final class JobReads {
              q.queue, q.paused, q.rate_limit
       FROM (SELECT 1) one LEFT JOIN lockstep.job_queue q ON true"""
           .formatted(OF_STREAM);
+
+  // By the index job_kept, which has these and no others.
+  private static final String MARKED =
+      """
+      SELECT j.queue, j.priority, %s FROM unnest(?) AS x (shard)
+      JOIN lockstep.job j ON j.shard = x.shard AND j.keeper IS NOT NULL"""
+          .formatted(JobRow.COLUMNS);
+
+  private static final String VERSIONS =
+      """
+      SELECT j.id, j.version FROM unnest(?, ?) AS x (shard, id)
+      JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id""";
+
+  private static final String VERSION =
+      "SELECT j.id, j.version FROM lockstep.job j WHERE j.shard = ? AND j.id = ?";
 
   private static final Comparator<JobRow> IN_ORDER =
       Comparator.comparing(JobRow::due).thenComparing(JobRow::id);
@@ -106,6 +126,73 @@ final class JobReads {
               rows,
               first.nextMs(),
               settings.list().stream().flatMap(setting -> setting.queue().stream()).toList());
+        });
+  }
+
+  /** The jobs of these shards whose rows say that a node runs them. */
+  List<JobRow> marked(List<Lease> leases) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<JobRow> rows =
+              trip.query(
+                  MARKED,
+                  row -> JobRow.read(row, 2, row.getString(1), Priority.of(row.getInt(2))),
+                  SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()));
+          trip.send();
+          return rows.list();
+        });
+  }
+
+  private record Version(JobId id, int version) {
+    static Version read(ResultSet row) throws SQLException {
+      return new Version(new JobId(row.getObject(1, UUID.class)), row.getInt(2));
+    }
+
+    static boolean isOf(Task task, Rows<Version> rows) {
+      return rows.list().contains(new Version(task.row.id(), task.row.version()));
+    }
+  }
+
+  /** Those of the jobs that are as they were read. */
+  Set<JobId> unchanged(List<Task> tasks) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<Version> rows =
+              trip.query(
+                  VERSIONS,
+                  Version::read,
+                  SqlArray.smallints(
+                      tasks.stream().map(task -> (short) task.row.id().shard()).toList()),
+                  SqlArray.uuids(tasks.stream().map(task -> task.row.id().value()).toList()));
+          trip.send();
+          Set<Version> found = new HashSet<>(rows.list());
+          return tasks.stream()
+              .map(task -> task.row)
+              .filter(row -> found.contains(new Version(row.id(), row.version())))
+              .map(JobRow::id)
+              .collect(Collectors.toSet());
+        });
+  }
+
+  /** Whether a job may begin, of which somebody may be changing the row at this moment. */
+  Freshness.Verdict askDespiteChanges(Task task) {
+    return transactor.call(
+        transactor.defaults().withLabel("job doubted").withPointLookups(),
+        connection -> {
+          Object[] key = {(short) task.row.id().shard(), task.row.id().value()};
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<Version> now = trip.query(VERSION, Version::read, key);
+          // What an open transaction has changed is locked by it, and not among these.
+          Rows<Version> free = trip.query(VERSION + " FOR SHARE SKIP LOCKED", Version::read, key);
+          trip.send();
+          if (!Version.isOf(task, now)) {
+            return Freshness.Verdict.CHANGED;
+          }
+          return Version.isOf(task, free) ? Freshness.Verdict.AS_READ : Freshness.Verdict.UNDECIDED;
         });
   }
 

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
 import java.time.Duration;
 import java.time.Instant;
@@ -44,6 +45,7 @@ final class JobStream {
   private @Nullable JobRow last;
   private Duration lastAge = Duration.ZERO;
   private long passNanos;
+  private long askedNanos;
   private double passShare = 1;
   // Something was seen that a later pass has to look at again.
   private boolean passedOver;
@@ -60,6 +62,7 @@ final class JobStream {
 
   /** To be called before each read. */
   void prepare() {
+    askedNanos = System.nanoTime();
     ended.forEach(task -> known.remove(task.row.id()));
     ended.clear();
     Duration longest = longestPass(passedOver || !lanes.isEmpty(), lastAge);
@@ -99,6 +102,15 @@ final class JobStream {
     return known.containsKey(id);
   }
 
+  @Nullable Task known(JobId id) {
+    return known.get(id);
+  }
+
+  /** When what a read returns was asked for. */
+  long askedNanos() {
+    return askedNanos;
+  }
+
   Collection<Task> tasks() {
     return known.values();
   }
@@ -116,16 +128,35 @@ final class JobStream {
 
   /** Back to the table, as if it had not been read; false if it is running, or has ended. */
   boolean giveBack(Task task) {
+    // It may begin at this very moment; then it is not given back.
+    boolean ready = task.is(Task.State.READY);
     boolean given = task.giveBack();
     if (given) {
       forget(task);
+      if (ready) {
+        state.gaveBack(task);
+      }
     }
     return given;
+  }
+
+  /** As {@link #giveBack}, of a task that was polled; its lane has to be read anew. */
+  void release(Task task) {
+    if (giveBack(task) && task.row.lane() != null && !closed) {
+      LaneState lane = lane(task.row.lane());
+      lane.leave();
+      readAgain(lane);
+    }
   }
 
   private void forget(Task task) {
     live--;
     ended.add(task);
+  }
+
+  /** Something more is there to be read, and is wanted. */
+  boolean isHungry() {
+    return more && room() > 0 && state.isLow(priority);
   }
 
   /** How many more it may have in memory. */
@@ -156,7 +187,6 @@ final class JobStream {
     more = !reachedEnd;
     if (reachedEnd) {
       last = null;
-      lanes.values().forEach(LaneState::endPass);
     }
   }
 
@@ -165,22 +195,40 @@ final class JobStream {
   }
 
   /**
-   * A job of a lane has ended, and others may have its place.
+   * A job has ended, and others of its lane may have its place.
    *
-   * @param again it comes back; in a lane with an order the others wait for it
    * @param promoted takes those that are ready now
-   * @return true if more of the lane has to be read from the table
+   * @return true if more has to be read from the table
    */
-  boolean leave(String name, Task task, boolean again, Consumer<Task> promoted) {
-    LaneState lane = lane(name);
+  boolean leave(Settled settled, Consumer<Task> promoted) {
+    Task task = settled.task();
+    if (settled.refused()) {
+      // It is there as somebody left it, perhaps before where the pass has come to.
+      passOver();
+    }
+    boolean now = settled.again() < 0;
+    if (task.row.lane() == null) {
+      return settled.refused() && now;
+    }
+    LaneState lane = lane(task.row.lane());
     lane.leave();
-    if (again && task.row.isOrdered()) {
-      lane.giveUpWaiting().forEach(this::end);
+    if (settled.refused()) {
+      readAgain(lane);
+      return now;
+    }
+    if (!now && task.row.isOrdered()) {
+      // In a lane with an order the others wait for it.
+      readAgain(lane);
       return false;
     }
     while (lane.hasPlace(task.row.laneLimit())) {
       promoted.accept(lane.promote());
     }
     return lane.isClosed() && lane.isLow();
+  }
+
+  /** Nobody of the lane is promoted from memory: what comes next is what the next pass finds. */
+  void readAgain(LaneState lane) {
+    lane.giveUpWaiting().forEach(this::end);
   }
 }

@@ -1,5 +1,7 @@
 package dev.lockstep.job;
 
+import dev.lockstep.shard.ShardCount;
+import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.time.Duration;
@@ -9,6 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -30,6 +33,9 @@ public final class Jobs {
   private final JobIds ids;
   private final Enqueuer enqueuer;
   private final History history;
+  private final ShardCount shardCount;
+  // Told of what is changed here, so that a job that is cancelled on a node never begins on it.
+  private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
   public Jobs(Transactor transactor) {
     this(transactor, JobsConfig.DEFAULT);
@@ -39,7 +45,8 @@ public final class Jobs {
     this.transactor = transactor;
     this.config = config;
     this.ids = new JobIds(config.clock(), config.shards());
-    this.enqueuer = new Enqueuer(config, ids);
+    this.shardCount = Shards.count(JobsConfig.GROUP, config.shards());
+    this.enqueuer = new Enqueuer(config, ids, shardCount);
     this.history = new History(transactor, config.historyDays());
   }
 
@@ -47,6 +54,8 @@ public final class Jobs {
    * Writes a job down. The caller commits.
    *
    * @throws IllegalArgumentException if the payload is too large
+   * @throws IllegalStateException if the jobs of this database are spread over another number of
+   *     shards than {@link JobsConfig#shards}; so does all that follows
    * @throws dev.lockstep.tx.StatementFailed if the payload is no JSON; roll back then
    */
   public Enqueued enqueue(Connection connection, NewJob job) {
@@ -77,7 +86,10 @@ public final class Jobs {
   public Worker worker(WorkerConfig workerConfig, Handlers handlers) {
     // What is done today belongs in today's partition; the rest of the upkeep need not come first.
     history.makeAhead();
-    Worker worker = new Worker(transactor, config, ids, workerConfig, handlers, this::maintain);
+    Worker worker =
+        new Worker(
+            transactor, config, ids, workerConfig, handlers, this::maintain, workers::remove);
+    workers.add(worker);
     worker.start();
     return worker;
   }
@@ -125,7 +137,10 @@ public final class Jobs {
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
         transactor.defaults().asReadOnly(),
-        c -> JobQueries.list(c, config.shards(), Optional.of(state), filter, before, limit));
+        c -> {
+          shardCount.requireAgreed(c);
+          return JobQueries.list(c, config.shards(), Optional.of(state), filter, before, limit);
+        });
   }
 
   /** The same for jobs in whatever state. */
@@ -133,7 +148,10 @@ public final class Jobs {
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
         transactor.defaults().asReadOnly(),
-        c -> JobQueries.list(c, config.shards(), Optional.empty(), filter, before, limit));
+        c -> {
+          shardCount.requireAgreed(c);
+          return JobQueries.list(c, config.shards(), Optional.empty(), filter, before, limit);
+        });
   }
 
   /** Every queue that has jobs or settings. Counts the table: for people, not for every second. */
@@ -142,8 +160,9 @@ public final class Jobs {
   }
 
   /**
-   * Deletes a live job. One that is running may finish, but its result is refused. The caller
-   * commits.
+   * Deletes a live job. One that is running may finish, but its result is refused. One that is not
+   * does not begin any more: not at all on workers made by this object, and on others no later than
+   * a tenth of a second after the commit. The caller commits.
    *
    * @param version empty: whatever it is
    */
@@ -165,8 +184,8 @@ public final class Jobs {
   }
 
   /**
-   * Brings a dead letter back, with all its attempts before it. Those that failed stay recorded, and
-   * later ones are numbered on from them. The caller commits.
+   * Brings a dead letter back, with all its attempts before it. Those that failed stay recorded,
+   * and later ones are numbered on from them. The caller commits.
    */
   public boolean replay(Connection connection, JobId id) {
     return transactor.on(
@@ -280,7 +299,8 @@ public final class Jobs {
   }
 
   private JobChanges changes(Connection connection) {
-    return new JobChanges(connection, config, ids);
+    return new JobChanges(
+        connection, config, ids, shardCount, changed -> workers.forEach(w -> w.doubt(changed)));
   }
 
   private static void requireAtMost(int max, int actual) {

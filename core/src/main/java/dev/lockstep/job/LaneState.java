@@ -9,24 +9,13 @@ final class LaneState {
 
   private final ArrayDeque<Task> waiting = new ArrayDeque<>();
   private int running;
-  // Run by a node that handed the shard over, as seen in the pass before and in this one.
-  private int foreign;
-  private int foreignSeen;
+  // Under an earlier lease of the shard, here or at another node.
+  private int away;
   // Something of the lane was passed over: what follows must be, too, until the next pass.
   private boolean closed;
 
   void startPass() {
     closed = false;
-    foreignSeen = 0;
-  }
-
-  void endPass() {
-    foreign = foreignSeen;
-  }
-
-  void sawForeign() {
-    foreignSeen++;
-    foreign = Math.max(foreign, foreignSeen);
   }
 
   void close() {
@@ -38,7 +27,7 @@ final class LaneState {
   }
 
   boolean isIdle() {
-    return running == 0 && waiting.isEmpty() && foreign == 0 && !closed;
+    return running == 0 && waiting.isEmpty() && away == 0 && !closed;
   }
 
   /** Little is left at hand. */
@@ -48,7 +37,7 @@ final class LaneState {
 
   /** Takes a place at once if there is one; the task is then ready. */
   boolean enter(int limit) {
-    if (waiting.isEmpty() && running + foreign < limit) {
+    if (waiting.isEmpty() && running + away < limit) {
       running++;
       return true;
     }
@@ -69,8 +58,17 @@ final class LaneState {
     running--;
   }
 
+  /** A job of the lane runs under an earlier lease, and has a place. */
+  void enterAway() {
+    away++;
+  }
+
+  void leaveAway() {
+    away--;
+  }
+
   boolean hasPlace(int limit) {
-    return running + foreign < limit && !waiting.isEmpty();
+    return running + away < limit && !waiting.isEmpty();
   }
 
   Task promote() {
@@ -78,7 +76,7 @@ final class LaneState {
     return waiting.remove();
   }
 
-  /** Gives up all that wait, and what follows. */
+  /** Gives up all that wait, and what follows: they are read again, in the order they have then. */
   ArrayDeque<Task> giveUpWaiting() {
     ArrayDeque<Task> all = new ArrayDeque<>(waiting);
     waiting.clear();

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.Condition;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -19,9 +19,9 @@ final class QueueState {
   final Condition work;
   // By the code of their priority: the first first.
   private final List<Queue<Task>> ready = new ArrayList<>();
-  private final AtomicInteger readyCount = new AtomicInteger();
+  private final AtomicIntegerArray readyCounts = new AtomicIntegerArray(Priority.values().length);
   // Begun, and their results not written yet.
-  private final AtomicInteger unsettled = new AtomicInteger();
+  private final AtomicIntegerArray unsettled = new AtomicIntegerArray(Priority.values().length);
   private volatile boolean paused;
   // Starts a second at this node; 0: no limit.
   private volatile double rate;
@@ -54,24 +54,34 @@ final class QueueState {
   }
 
   void add(Task task) {
+    int code = task.row.priority().code();
     task.ready();
-    readyCount.incrementAndGet();
-    ready.get(task.row.priority().code()).add(task);
+    readyCounts.incrementAndGet(code);
+    ready.get(code).add(task);
     work.signal();
   }
 
-  /** How many more are wanted at hand. */
-  int wanted() {
-    return isBehind() ? 0 : Math.max(0, config.readAhead() - readyCount.get());
+  /** As many as are at least as urgent: what is less so is in nobody's way. */
+  private static int upTo(Priority priority, AtomicIntegerArray counts) {
+    int count = 0;
+    for (int code = 0; code <= priority.code(); code++) {
+      count += counts.get(code);
+    }
+    return count;
   }
 
-  boolean isLow() {
-    return !isBehind() && readyCount.get() <= config.readAhead() / 2;
+  /** How many more of a priority are wanted at hand. */
+  int wanted(Priority priority) {
+    return isBehind(priority) ? 0 : Math.max(0, config.readAhead() - upTo(priority, readyCounts));
+  }
+
+  boolean isLow(Priority priority) {
+    return !isBehind(priority) && upTo(priority, readyCounts) <= config.readAhead() / 2;
   }
 
   /** Paused, or so many results are still to be written that reading more would help nobody. */
-  private boolean isBehind() {
-    return paused || unsettled.get() > config.readAhead() + config.concurrency();
+  private boolean isBehind(Priority priority) {
+    return paused || upTo(priority, unsettled) > config.readAhead() + config.concurrency();
   }
 
   /** Nothing but the number of jobs says when the next may begin. */
@@ -90,23 +100,28 @@ final class QueueState {
     return null;
   }
 
+  /** Some that will be next, in order. */
+  List<Task> peek(int count) {
+    return ready.stream().flatMap(Queue::stream).limit(count).toList();
+  }
+
   /** A ready one is running. True: now is the time to read more. */
-  boolean begun() {
-    unsettled.incrementAndGet();
-    int left = readyCount.decrementAndGet();
+  boolean begun(Task task) {
+    unsettled.incrementAndGet(task.row.priority().code());
+    int left = readyCounts.decrementAndGet(task.row.priority().code());
     return left == 0 || left == config.readAhead() / 2;
   }
 
-  void settled() {
-    unsettled.decrementAndGet();
+  void settled(Task task) {
+    unsettled.decrementAndGet(task.row.priority().code());
   }
 
   boolean hasReady() {
-    return readyCount.get() > 0;
+    return upTo(Priority.LOW, readyCounts) > 0;
   }
 
-  void gaveBack() {
-    readyCount.decrementAndGet();
+  void gaveBack(Task task) {
+    readyCounts.decrementAndGet(task.row.priority().code());
   }
 
   /** How long the rate makes the next start wait; 0 if it may be now, which is then counted. */

@@ -10,7 +10,9 @@ import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -111,18 +113,23 @@ final class Recovery {
   /**
    * Looks after jobs that are marked as running.
    *
-   * @return those that are not running any more, and are counted now; read them again
+   * @return those that are still running somewhere; the others are counted now: read them again
    */
-  List<JobRow> countTheLost(Lease lease, List<JobRow> marked) {
+  Set<JobId> countTheLost(Lease lease, List<JobRow> marked) {
     Set<UUID> alive = shards.members();
-    List<JobRow> lost =
-        marked.stream()
-            .filter(row -> row.keeper() != null && !alive.contains(row.keeper()))
-            .toList();
+    Set<JobId> running = new HashSet<>();
+    List<JobRow> lost = new ArrayList<>();
+    for (JobRow row : marked) {
+      if (row.keeper() != null && alive.contains(row.keeper())) {
+        running.add(row.id());
+      } else {
+        lost.add(row);
+      }
+    }
     if (!lost.isEmpty()) {
       transactor.run(options, connection -> count(connection, lease, lost));
     }
-    return lost;
+    return running;
   }
 
   private void count(Connection connection, Lease lease, List<JobRow> lost) throws SQLException {

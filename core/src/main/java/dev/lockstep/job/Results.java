@@ -8,15 +8,12 @@ import dev.lockstep.tx.StorableText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -94,6 +91,10 @@ final class Results {
       RETURNING j.id"""
           .formatted(Lease.FENCE);
 
+  // Nobody but the member sets its mark.
+  private static final String TAKE_BACK_MARK =
+      "UPDATE lockstep.job SET keeper = NULL WHERE shard = ? AND id = ? AND keeper = ?";
+
   private final Connection connection;
   private final JobsConfig config;
   private final JobIds ids;
@@ -104,28 +105,6 @@ final class Results {
     this.ids = ids;
   }
 
-  /** A job and how it ended: never {@link Outcome.Done} with effects, which run before. */
-  record Ended(Task task, Outcome outcome, Duration backoff) implements Completer.Step {
-    JobRow row() {
-      return task.row;
-    }
-
-    boolean isLastAttempt() {
-      return row().attempts() + 1 >= row().maxAttempts();
-    }
-
-    /** In how many milliseconds it comes back; negative: never. */
-    long againMs() {
-      if (outcome instanceof Outcome.Snooze snooze) {
-        return snooze.after().toMillis();
-      }
-      if (outcome instanceof Outcome.Retry retry && !isLastAttempt()) {
-        return retry.after().orElse(backoff).toMillis();
-      }
-      return -1;
-    }
-  }
-
   /** Where results belong: a shard that is owned, or jobs kept from one that was handed over. */
   record Place(Lease lease, boolean kept) {}
 
@@ -134,10 +113,9 @@ final class Results {
    * fences are taken in the order of the map: let it be that of the shards.
    *
    * @param each false: jobs that are done are deleted all or none, which is cheaper
-   * @return those that were refused
    * @throws DoesNotAddUp if some of these are not where they were: roll back, and write each
    */
-  Set<JobId> write(Map<Place, List<Ended>> places, boolean each) throws SQLException {
+  Written write(Map<Place, List<Ended>> places, boolean each) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Answers answers = new Answers();
     places.keySet().stream().findFirst().ifPresent(place -> place.lease().bound(trip));
@@ -146,10 +124,16 @@ final class Results {
     if (!answers.addUp()) {
       throw new DoesNotAddUp();
     }
-    Set<JobId> refused = answers.refused();
-    followUp(places.values(), refused);
-    return refused;
+    return followUp(places, answers.refused());
   }
+
+  /**
+   * What came of results.
+   *
+   * @param refused those that were, and are to be read again
+   * @param lost leases that some were refused for: they are over, whatever this node thinks
+   */
+  record Written(Set<JobId> refused, Set<Lease> lost) {}
 
   /** Rolls back what is not exactly what was asked for. */
   static final class DoesNotAddUp extends RuntimeException {
@@ -160,53 +144,14 @@ final class Results {
     }
   }
 
-  /** What was asked for, and what came of it. */
-  private static final class Answers {
-    private final List<Answer> named = new ArrayList<>();
-    private final List<Answer> exact = new ArrayList<>();
-
-    private record Answer(Rows<JobId> accepted, List<JobRow> asked) {
-      boolean addsUp() {
-        if (accepted.list().size() != asked.size()) {
-          return false;
-        }
-        Set<JobId> left = new HashSet<>(accepted.list());
-        return asked.stream().allMatch(row -> left.remove(row.id()));
-      }
-    }
-
-    void named(Rows<JobId> accepted, List<JobRow> asked) {
-      named.add(new Answer(accepted, asked));
-    }
-
-    void exact(Rows<JobId> accepted, List<JobRow> asked) {
-      exact.add(new Answer(accepted, asked));
-    }
-
-    boolean addUp() {
-      return exact.stream().allMatch(Answer::addsUp);
-    }
-
-    Set<JobId> refused() {
-      Set<JobId> refused = new HashSet<>();
-      for (Answer answer : named) {
-        if (answer.accepted().list().size() < answer.asked().size()) {
-          answer.asked().forEach(row -> refused.add(row.id()));
-          answer.accepted().list().forEach(refused::remove);
-        }
-      }
-      return refused;
-    }
-  }
-
   private void add(RoundTrip trip, Place place, List<Ended> ended, boolean each, Answers answers) {
     Fence fence = new Fence(place.lease(), place.kept());
     addDeletes(trip, fence, ended, each, answers);
     for (Ended one : ended) {
       if (one.againMs() >= 0) {
         answers.named(again(trip, fence, one), List.of(one.row()));
-      } else if (reasonOfDeath(one).isPresent()) {
-        answers.named(dead(trip, fence, one, reasonOfDeath(one).get()), List.of(one.row()));
+      } else if (one.reasonOfDeath().isPresent()) {
+        answers.named(dead(trip, fence, one, one.reasonOfDeath().get()), List.of(one.row()));
       }
     }
   }
@@ -257,7 +202,7 @@ final class Results {
     for (Ended one : ended) {
       if (one.outcome() instanceof Outcome.Done) {
         // A mark has moved its row.
-        boolean moved = fence.kept() || one.task().marked;
+        boolean moved = fence.kept() || one.task().mayBeMarked;
         (history || each || moved
                 ? done
                 : inPlace.computeIfAbsent(one.row().version(), version -> new ArrayList<>()))
@@ -319,27 +264,43 @@ final class Results {
     return trip.query(fence.in(DELETE_TO_DEAD), Results::id, all);
   }
 
-  private static Optional<String> reasonOfDeath(Ended one) {
-    if (one.outcome() instanceof Outcome.Dead dead) {
-      return Optional.of(dead.reason());
-    }
-    return one.outcome() instanceof Outcome.Retry retry && one.isLastAttempt()
-        ? Optional.of("Failed %d times: %s".formatted(one.row().maxAttempts(), retry.error()))
-        : Optional.empty();
-  }
-
-  /** What few jobs have: errors to record or to forget, a key to free. */
-  private void followUp(Collection<List<Ended>> all, Set<JobId> refused) throws SQLException {
+  /** What few jobs have: errors to record or to forget, a key to free, a mark to take back. */
+  private Written followUp(Map<Place, List<Ended>> places, Set<JobId> refused) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    all.forEach(
-        ended -> {
+    Map<Lease, Rows<Boolean>> held = new HashMap<>();
+    places.forEach(
+        (place, ended) -> {
           for (Ended one : ended) {
             if (refused.isEmpty() || !refused.contains(one.row().id())) {
               followUp(trip, one);
+            } else {
+              takeBackMark(trip, place, one);
+              if (!place.kept()) {
+                held.computeIfAbsent(place.lease(), lease -> lease.askIfHeld(trip));
+              }
             }
           }
         });
     trip.send();
+    Set<Lease> lost = new HashSet<>();
+    held.forEach(
+        (lease, rows) -> {
+          if (rows.list().isEmpty()) {
+            lost.add(lease);
+          }
+        });
+    return new Written(refused, lost);
+  }
+
+  /** Somebody has changed the job: let whoever reads it next have it. */
+  private static void takeBackMark(RoundTrip trip, Place place, Ended one) {
+    if (place.kept() || one.task().mayBeMarked) {
+      trip.update(
+          TAKE_BACK_MARK,
+          (short) one.row().id().shard(),
+          one.row().id().value(),
+          place.lease().member());
+    }
   }
 
   private void followUp(RoundTrip trip, Ended one) {
@@ -355,10 +316,10 @@ final class Results {
     }
   }
 
-  /** Whether the job can still be looked up, and with it what went wrong on the way. */
+  /** Whether the job can still be looked up, with what went wrong on the way. */
   private boolean isRemembered(Ended one) {
     return one.againMs() >= 0
-        || reasonOfDeath(one).isPresent()
+        || one.reasonOfDeath().isPresent()
         || (one.outcome() instanceof Outcome.Done && config.historyDays() > 0);
   }
 

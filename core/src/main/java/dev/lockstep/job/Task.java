@@ -20,9 +20,20 @@ final class Task {
   /**
    * One whose result is written, or refused for good.
    *
-   * @param again in how many milliseconds it will be due again; negative: never
+   * @param again in how many milliseconds it will be due, or should be read, again; negative:
+   *     never, or at once
+   * @param refused the row is not what this node thinks: only the table says what comes next
    */
-  record Settled(Task task, long again) {}
+  record Settled(Task task, long again, boolean refused) {
+    static Settled refused(Task task) {
+      return new Settled(task, -1, true);
+    }
+
+    /** As {@link #refused}, where reading again at once would find the same. */
+    static Settled postponed(Task task, long ms) {
+      return new Settled(task, ms, true);
+    }
+  }
 
   final JobRow row;
   final JobStream stream;
@@ -30,16 +41,28 @@ final class Task {
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
   // Written before the job is running, and read of those that are.
   private long startedNanos;
-  // Its row says who runs it.
+  // When its row was last known to be as it was read.
+  volatile long seenNanos;
+  // Somebody on this very node has changed the job, in a transaction that may commit or not.
+  volatile boolean doubtful;
+  // Its row says who runs it, or may say so: such a write was sent.
   volatile boolean marked;
+  volatile boolean mayBeMarked;
   // Its shard was handed over while it ran; its own row says who has it.
   volatile boolean kept;
   volatile boolean lost;
 
-  Task(JobRow row, JobStream stream) {
+  /**
+   * @param seenNanos when it was asked for
+   */
+  Task(JobRow row, JobStream stream, long seenNanos) {
     this.row = row;
     this.stream = stream;
     this.lease = stream.lease;
+    this.seenNanos = seenNanos;
+    // A mark of this node's own that nobody took back.
+    this.marked = row.keeper() != null;
+    this.mayBeMarked = marked;
   }
 
   boolean is(State asked) {
@@ -54,6 +77,11 @@ final class Task {
   boolean begin() {
     startedNanos = System.nanoTime();
     return state.compareAndSet(State.READY, State.RUNNING);
+  }
+
+  /** When it began. */
+  long startedNanos() {
+    return startedNanos;
   }
 
   boolean hasRunSince(long nanos) {

@@ -2,24 +2,26 @@ package dev.lockstep.job;
 
 import dev.lockstep.job.JobReads.Look;
 import dev.lockstep.job.JobReads.QueueRow;
-import dev.lockstep.job.Results.Ended;
+import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
 import dev.lockstep.shard.ShardOwner;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.HintListener;
-import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,22 +37,26 @@ import org.slf4j.LoggerFactory;
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   private static final Duration END = Duration.ofSeconds(10);
-  private static final long PAUSE_NANOS = 100_000_000L;
+  // Until a job is looked at again that somebody is changing at this moment.
+  private static final long UNDECIDED_MS = 50;
 
   private final WorkerConfig config;
   private final JobsConfig jobsConfig;
   private final Handlers handlers;
   private final Board board;
   private final JobReads reads;
+  private final Freshness freshness;
   private final Completer completer;
   private final Recovery recovery;
   private final Shards shards;
   private final HintListener hints;
-  private final Thread reader;
-  private final List<Thread> runners = new ArrayList<>();
+  private final Loop reader;
+  private final List<Loop> runners = new ArrayList<>();
   // A job that was there at two crashes runs without another such beside it.
   private final Semaphore dangerous = new Semaphore(1, true);
   private final Maintenance maintenance;
+  private final Consumer<Worker> closed;
+  private final AtomicBoolean gaveUp = new AtomicBoolean();
   private long markedNanos = System.nanoTime();
   private volatile boolean stopping;
 
@@ -60,38 +66,70 @@ public final class Worker implements AutoCloseable {
       JobIds ids,
       WorkerConfig config,
       Handlers handlers,
-      Maintenance.Round maintenance) {
+      Maintenance.Round maintenance,
+      Consumer<Worker> closed) {
     this.config = config;
     this.jobsConfig = jobsConfig;
     this.handlers = handlers;
     this.maintenance = new Maintenance(maintenance);
+    this.closed = closed;
     this.board = new Board(config.queues());
     this.reads = new JobReads(transactor);
-    this.completer = new Completer(transactor, jobsConfig, ids, board, config.completionBatch());
+    this.freshness = new Freshness(reads);
+    this.completer =
+        new Completer(transactor, jobsConfig, ids, board, config.completionBatch(), this::giveUp);
     this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new Shift());
     this.recovery = new Recovery(transactor, shards, ids, config.maxCrashes());
     this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", board::hint);
-    this.reader = thread("job-reader", this::readAndOffer);
+    this.reader = new Loop("job-reader", this::readAndOffer, this::giveUp);
     for (QueueConfig queue : config.queues()) {
+      QueueState state = board.queue(queue.name());
       for (int i = 0; i < queue.concurrency(); i++) {
-        runners.add(thread("job-" + queue.name() + "-" + i, () -> runJobs(queue)));
+        Freshness.Pace pace = new Freshness.Pace();
+        runners.add(
+            new Loop("job-" + queue.name() + "-" + i, () -> runNext(state, pace), this::giveUp));
       }
     }
   }
 
-  private static Thread thread(String name, Runnable task) {
-    Thread thread = new Thread(task, name);
-    thread.setDaemon(true);
-    return thread;
-  }
-
   void start() {
     completer.start();
-    runners.forEach(Thread::start);
+    runners.forEach(Loop::start);
     reader.start();
     hints.start();
     shards.start();
     maintenance.start();
+  }
+
+  /** A thread has ended that should not: better that another node has the shards. */
+  void giveUp() {
+    if (!stopping && gaveUp.compareAndSet(false, true)) {
+      Thread thread = new Thread(shards::close, "job-give-up");
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  /**
+   * How this worker is: whether its heartbeats get through, and what it reads, runs and writes. One
+   * that has lost a thread for good has given its shards up, and never is well again. From memory;
+   * asks nobody.
+   */
+  public WorkerHealth health() {
+    List<String> problems = new ArrayList<>();
+    if (gaveUp.get()) {
+      problems.add("It has lost a thread and given its shards up; start it anew");
+    }
+    shards.trouble().ifPresent(problems::add);
+    reader.trouble().ifPresent(problems::add);
+    runners.forEach(runner -> runner.trouble().ifPresent(problems::add));
+    problems.addAll(completer.troubles());
+    return new WorkerHealth(problems);
+  }
+
+  /** Somebody on this node has changed these jobs. */
+  void doubt(Collection<JobId> ids) {
+    board.doubt(ids);
   }
 
   /** The shards this node owns, as far as it knows. */
@@ -113,22 +151,28 @@ public final class Worker implements AutoCloseable {
   private final class Shift implements ShardListener {
     @Override
     public void taken(Lease lease) {
-      while (!lease.handedOver() && lease.isLive()) {
-        try {
-          recovery.suspectWhatMayHaveRun(lease);
-          break;
-        } catch (LockstepException e) {
-          log.warn("Not yet looked after what was cut off in {}: {}", lease, e.toString());
-          LockSupport.parkNanos(this, PAUSE_NANOS);
-        }
+      if (!lease.handedOver()) {
+        recovery.suspectWhatMayHaveRun(lease);
       }
       board.addShard(lease);
     }
 
     @Override
     public CompletionStage<?> handOver(Lease lease) {
+      if (!board.owns(lease)) {
+        return CompletableFuture.failedStage(
+            new IllegalStateException(lease + " was not taken up yet"));
+      }
       // What runs goes on, and keeps the right to its own result.
-      return completer.keep(lease, board.removeShard(lease, false));
+      return completer
+          .keep(lease, board.removeShard(lease, false))
+          .whenComplete(
+              (kept, failure) -> {
+                if (failure != null) {
+                  // It stays this node's, perhaps for good: who wanted it may be gone by now.
+                  board.addShard(lease);
+                }
+              });
     }
 
     @Override
@@ -137,22 +181,24 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  private void readAndOffer() {
-    try {
-      while (board.awaitReason(config.pollInterval().toMillis())) {
-        try {
-          read();
-        } catch (LockstepException e) {
-          log.warn("Could not read what is due: {}", e.toString());
-          board.wakeIn(config.pollInterval().toMillis());
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  private boolean readAndOffer() throws InterruptedException {
+    if (!board.awaitReason(config.pollInterval().toMillis())) {
+      return false;
     }
+    try {
+      read();
+    } catch (RuntimeException | Error e) {
+      board.wakeIn(config.pollInterval().toMillis());
+      throw e;
+    }
+    return true;
   }
 
   private void read() {
+    List<Lease> unexamined = board.unexamined();
+    if (!unexamined.isEmpty()) {
+      board.examined(unexamined, reads.marked(unexamined));
+    }
     List<JobStream.Ask> asks = board.startRead();
     Look look = reads.look(asks);
     Map<String, QueueRow> settings = new HashMap<>();
@@ -162,11 +208,8 @@ public final class Worker implements AutoCloseable {
       QueueRow row = settings.getOrDefault(queue.name(), new QueueRow(queue.name(), false, 0));
       board.setQueue(queue.name(), row.paused(), row.rate() * share);
     }
-    List<List<JobRow>> due = new ArrayList<>();
-    for (int i = 0; i < asks.size(); i++) {
-      due.add(withoutTheLost(asks.get(i), look.due().get(i)));
-    }
-    board.offer(asks, due, look.at());
+    board.offer(asks, look.due(), look.at());
+    lookAfterThoseAway();
     markLongRunning();
     look.nextMs().ifPresent(board::wakeIn);
   }
@@ -181,61 +224,64 @@ public final class Worker implements AutoCloseable {
       return;
     }
     markedNanos = now;
-    board
-        .longRunning(config.markAfter().toNanos())
-        .forEach(
-            (lease, tasks) -> {
-              completer.mark(lease, tasks);
-              board.marked(tasks);
-            });
+    board.longRunning(config.markAfter().toNanos()).forEach(completer::markLater);
   }
 
-  /** Rows that say who runs them, when that node is gone, are counted first and read again. */
-  private List<JobRow> withoutTheLost(JobStream.Ask ask, List<JobRow> rows) {
-    // This very node is not gone, and need not ask.
-    UUID self = ask.stream().lease.member();
-    List<JobRow> marked =
-        rows.stream().filter(row -> row.keeper() != null && !self.equals(row.keeper())).toList();
-    if (marked.isEmpty()) {
-      return rows;
+  /** Jobs that run under an earlier lease: they end, or their nodes do. */
+  private void lookAfterThoseAway() {
+    List<Lease> leases = board.withAway();
+    if (leases.isEmpty()) {
+      return;
     }
-    List<JobRow> lost = recovery.countTheLost(ask.stream().lease, marked);
-    if (lost.size() < marked.size()) {
-      board.wakeIn(config.pollInterval().toMillis());
-    }
-    if (lost.isEmpty()) {
-      return rows;
-    }
-    board.hint();
-    // Nothing behind them may overtake them: only what comes before the first.
-    return rows.subList(0, rows.indexOf(lost.get(0)));
-  }
-
-  private void runJobs(QueueConfig queue) {
-    QueueState state = board.queue(queue.name());
-    try {
-      while (true) {
-        var next = board.next(state);
-        if (next.isEmpty()) {
-          return;
-        }
-        run(queue, next.get());
+    board.wakeIn(config.pollInterval().toMillis());
+    List<JobRow> marked = reads.marked(leases);
+    for (Lease lease : leases) {
+      List<JobRow> away =
+          marked.stream()
+              .filter(row -> row.id().shard() == lease.shard())
+              // What this very node is said to run it knows of.
+              .filter(row -> !lease.member().equals(row.keeper()))
+              .toList();
+      try {
+        board.stillAway(lease, away.isEmpty() ? Set.of() : recovery.countTheLost(lease, away));
+      } catch (RuntimeException e) {
+        // Its lanes wait; the other shards need not.
+        log.warn("Not yet looked after what was cut off in {}: {}", lease, e.toString());
       }
-    } catch (InterruptedException e) {
-      log.debug("Stopped", e);
     }
   }
 
-  private void run(QueueConfig queue, Task task) throws InterruptedException {
+  private boolean runNext(QueueState queue, Freshness.Pace pace) throws InterruptedException {
+    // Left by a handler. Whoever wants the runner to end has said so to the board.
+    boolean unused = Thread.interrupted();
+    Optional<Task> next = board.next(queue);
+    if (next.isEmpty()) {
+      return false;
+    }
+    Task task = next.get();
+    try {
+      switch (freshness.of(task, pace)) {
+        case AS_READ -> run(task);
+        case CHANGED -> board.settled(List.of(Settled.refused(task)));
+        case UNDECIDED -> board.settled(List.of(Settled.postponed(task, UNDECIDED_MS)));
+      }
+    } catch (Throwable e) {
+      // Not begun, or not to be said how it ended: as if it had not been read.
+      board.settled(List.of(Settled.postponed(task, config.pollInterval().toMillis())));
+      throw e;
+    }
+    return true;
+  }
+
+  private void run(Task task) throws InterruptedException {
     JobRow row = task.row;
     boolean alone = row.crashes() > 1;
     if (alone) {
       dangerous.acquire();
     }
     try {
-      if (row.crashes() > 0 && !marked(task)) {
-        board.settled(task);
-        board.hint();
+      if (row.crashes() > 0 && !task.marked && !marked(task)) {
+        completer.add(Ended.givenBack(task));
         return;
       }
       JobContext job =
@@ -247,7 +293,7 @@ public final class Worker implements AutoCloseable {
               row.due(),
               row.attempts() + 1,
               task::holdsLease);
-      settle(queue, task, outcomeOf(job));
+      settle(task, outcomeOf(job));
     } finally {
       if (alone) {
         dangerous.release();
@@ -258,7 +304,7 @@ public final class Worker implements AutoCloseable {
   private boolean marked(Task task) {
     try {
       return completer.mark(task);
-    } catch (LockstepException e) {
+    } catch (RuntimeException e) {
       log.warn("Job {} is not begun: {}", task.row.id(), e.toString());
       return false;
     }
@@ -266,67 +312,55 @@ public final class Worker implements AutoCloseable {
 
   private Outcome outcomeOf(JobContext job) {
     try {
-      return handlers.run(job);
+      Outcome outcome = handlers.run(job);
+      return outcome == null
+          ? new Outcome.Retry("The handler returned null, which is no outcome")
+          : outcome;
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
       // Stopped in the middle by close: given back, and not its fault.
       return stopping ? new Outcome.Snooze(Duration.ZERO) : new Outcome.Retry("Interrupted");
-    } catch (Exception | LinkageError | StackOverflowError | AssertionError e) {
-      log.debug("Job {} failed", job.id(), e);
-      return new Outcome.Retry(e.toString());
+    } catch (Throwable e) {
+      return failed(job.id(), e);
     }
   }
 
-  private void settle(QueueConfig queue, Task task, Outcome outcome) {
+  /** Whatever was thrown, also an Error: it is this run that failed, and not the node. */
+  private static Outcome failed(JobId id, Throwable thrown) {
+    boolean isTheNodes = thrown instanceof VirtualMachineError;
+    Failure.log(isTheNodes ? log.atError() : log.atDebug(), thrown, "Job " + id + " failed");
+    return new Outcome.Retry(Failure.describe(thrown));
+  }
+
+  private void settle(Task task, Outcome outcome) {
     if (outcome instanceof Outcome.Done done && done.effects().isPresent()) {
       try {
         if (!completer.completeWith(task, done.effects().get())) {
           log.warn("The result of job {} is refused: changed, or no longer ours", task.row.id());
         }
-        return;
-      } catch (RuntimeException e) {
-        log.debug("The effects of job {} failed", task.row.id(), e);
-        completer.add(ended(queue, task, new Outcome.Retry(e.toString())));
-        return;
+      } catch (Throwable e) {
+        completer.add(Ended.of(task, failed(task.row.id(), e)));
       }
+      return;
     }
-    completer.add(ended(queue, task, outcome));
-  }
-
-  private static Ended ended(QueueConfig queue, Task task, Outcome outcome) {
-    return new Ended(
-        task,
-        outcome,
-        outcome instanceof Outcome.Retry
-            ? queue.backoffAfter(task.row.attempts() + 1)
-            : Duration.ZERO);
+    completer.add(Ended.of(task, outcome));
   }
 
   @Override
   public void close() {
     stopping = true;
+    closed.accept(this);
     board.stop();
     hints.close();
     maintenance.close();
     long deadline = System.nanoTime() + config.stopTimeout().toNanos();
-    join(reader, deadline);
-    runners.forEach(runner -> join(runner, deadline));
-    runners.forEach(Thread::interrupt);
+    reader.join(deadline);
+    runners.forEach(runner -> runner.join(deadline));
+    reader.stop();
+    runners.forEach(Loop::stop);
+    runners.forEach(Loop::interrupt);
     long end = System.nanoTime() + END.toNanos();
-    runners.forEach(runner -> join(runner, end));
+    runners.forEach(runner -> runner.join(end));
     shards.close();
     completer.close(END);
-  }
-
-  private static void join(Thread thread, long deadlineNanos) {
-    if (!thread.isAlive()) {
-      return;
-    }
-    try {
-      TimeUnit.NANOSECONDS.timedJoin(
-          thread, Math.max(1_000_000, deadlineNanos - System.nanoTime()));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -1,15 +1,25 @@
 package dev.lockstep.job;
 
+import dev.lockstep.shard.Lease;
+import dev.lockstep.shard.ShardListener;
+import dev.lockstep.shard.Shards;
+import dev.lockstep.shard.ShardsConfig;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -39,7 +49,8 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
     database.execute(
         """
         TRUNCATE lockstep.job, lockstep.job_unique, lockstep.job_attempt, lockstep.job_dead,
-          lockstep.job_queue, lockstep.job_history, lockstep.shard_member, lockstep.shard;
+          lockstep.job_queue, lockstep.job_history, lockstep.shard_member, lockstep.shard,
+          lockstep.shard_group;
         CREATE TABLE IF NOT EXISTS effect (name text NOT NULL);
         TRUNCATE effect;
         """);
@@ -151,5 +162,52 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
   void age(String node) {
     database.execute(
         "UPDATE lockstep.shard_member SET expires_at = now() WHERE node = '" + node + "'");
+  }
+
+  /** With all shards owned, and nothing done about it. */
+  void withLease(JobId id, BiConsumer<Lease, Shards> test) {
+    ShardsConfig config =
+        ShardsConfig.of(JobsConfig.GROUP, "test")
+            .withShards(SHARDS)
+            .withLease(LONG, Duration.ofMillis(20));
+    try (Shards shards = new Shards(transactor(), config, new Quiet())) {
+      shards.start();
+      Await.until("all are ours", () -> shards.owned().size() == SHARDS);
+      test.accept(
+          shards.owned().stream().filter(one -> one.shard() == id.shard()).findAny().orElseThrow(),
+          shards);
+    }
+  }
+
+  /** The first job of a shard, as its owner reads it. */
+  Task read(Lease lease) {
+    QueueState queue = new QueueState(queue(1), new ReentrantLock().newCondition());
+    JobStream stream = new JobStream(lease, queue, Priority.NORMAL);
+    JobReads.Look look = new JobReads(transactor()).look(List.of(new JobStream.Ask(stream, 1)));
+    return new Task(look.due().get(0).get(0), stream, System.nanoTime());
+  }
+
+  Set<JobId> results(ResultsWork work) {
+    JobIds ids = new JobIds(Clock.systemUTC(), SHARDS);
+    return transactor().call(c -> work.on(new Results(c, config(), ids)));
+  }
+
+  /** Something that is done to results. */
+  interface ResultsWork {
+    Set<JobId> on(Results results) throws SQLException;
+  }
+
+  /** Owns shards and does nothing about it. */
+  private static final class Quiet implements ShardListener {
+    @Override
+    public void taken(Lease lease) {}
+
+    @Override
+    public CompletionStage<?> handOver(Lease lease) {
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public void lost(Lease lease) {}
   }
 }

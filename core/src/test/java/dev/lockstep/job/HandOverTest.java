@@ -2,26 +2,16 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.shard.Lease;
-import dev.lockstep.shard.ShardListener;
-import dev.lockstep.shard.Shards;
-import dev.lockstep.shard.ShardsConfig;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -29,8 +19,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class HandOverTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Desk desk = new Desk(database);
-
-  private static final Duration TICK = Duration.ofMillis(20);
 
   @Test
   void longJobsGoOnWhenTheirShardsAreHandedOverAndHoldNobodyUp() throws Exception {
@@ -74,21 +62,23 @@ class HandOverTest {
   @Test
   void aResultAfterTheHandOverIsTakenOnlyFromTheNodeThatTheRowNames() {
     JobId id = desk.enqueue(Desk.job(1));
-    withLease(
+    desk.withLease(
         id,
         (lease, shards) -> {
-          Task task = read(lease);
-          Map<Results.Place, List<Results.Ended>> done =
+          Task task = desk.read(lease);
+          Map<Results.Place, List<Ended>> done =
               Map.of(
                   new Results.Place(lease, true),
-                  List.of(new Results.Ended(task, Outcome.done(), Duration.ZERO)));
+                  List.of(new Ended(task, Outcome.done(), Duration.ZERO)));
 
           // The mark came too late: the lease was over.
-          assertThat(results(results -> results.write(done, true))).containsExactly(id);
+          assertThat(desk.results(results -> results.write(done, true).refused()))
+              .containsExactly(id);
           assertThat(desk.live()).isEqualTo(1);
 
-          assertThat(results(results -> results.keep(lease, List.of(task)))).containsExactly(id);
-          assertThat(results(results -> results.write(done, true))).isEmpty();
+          assertThat(desk.results(results -> results.keep(lease, List.of(task))))
+              .containsExactly(id);
+          assertThat(desk.results(results -> results.write(done, true).refused())).isEmpty();
           assertThat(desk.live()).isZero();
         });
   }
@@ -97,13 +87,13 @@ class HandOverTest {
   void aJobThatWasChangedMeanwhileIsNeitherMarkedNorCountedAsLost() {
     JobId id = desk.enqueue(Desk.job(1));
     database.execute("UPDATE lockstep.job SET keeper = gen_random_uuid()");
-    withLease(
+    desk.withLease(
         id,
         (lease, shards) -> {
-          Task task = read(lease);
+          Task task = desk.read(lease);
           database.execute("UPDATE lockstep.job SET keeper = NULL, version = 2");
 
-          assertThat(results(results -> results.keep(lease, List.of(task)))).isEmpty();
+          assertThat(desk.results(results -> results.keep(lease, List.of(task)))).isEmpty();
           JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
           new Recovery(desk.transactor(), shards, ids, 3).countTheLost(lease, List.of(task.row));
           // Nor buried, if that would have been its last.
@@ -112,53 +102,6 @@ class HandOverTest {
           assertThat(database.queryLong("SELECT sum(crashes + attempts) FROM lockstep.job"))
               .isZero();
         });
-  }
-
-  /** With all shards owned, and nothing done about it. */
-  private void withLease(JobId id, BiConsumer<Lease, Shards> test) {
-    ShardsConfig config =
-        ShardsConfig.of(JobsConfig.GROUP, "test")
-            .withShards(Desk.SHARDS)
-            .withLease(Desk.LONG, TICK);
-    try (Shards shards = new Shards(desk.transactor(), config, new Quiet())) {
-      shards.start();
-      Await.until("all are ours", () -> shards.owned().size() == Desk.SHARDS);
-      test.accept(
-          shards.owned().stream().filter(one -> one.shard() == id.shard()).findAny().orElseThrow(),
-          shards);
-    }
-  }
-
-  private Task read(Lease lease) {
-    QueueState queue = new QueueState(Desk.queue(1), new ReentrantLock().newCondition());
-    JobStream stream = new JobStream(lease, queue, Priority.NORMAL);
-    JobReads.Look look =
-        new JobReads(desk.transactor()).look(List.of(new JobStream.Ask(stream, 1)));
-    return new Task(look.due().get(0).get(0), stream);
-  }
-
-  private Set<JobId> results(ResultsWork work) {
-    JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
-    return desk.transactor().call(c -> work.on(new Results(c, Desk.config(), ids)));
-  }
-
-  /** Something that is done to results. */
-  private interface ResultsWork {
-    Set<JobId> on(Results results) throws SQLException;
-  }
-
-  /** Owns shards and does nothing about it. */
-  private static final class Quiet implements ShardListener {
-    @Override
-    public void taken(Lease lease) {}
-
-    @Override
-    public CompletionStage<?> handOver(Lease lease) {
-      return CompletableFuture.completedStage(null);
-    }
-
-    @Override
-    public void lost(Lease lease) {}
   }
 
   @Test

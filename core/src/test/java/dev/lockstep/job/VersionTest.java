@@ -9,6 +9,7 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.sql.Connection;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalInt;
@@ -88,7 +89,7 @@ class VersionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"done", "retry", "dead", "cancel"})
+  @ValueSource(strings = {"done", "retry", "snooze", "dead", "cancel"})
   void whateverIsSaidOfAJobThatWasChangedMeanwhileIsRefused(String said) {
     Jobs jobs = new Jobs(desk.transactor(), Desk.config().withHistoryDays(1));
     JobId id = desk.enqueue(Desk.job("\"before\""));
@@ -103,6 +104,7 @@ class VersionTest {
           return switch (said) {
             case "done" -> Outcome.done();
             case "retry" -> new Outcome.Retry("no");
+            case "snooze" -> new Outcome.Snooze(Duration.ofHours(1));
             case "dead" -> new Outcome.Dead("no");
             default -> new Outcome.Cancel();
           };

@@ -1,0 +1,50 @@
+package dev.lockstep.job;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/** A job and how it ended: never {@link Outcome.Done} with effects, which run before. */
+record Ended(Task task, Outcome outcome, Duration backoff) implements ResultsWriter.Step {
+  /** Back to the table: it was not run, or not to its end, and no attempt is counted. */
+  static Ended givenBack(Task task) {
+    return new Ended(task, new Outcome.Snooze(Duration.ZERO), Duration.ZERO);
+  }
+
+  /** By the backoff of its queue, if it is a retry. */
+  static Ended of(Task task, Outcome outcome) {
+    return new Ended(
+        task,
+        outcome,
+        outcome instanceof Outcome.Retry
+            ? task.stream.state.config.backoffAfter(task.row.attempts() + 1)
+            : Duration.ZERO);
+  }
+
+  JobRow row() {
+    return task.row;
+  }
+
+  private boolean isLastAttempt() {
+    return row().attempts() + 1 >= row().maxAttempts();
+  }
+
+  /** In how many milliseconds it comes back; negative: never. */
+  long againMs() {
+    if (outcome instanceof Outcome.Snooze snooze) {
+      return snooze.after().toMillis();
+    }
+    if (outcome instanceof Outcome.Retry retry && !isLastAttempt()) {
+      return retry.after().orElse(backoff).toMillis();
+    }
+    return -1;
+  }
+
+  Optional<String> reasonOfDeath() {
+    if (outcome instanceof Outcome.Dead dead) {
+      return Optional.of(dead.reason());
+    }
+    return outcome instanceof Outcome.Retry retry && isLastAttempt()
+        ? Optional.of("Failed %d times: %s".formatted(row().maxAttempts(), retry.error()))
+        : Optional.empty();
+  }
+}

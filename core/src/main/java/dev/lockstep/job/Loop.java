@@ -1,0 +1,118 @@
+package dev.lockstep.job;
+
+import dev.lockstep.tx.LockstepException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that does the same thing again and again. It survives whatever a round throws, says so
+ * to {@link #trouble}, and ends when it is told to; should even that be beyond it (no memory to
+ * describe that there is no memory), somebody is told.
+ */
+final class Loop {
+  private static final Logger log = LoggerFactory.getLogger(Loop.class);
+  private static final long PAUSE_NANOS = 100_000_000L;
+
+  private final String name;
+  private final Round round;
+  private final Thread thread;
+  private volatile @Nullable String failure;
+  private volatile long failingSinceNanos;
+  private volatile boolean stopping;
+
+  /** One round; false ends the loop. */
+  @FunctionalInterface
+  interface Round {
+    boolean run() throws InterruptedException;
+  }
+
+  /**
+   * @param died told on the dying thread when the loop ends without having been asked to
+   */
+  Loop(String name, Round round, Runnable died) {
+    this.name = name;
+    this.round = round;
+    this.thread = new Thread(this::run, name);
+    thread.setDaemon(true);
+    thread.setUncaughtExceptionHandler((dead, thrown) -> died.run());
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  private void run() {
+    while (!stopping) {
+      try {
+        if (!round.run()) {
+          return;
+        }
+        if (failure != null) {
+          log.info("{} is well again", name);
+          failure = null;
+        }
+      } catch (InterruptedException e) {
+        // Meant for somebody else, unless it was said to stop.
+        log.debug("{} was interrupted", name, e);
+      } catch (Throwable e) {
+        failed(e);
+      }
+    }
+  }
+
+  private void failed(Throwable thrown) {
+    if (failure == null) {
+      failingSinceNanos = System.nanoTime();
+    }
+    failure = Failure.describe(thrown);
+    if (thrown instanceof LockstepException) {
+      log.warn("{} failed and goes on: {}", name, failure);
+    } else {
+      Failure.log(log.atError(), thrown, name + " failed and goes on");
+    }
+    LockSupport.parkNanos(this, PAUSE_NANOS);
+  }
+
+  /** What is wrong with it, if anything is. */
+  Optional<String> trouble() {
+    String now = failure;
+    if (thread.getState() == Thread.State.TERMINATED && !stopping) {
+      return Optional.of(name + " has ended" + (now == null ? "" : ": " + now));
+    }
+    return now == null
+        ? Optional.empty()
+        : Optional.of(
+            "%s has failed for %d s: %s"
+                .formatted(
+                    name,
+                    TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - failingSinceNanos),
+                    now));
+  }
+
+  /** Begins no more rounds. */
+  void stop() {
+    stopping = true;
+  }
+
+  void interrupt() {
+    thread.interrupt();
+  }
+
+  /** Waits for its end, until then. */
+  void join(long deadlineNanos) {
+    if (!thread.isAlive()) {
+      return;
+    }
+    try {
+      TimeUnit.NANOSECONDS.timedJoin(
+          thread, Math.max(Duration.ofMillis(1).toNanos(), deadlineNanos - System.nanoTime()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

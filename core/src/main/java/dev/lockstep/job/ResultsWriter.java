@@ -1,0 +1,241 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.DatabaseUnavailable;
+import dev.lockstep.tx.DeadlineExceeded;
+import dev.lockstep.tx.LockTimeout;
+import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.tx.SerializationConflict;
+import dev.lockstep.tx.StatementTimeout;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One of the threads that write results: whatever is waiting, in one transaction. When that fails,
+ * and not because the database is away, the batch is halved until the result that cannot be written
+ * is alone; it is put aside and tried again by itself, and the others go on. One that the database
+ * will not have becomes a failed attempt of its job, with the reason.
+ */
+final class ResultsWriter {
+  private static final Logger log = LoggerFactory.getLogger(ResultsWriter.class);
+  private static final Duration PAUSE = Duration.ofMillis(100);
+  private static final int MAX_DOUBLINGS = 8;
+
+  /** How often a result without words of its own is tried: the fault may be elsewhere, and pass. */
+  private static final int MAX_FAILURES = 6;
+
+  /** Results that may be aside because somebody has a lock, before all wait for it. */
+  private static final int MAX_WAITING = 32;
+
+  private final Completer completer;
+  private final int batch;
+  private final Inbox<Step> steps = new Inbox<>();
+  private final Loop loop;
+  // Taken from the inbox and not dealt with yet: kept, whatever a round throws.
+  private final ArrayDeque<Step> taken = new ArrayDeque<>();
+  private List<Ended> unwritten = new ArrayList<>();
+  private List<Aside> aside = new ArrayList<>();
+  private volatile int asideCount;
+  private volatile @Nullable String failure;
+  private volatile boolean stopping;
+
+  /** What a writer is told: how a job ended, or one of these. */
+  sealed interface Step permits Ended, Keep, Mark, Stop {}
+
+  /** Mark these as this node's, since their shard is handed over. */
+  record Keep(Lease lease, List<Task> tasks, CompletableFuture<Void> kept) implements Step {}
+
+  /** Mark these as running. */
+  record Mark(Lease lease, List<Task> tasks) implements Step {}
+
+  record Stop() implements Step {}
+
+  /** A result that could not be written. */
+  private record Aside(Ended ended, int failures, boolean replaced, long nextNanos) {}
+
+  ResultsWriter(Completer completer, int number, int batch, Runnable died) {
+    this.completer = completer;
+    this.batch = batch;
+    this.loop = new Loop("job-completer-" + number, this::round, died);
+  }
+
+  void start() {
+    loop.start();
+  }
+
+  void add(Step step) {
+    steps.add(step);
+  }
+
+  private boolean round() throws InterruptedException {
+    if (unwritten.isEmpty() && taken.isEmpty()) {
+      taken.addAll(steps.take(batch, nextAside()));
+    }
+    while (taken.peek() instanceof Ended) {
+      unwritten.add((Ended) taken.remove());
+    }
+    write(unwritten, false);
+    unwritten = new ArrayList<>();
+    writeAside();
+    Step step = taken.peek();
+    if (step instanceof Keep keep) {
+      keep(keep);
+    } else if (step instanceof Mark mark) {
+      mark(mark);
+    }
+    taken.poll();
+    return !(step instanceof Stop);
+  }
+
+  /** Until each is written, refused, put aside, or there is no point in trying any more. */
+  private void write(List<Ended> all, boolean hasty) {
+    List<Ended> left = all;
+    while (!left.isEmpty()) {
+      Throwable thrown = tried(left, hasty);
+      if (thrown == null) {
+        failure = null;
+        return;
+      }
+      left = completer.stillOurs(left);
+      boolean theirs = !isNobodysFault(thrown);
+      if (left.size() > 1 && theirs) {
+        int half = left.size() / 2;
+        write(left.subList(0, half), true);
+        write(left.subList(half, left.size()), true);
+        return;
+      }
+      if (!left.isEmpty() && theirs) {
+        putAside(left.get(0), thrown, 0, false);
+        return;
+      }
+      failure =
+          "%d results are not written yet: %s".formatted(left.size(), Failure.describe(thrown));
+      log.warn(failure);
+      if (stopping) {
+        // Whoever follows runs them again; better than never to end.
+        return;
+      }
+      LockSupport.parkNanos(this, PAUSE.toNanos());
+    }
+  }
+
+  /** What it failed with; null: nothing. */
+  private @Nullable Throwable tried(List<Ended> some, boolean hasty) {
+    try {
+      completer.writeAndSettle(some, hasty);
+      return null;
+    } catch (Throwable e) {
+      return e;
+    }
+  }
+
+  /** It will pass, or has to be asked about again; whichever results were to be written. */
+  private boolean isNobodysFault(Throwable thrown) {
+    return thrown instanceof DatabaseUnavailable
+        || thrown instanceof SerializationConflict
+        || thrown instanceof OutcomeUnknown
+        || thrown instanceof DeadlineExceeded
+        // So many wait that it is not for their rows: somebody has locked a table.
+        || (isWaiting(thrown) && aside.size() >= MAX_WAITING);
+  }
+
+  /** Somebody has a lock that it needs. */
+  private static boolean isWaiting(Throwable thrown) {
+    return thrown instanceof LockTimeout || thrown instanceof StatementTimeout;
+  }
+
+  private void putAside(Ended ended, Throwable thrown, int failures, boolean replaced) {
+    Ended next = ended;
+    boolean hasWords =
+        !(ended.outcome() instanceof Outcome.Done || ended.outcome() instanceof Outcome.Cancel);
+    boolean isReplaced = replaced;
+    if (!isWaiting(thrown) && !replaced && (hasWords || failures + 1 >= MAX_FAILURES)) {
+      next =
+          Ended.of(
+              ended.task(),
+              new Outcome.Retry("Its result could not be written: " + Failure.plain(thrown)));
+      isReplaced = true;
+    }
+    log.warn("The result of job {} is put aside: {}", ended.row().id(), Failure.describe(thrown));
+    long delay = PAUSE.toNanos() << Math.min(failures, MAX_DOUBLINGS);
+    aside.add(new Aside(next, failures + 1, isReplaced, System.nanoTime() + delay));
+    asideCount = aside.size();
+  }
+
+  private OptionalLong nextAside() {
+    long now = System.nanoTime();
+    OptionalLong left = aside.stream().mapToLong(one -> one.nextNanos() - now).min();
+    return left.isEmpty() ? left : OptionalLong.of(now + left.getAsLong());
+  }
+
+  private void writeAside() {
+    if (aside.isEmpty()) {
+      return;
+    }
+    List<Aside> all = aside;
+    aside = new ArrayList<>();
+    for (Aside one : all) {
+      if (System.nanoTime() - one.nextNanos() < 0 && !stopping) {
+        aside.add(one);
+      } else if (!completer.stillOurs(List.of(one.ended())).isEmpty()) {
+        Throwable thrown = tried(List.of(one.ended()), true);
+        if (thrown != null) {
+          putAside(one.ended(), thrown, one.failures(), one.replaced());
+        }
+      }
+    }
+    asideCount = aside.size();
+  }
+
+  /** If it fails they are found unmarked by the next look, and come again. */
+  private void mark(Mark mark) {
+    try {
+      completer.markRunning(mark.lease(), mark.tasks());
+    } catch (Throwable e) {
+      log.warn("Jobs of {} are not marked yet: {}", mark.lease(), Failure.describe(e));
+    }
+  }
+
+  private void keep(Keep keep) {
+    try {
+      completer.keepNow(keep.lease(), keep.tasks());
+      keep.kept().complete(null);
+    } catch (Throwable e) {
+      keep.kept().completeExceptionally(e);
+    }
+  }
+
+  /** What is wrong with it, if anything is. */
+  Optional<String> trouble() {
+    String now = failure;
+    int count = asideCount;
+    return loop.trouble()
+        .or(() -> Optional.ofNullable(now))
+        .or(
+            () ->
+                count == 0
+                    ? Optional.empty()
+                    : Optional.of("%d results could not be written yet".formatted(count)));
+  }
+
+  /** Writes what is there and ends. */
+  void stop() {
+    stopping = true;
+    steps.add(new Stop());
+  }
+
+  void join(long deadlineNanos) {
+    loop.join(deadlineNanos);
+    loop.stop();
+    loop.interrupt();
+  }
+}
