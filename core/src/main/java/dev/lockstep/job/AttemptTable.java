@@ -2,7 +2,9 @@ package dev.lockstep.job;
 
 import dev.lockstep.tx.RoundTrip;
 
-/** Attempts that failed, of live and dead jobs and, while history is kept, of jobs that are done. */
+/**
+ * Attempts that failed, of live and dead jobs and, while history is kept, of jobs that are done.
+ */
 final class AttemptTable {
   // Numbered on from those before the job was last brought back, after which its own count begins
   // again. Only the holder of the job's row records one. Past the greatest number none is kept.

@@ -24,8 +24,7 @@ class ReplayedAttemptsTest {
     assertThat(desk.transactor().<Boolean>call(c -> desk.jobs().replay(c, id))).isTrue();
     assertThat(desk.jobs().attempts(id)).hasSizeGreaterThanOrEqualTo(2);
     awaitDead(1);
-    assertThat(
-            desk.transactor().<Integer>call(c -> desk.jobs().replayAll(c, JobFilter.ALL, 10)))
+    assertThat(desk.transactor().<Integer>call(c -> desk.jobs().replayAll(c, JobFilter.ALL, 10)))
         .isEqualTo(1);
     awaitDead(1);
     worker.close();

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +49,7 @@ final class HttpApi implements AutoCloseable {
   private final Router router;
   private final HttpServer server;
   private volatile @Nullable Database database;
+  private volatile Supplier<List<String>> jobProblems = List::of;
   private volatile @Nullable ApiRouter api;
 
   private HttpApi(String host, int port) {
@@ -87,6 +89,7 @@ final class HttpApi implements AutoCloseable {
     get("/openapi.json").handler(content("application/json", document.openApi().toBuffer()));
     get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
     served.mountOn(router);
+    jobProblems = services::jobProblems;
     api = served;
     database = migrated;
   }
@@ -199,7 +202,9 @@ final class HttpApi implements AutoCloseable {
 
   private void statusPage(RoutingContext context) {
     readiness()
-        .map(readiness -> StatusPage.render(Version.CURRENT, startedAt, readiness))
+        .map(
+            readiness ->
+                StatusPage.render(Version.CURRENT, startedAt, readiness, jobProblems.get()))
         .onSuccess(
             html ->
                 context.response().putHeader("Content-Type", "text/html; charset=utf-8").end(html))

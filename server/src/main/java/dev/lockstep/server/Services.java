@@ -69,6 +69,7 @@ final class Services implements AutoCloseable {
 
   private final Keys keys;
   private final PaymentProvider provider;
+  private final JobRunner jobs;
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final Optional<Secret> firstOperatorKey;
 
@@ -138,7 +139,7 @@ final class Services implements AutoCloseable {
                   config.payments().timings(),
                   metrics));
       Accounts accounts = new Accounts(vertx, workers, transactor, ledger, once);
-      JobRunner jobs = jobRunner(database, config, transactor, self, metrics);
+      jobs = jobRunner(database, config, transactor, self, metrics);
       Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);
       Scheduling scheduling =
           new Scheduling(transactor, workers, once, jobs.schedules(), deliveries);
@@ -187,6 +188,10 @@ final class Services implements AutoCloseable {
       health.start(transactor);
       opened(new Housekeeping(jobs, invariants, reconciliation));
       gauges(metrics, database, holds, ledger, campaigns);
+      metrics.gauge(
+          "lockstep.jobs.worker.healthy",
+          "1 while this node's worker reads, runs and completes jobs, else 0.",
+          () -> jobs.health().isHealthy() ? 1 : 0);
       streams.start();
       // Last: jobs use everything above, and the worker is closed before any of it.
       opened(jobs)
@@ -322,6 +327,11 @@ final class Services implements AutoCloseable {
 
   Authenticator authenticator() {
     return keys;
+  }
+
+  /** What is wrong with this node's worker; empty: nothing. From memory. */
+  List<String> jobProblems() {
+    return jobs.health().problems();
   }
 
   /** A key made at this start, to be shown once. */

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** The page at {@code /status}: what runs here and whether it is well. Plain HTML, no script. */
@@ -27,8 +28,16 @@ final class StatusPage {
   private StatusPage() {}
 
   static String render(String version, Instant startedAt, Readiness readiness) {
+    return render(version, startedAt, readiness, List.of());
+  }
+
+  /**
+   * @param jobProblems what is wrong with this node's worker
+   */
+  static String render(
+      String version, Instant startedAt, Readiness readiness, List<String> jobProblems) {
     StringBuilder rows = new StringBuilder();
-    facts(version, startedAt, readiness)
+    facts(version, startedAt, readiness, jobProblems)
         .forEach(
             (name, value) ->
                 rows.append("<div><dt>")
@@ -42,7 +51,8 @@ final class StatusPage {
     return Frame.of("Status · Lockstep", "/status", main);
   }
 
-  private static Map<String, String> facts(String version, Instant startedAt, Readiness readiness) {
+  private static Map<String, String> facts(
+      String version, Instant startedAt, Readiness readiness, List<String> jobProblems) {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("Version", version);
     facts.put("Up for", age(Duration.between(startedAt, Instant.now())));
@@ -56,6 +66,11 @@ final class StatusPage {
                 facts.put(
                     "Where", (address.embedded() ? "embedded, " : "your own, ") + address.place()));
     readiness.status().ifPresent(status -> facts.put("Schema", schema(status)));
+    if (!jobProblems.isEmpty()) {
+      facts.put("Jobs", String.join("; ", jobProblems));
+    } else if (readiness.ready()) {
+      facts.put("Jobs", "running");
+    }
     return facts;
   }
 

@@ -169,10 +169,7 @@ class JobsApiTest {
         Await.until("it is dead", () -> ids("state=dead").size() == 1);
         JsonObject dead = server.operator().get("/v1/jobs/" + ids("state=dead").get(0)).expect(200);
         assertThat(numbers(dead)).hasSize(expected);
-        server
-            .operator()
-            .post("/v1/jobs/" + dead.getString("id") + "/retry", null)
-            .expect(200);
+        server.operator().post("/v1/jobs/" + dead.getString("id") + "/retry", null).expect(200);
       }
       Await.until("it is done", () -> ids("state=done&queue=webhooks").size() == 1);
       JsonObject done =

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,5 +33,14 @@ class StatusPageTest {
     assertThat(StatusPage.render("1", Instant.now(), readiness))
         .contains("&lt;script&gt;&#39;&quot;&amp;")
         .doesNotContain("<script");
+  }
+
+  @Test
+  void whatIsWrongWithTheWorkerIsShown() {
+    Readiness ready = new Readiness(true, "Ready.", Optional.empty(), Optional.empty());
+
+    assertThat(StatusPage.render("1", Instant.now(), ready, List.of("job-reader has ended")))
+        .contains("job-reader has ended");
+    assertThat(StatusPage.render("1", Instant.now(), ready, List.of())).contains("running");
   }
 }

@@ -13,6 +13,7 @@ import dev.lockstep.job.Recurrence;
 import dev.lockstep.job.Schedules;
 import dev.lockstep.job.Worker;
 import dev.lockstep.job.WorkerConfig;
+import dev.lockstep.job.WorkerHealth;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.job.Duties.Kind;
@@ -54,7 +55,7 @@ public final class JobRunner implements AutoCloseable {
   private final WorkerConfig config;
   private final JobListener listener;
   private volatile Duties duties = Duties.none();
-  private @Nullable Worker worker;
+  private volatile @Nullable Worker worker;
 
   /**
    * @param node names this node to people
@@ -146,10 +147,17 @@ public final class JobRunner implements AutoCloseable {
     listener.onQueues(jobs.queues());
   }
 
+  /** How this node's worker is; well while there is none. From memory. */
+  public WorkerHealth health() {
+    Worker running = worker;
+    return running == null ? new WorkerHealth(List.of()) : running.health();
+  }
+
   @Override
   public void close() {
-    if (worker != null) {
-      worker.close();
+    Worker running = worker;
+    if (running != null) {
+      running.close();
       worker = null;
     }
   }
@@ -183,7 +191,7 @@ public final class JobRunner implements AutoCloseable {
       return new Outcome.Snooze(recurring.task().run(job));
     } catch (InterruptedException e) {
       throw e;
-    } catch (Exception e) {
+    } catch (Exception | LinkageError | AssertionError | StackOverflowError e) {
       return new Outcome.Retry(e.toString(), Optional.of(recurring.afterFailure()));
     }
   }
