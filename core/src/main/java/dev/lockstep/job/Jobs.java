@@ -284,7 +284,8 @@ public final class Jobs {
   }
 
   private boolean maintain(BooleanSupplier goOn) {
-    boolean all = history.makeAhead() & history.dropOld(goOn);
+    boolean made = history.makeAhead();
+    boolean dropped = history.dropOld(goOn);
     while (goOn.getAsBoolean()
         && transactor.call(Housekeeping::removeKeys) == Housekeeping.removalBatch()) {
       // Small transactions, until none is left.
@@ -295,7 +296,7 @@ public final class Jobs {
             == Housekeeping.removalBatch()) {
       // Likewise.
     }
-    return all;
+    return made && dropped;
   }
 
   private JobChanges changes(Connection connection) {
