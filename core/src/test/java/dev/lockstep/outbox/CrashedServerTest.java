@@ -6,12 +6,15 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,13 +33,23 @@ class CrashedServerTest {
   private final CountDownLatch holding = new CountDownLatch(1);
   private final CountDownLatch go = new CountDownLatch(1);
   private final CountDownLatch appended = new CountDownLatch(1);
+  private final CountDownLatch held = new CountDownLatch(1);
+  private final AtomicInteger looks = new AtomicInteger();
   private volatile boolean crashing;
+  private volatile boolean holdsAnswers;
 
-  /** What nobody waits for stays in memory for as long as the server allows. */
+  /** Nobody but the log's own writer, which the tests stop, flushes what nobody waits for. */
   @BeforeAll
   static void flushSeldom() {
-    database.execute("ALTER SYSTEM SET wal_writer_delay = '10s'");
+    database.execute("ALTER SYSTEM SET bgwriter_lru_maxpages = 0");
+    database.execute("ALTER SYSTEM SET autovacuum = off");
     database.execute("SELECT pg_reload_conf()");
+  }
+
+  @AfterEach
+  void release() {
+    appended.countDown();
+    go.countDown();
   }
 
   @Test
@@ -47,7 +60,11 @@ class CrashedServerTest {
     post.awaitDelivered(2);
 
     crashAfterTheRelayHasSeen(burnIds());
-    appendMore(8);
+    appendMore(4);
+    // From here on ids are new to everybody: what comes now must not overtake.
+    rollBack(2 * BURNT);
+    appendMore(4);
+    appended.countDown();
 
     awaitInOrder(10);
   }
@@ -66,9 +83,36 @@ class CrashedServerTest {
 
     crashAfterTheRelayHasSeen(burnIds());
     appendMore(4);
-    // Its result belongs to what was before the crash, and must not be written down after it.
+    appended.countDown();
     go.countDown();
     appendMore(4);
+
+    awaitInOrder(10);
+  }
+
+  @Test
+  void whatWasReachedBeforeTheCrashIsNotWrittenDownAfterIt() throws Exception {
+    post.define("sink");
+    post.sink.behaviour =
+        event -> {
+          hold();
+          return SinkResult.DELIVERED;
+        };
+    // After some looks that find nothing, the next one is far off.
+    start(Duration.ofSeconds(2));
+    post.append("a", "a");
+    await(holding);
+    Await.until("looks seldom", () -> looks.get() >= 12);
+    long last = burnIds();
+    // The relay is between a look and what follows it.
+    holdsAnswers = true;
+    await(held);
+    assertThat(seen.get()).isGreaterThan(last);
+
+    crash(last);
+    appendMore(8);
+    appended.countDown();
+    go.countDown();
 
     awaitInOrder(10);
   }
@@ -83,13 +127,18 @@ class CrashedServerTest {
 
     crashAfterTheRelayHasSeen(burnIds());
     appendMore(8);
+    appended.countDown();
     post.sink.behaviour = event -> SinkResult.DELIVERED;
 
     awaitInOrder(10);
   }
 
-  /** Its heart beats seldom: every beat would flush what the others have written. */
   private void start() {
+    start(Duration.ofMillis(20));
+  }
+
+  /** Its heart beats seldom: every beat would flush what the others have written. */
+  private void start(Duration pollInterval) {
     SnapshotSource source = new SnapshotSource(post.transactor());
     EventSource noting =
         new EventSource() {
@@ -98,6 +147,11 @@ class CrashedServerTest {
             awaitAppends();
             Look look = source.look(asks, maxRows, maxBytes);
             look.batches().forEach(batch -> note(batch.after()));
+            looks.incrementAndGet();
+            if (holdsAnswers) {
+              held.countDown();
+              await(appended);
+            }
             return look;
           }
 
@@ -110,6 +164,8 @@ class CrashedServerTest {
     post.start(
         Post.relayConfig()
             .withLease(Post.LONG, Duration.ofMinutes(4))
+            .withPollInterval(pollInterval)
+            .withMaintenanceInterval(Post.LONG)
             .withMaxAttempts(1_000_000)
             .withDeliverTimeout(Duration.ofMinutes(2)),
         post.types(),
@@ -130,10 +186,15 @@ class CrashedServerTest {
 
   /** Transactions that roll back: nobody waits for their records to be on the disk. */
   private static long burnIds() throws Exception {
+    signal("STOP", walWriter());
+    return rollBack(BURNT);
+  }
+
+  private static long rollBack(int count) throws SQLException {
     long last = 0;
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
-      for (int i = 0; i < BURNT; i++) {
+      for (int i = 0; i < count; i++) {
         last = Long.parseLong(Sql.text(connection, "SELECT pg_current_xact_id()::text"));
         connection.rollback();
       }
@@ -141,22 +202,44 @@ class CrashedServerTest {
     return last;
   }
 
-  private void crashAfterTheRelayHasSeen(long id) {
+  private void crashAfterTheRelayHasSeen(long id) throws Exception {
     Await.until("seen by the relay", () -> seen.get() > id);
     crashing = true;
-    database.server().crash();
-    database.server().restart();
-    assertThat(
-            database.queryLong("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
+    crash(id);
+  }
+
+  /** As when one of its processes dies: the server ends all others, and recovers by itself. */
+  private static void crash(long id) throws Exception {
+    long old = walWriter();
+    signal("KILL", old);
+    Await.until("recovered", () -> isUpWithout(old));
+    assertThat(database.queryLong("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint"))
         .as("ids are given out again")
         .isLessThan(id);
+  }
+
+  private static boolean isUpWithout(long process) {
+    try {
+      return walWriter() != process;
+    } catch (IllegalStateException e) {
+      return false;
+    }
+  }
+
+  private static long walWriter() {
+    return database.queryLong(
+        "SELECT COALESCE(max(pid), 0) FROM pg_stat_activity WHERE backend_type = 'walwriter'");
+  }
+
+  private static void signal(String name, long process) throws Exception {
+    assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process)).start().waitFor())
+        .isZero();
   }
 
   private void appendMore(int count) {
     for (int i = 0; i < count; i++) {
       post.append("a");
     }
-    appended.countDown();
   }
 
   private void awaitInOrder(int count) {
