@@ -38,7 +38,7 @@ final class Mismatches {
       """
       INSERT INTO lockstep_server.payment_mismatch
         (campaign, purchase, intent, kind, amount, currency, event, detail, noted_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, now())
+      VALUES (?, ?, ?, ?, ?, ?, nullif(?, ''), ?, now())
       ON CONFLICT (campaign, purchase, intent, kind) DO NOTHING""";
 
   private static final String COLUMNS =
@@ -125,7 +125,7 @@ final class Mismatches {
                   mismatch.kind().label(),
                   mismatch.money().amount(),
                   mismatch.money().currency(),
-                  mismatch.event().orElse(null),
+                  mismatch.event().orElse(""),
                   mismatch.detail());
           trip.send();
           return written.changed() > 0;

@@ -43,6 +43,8 @@ final class StripeWebhook implements AutoCloseable {
   /** How long an event waits for the answer that says the same, and that is about to come. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
+  private static final Duration SEND_AGAIN_AFTER = Duration.ofSeconds(1);
+
   private final Vertx vertx;
   private final Saga saga;
   private final Refunds refunds;
@@ -104,18 +106,24 @@ final class StripeWebhook implements AutoCloseable {
       // Something else that this account is used for.
       return Future.succeededFuture(Answer.ok(RECEIVED));
     }
-    return Future.fromCompletionStage(
-        actUpon(event, purchase.get()).thenApply(done -> Answer.ok(RECEIVED)),
-        vertx.getOrCreateContext());
+    return Future.fromCompletionStage(actUpon(event, purchase.get()), vertx.getOrCreateContext())
+        .map(
+            acted -> {
+              if (!acted) {
+                throw Problem.overloaded(SEND_AGAIN_AFTER).asException();
+              }
+              return Answer.ok(RECEIVED);
+            });
   }
 
-  private CompletionStage<Void> actUpon(PaymentEvent event, PurchaseId id) {
+  /** False: it should be sent again. */
+  private CompletionStage<Boolean> actUpon(PaymentEvent event, PurchaseId id) {
     Optional<CompletionStage<Purchase>> payment =
         event.result().filter(Succeeded.class::isInstance).flatMap(success -> underWay.take(id));
     return payment.isEmpty()
         ? sort(event, id)
         : isCompletedBy(payment.get(), (Succeeded) event.result().orElseThrow())
-            .thenCompose(known -> known ? CompletableFuture.completedStage(null) : sort(event, id));
+            .thenCompose(known -> known ? CompletableFuture.completedStage(true) : sort(event, id));
   }
 
   /** Completed by the very money that the event tells of. */
@@ -131,27 +139,20 @@ final class StripeWebhook implements AutoCloseable {
         .exceptionally(thrown -> false);
   }
 
-  private CompletionStage<Void> sort(PaymentEvent event, PurchaseId id) {
+  private CompletionStage<Boolean> sort(PaymentEvent event, PurchaseId id) {
     return intake
         .submit(id.campaign(), new Ask(event, id.value()))
         .thenCompose(
             sorted ->
                 sorted.toSettle().isPresent()
                     ? settle(sorted.toSettle().get(), event)
-                    : CompletableFuture.completedStage(null));
+                    : CompletableFuture.completedStage(true));
   }
 
-  private CompletionStage<Void> settle(Purchase purchase, PaymentEvent event) {
-    if (event.result().isEmpty()) {
-      return refunds.send(purchase).thenAccept(sent -> {});
-    }
-    return hear(purchase, event)
-        .thenAccept(
-            heard -> {
-              if (!heard) {
-                throw Problem.overloaded(Duration.ofSeconds(1)).asException();
-              }
-            });
+  private CompletionStage<Boolean> settle(Purchase purchase, PaymentEvent event) {
+    return event.result().isEmpty()
+        ? refunds.send(purchase).thenApply(sent -> true)
+        : hear(purchase, event);
   }
 
   /**
