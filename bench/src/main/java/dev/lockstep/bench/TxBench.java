@@ -3,14 +3,15 @@ package dev.lockstep.bench;
 import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.combine.Trace;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.util.Collections;
 import java.util.List;
 
 /** Increments of one hot row: a transaction each, and combined. */
@@ -126,15 +127,16 @@ final class TxBench {
     }
 
     @Override
-    public List<Long> answers(List<Long> values) {
-      return Collections.unmodifiableList(values);
+    public List<Verdict<Long>> answers(List<Long> values) {
+      return Verdict.conditional(values);
     }
 
     /** The counter only grows, and only this plan can have brought it to its last value. */
     @Override
-    public boolean happened(Connection connection, Integer id, List<Long> values)
-        throws SQLException {
-      return lock(Exchange.within(connection), id, List.of()) >= values.get(values.size() - 1);
+    public Trace trace(Integer id, List<Long> values) {
+      long last = values.get(values.size() - 1);
+      return new Trace.Rows(
+          connection -> lock(Exchange.within(connection), id, List.of()) >= last);
     }
   }
 }

@@ -2,9 +2,12 @@ package dev.lockstep.combine;
 
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
+import dev.lockstep.tx.Told;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -12,17 +15,20 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Answers a batch, all or nothing. What it throws says that nothing of the batch happened. */
+/**
+ * Answers a batch, all or nothing. What it throws says that nothing of the batch happened, unless
+ * it is an {@link OutcomeUnknown}.
+ */
 @FunctionalInterface
 interface BatchRunner<K, Q, A> {
-  List<A> run(K key, List<Q> requests);
+  List<Told<A>> run(K key, List<Q> requests);
 
   /** Whether the calling thread may run a batch itself. */
   default boolean mayRunHere() {
     return true;
   }
 
-  /** Runs the operation in one transaction a batch; a doubtful COMMIT is looked up by its plan. */
+  /** Runs the operation in one transaction per batch; a doubtful COMMIT is looked up by its trace. */
   record InTransaction<K, Q, S, P, A>(
       Transactor transactor,
       Combined<K, Q, S, P, A> operation,
@@ -31,15 +37,18 @@ interface BatchRunner<K, Q, A> {
       implements BatchRunner<K, Q, A> {
 
     @Override
-    public List<A> run(K key, List<Q> requests) {
+    public List<Told<A>> run(K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
-      List<A> answers =
+      List<Told<A>> told =
           transactor.exchange(
               options,
-              exchange -> latest.keep(decide(exchange, operation, key, requests, listener)),
-              connection -> latest.ifCommitted(connection, operation, key));
+              exchange -> {
+                Decided<P, A> decided = decide(exchange, operation, key, requests, listener);
+                return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
+              },
+              latest::ifCommitted);
       latest.committed(operation, key);
-      return answers;
+      return told;
     }
 
     /** Not inside a transaction: the batch has one of its own, and must not join. */
@@ -65,7 +74,7 @@ interface BatchRunner<K, Q, A> {
     listener.onLocked(Duration.ofNanos(System.nanoTime() - askedNanos));
     P plan = operation.decide(key, state, requests);
     operation.write(exchange, key, plan);
-    List<A> answers = operation.answers(plan);
+    List<Verdict<A>> answers = operation.answers(plan);
     if (answers.size() != requests.size()) {
       throw new IllegalStateException(
           "%d answers to %d requests".formatted(answers.size(), requests.size()));
@@ -74,14 +83,47 @@ interface BatchRunner<K, Q, A> {
   }
 
   /** A plan that is written and not yet committed, and what will be answered then. */
-  record Decided<P, A>(P plan, List<A> answers) {}
+  record Decided<P, A>(P plan, List<Verdict<A>> answers) {}
+
+  /** Runs the operation in a transaction of somebody else's, which has no attempts of ours. */
+  static <K, Q, S, P, A> List<A> apply(
+      Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
+      throws SQLException {
+    return decide(exchange, operation, key, requests, CombinerListener.NONE).answers().stream()
+        .map(Verdict::answer)
+        .toList();
+  }
+
+  /** How a batch of ours will be found, should its COMMIT be lost. */
+  @FunctionalInterface
+  interface Recognition {
+    boolean happened(Connection connection) throws SQLException;
+
+    /** Leaves a mark where nothing else of the batch can be recognised. */
+    static <K, P, A> Recognition of(
+        Exchange exchange, Combined<K, ?, ?, P, A> operation, K key, Decided<P, A> decided)
+        throws SQLException {
+      Trace trace = operation.trace(key, decided.plan());
+      if (trace instanceof Trace.Rows rows) {
+        return rows.look()::finds;
+      }
+      if (trace instanceof Trace.Mark wanted) {
+        BatchMark mark = BatchMark.of(wanted);
+        mark.leave(exchange);
+        return mark::isIn;
+      }
+      return connection -> true;
+    }
+  }
 
   /** What the latest attempt decided, which is the one whose COMMIT was in doubt. */
   final class Latest<P, A> {
     private @Nullable Decided<P, A> latest;
+    private Recognition recognition = connection -> false;
 
-    List<A> keep(Decided<P, A> decided) {
+    List<Verdict<A>> keep(Decided<P, A> decided, Recognition by) {
       latest = decided;
+      recognition = by;
       return decided.answers();
     }
 
@@ -91,10 +133,9 @@ interface BatchRunner<K, Q, A> {
       }
     }
 
-    <K> Optional<List<A>> ifCommitted(
-        Connection connection, Combined<K, ?, ?, P, A> operation, K key) throws SQLException {
+    Optional<List<Verdict<A>>> ifCommitted(Connection connection) throws SQLException {
       Decided<P, A> doubtful = latest;
-      return doubtful != null && operation.happened(connection, key, doubtful.plan())
+      return doubtful != null && recognition.happened(connection)
           ? Optional.of(doubtful.answers())
           : Optional.empty();
     }

@@ -1,7 +1,7 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.tx.Exchange;
-import java.sql.Connection;
+import dev.lockstep.tx.Verdict;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -32,8 +32,8 @@ public interface Combined<K, Q, S, P, A> {
   /** Writes the plan with a handful of statements, however many requests there were. */
   void write(Exchange exchange, K key, P plan) throws SQLException;
 
-  /** One answer a request, in the order of the requests. */
-  List<A> answers(P plan);
+  /** One answer per request, in the order of the requests, each with what it rests on. */
+  List<Verdict<A>> answers(P plan);
 
   /**
    * The plan is committed, and no other of its key is under way here. Not called on the caller's
@@ -41,10 +41,6 @@ public interface Combined<K, Q, S, P, A> {
    */
   default void committed(K key, P plan) {}
 
-  /**
-   * Whether this plan was committed; asked only after the connection was lost during COMMIT. Look
-   * for something only this plan can have written. A plan that wrote nothing answers true: it was
-   * decided on locked rows, and there is nothing that could be missing.
-   */
-  boolean happened(Connection connection, K key, P plan) throws SQLException;
+  /** By what the plan can be recognised if the connection is lost during its COMMIT. */
+  Trace trace(K key, P plan);
 }

@@ -4,6 +4,7 @@ import dev.lockstep.combine.Delivery.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.tx.Told;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -128,7 +129,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   public static <K, Q, S, P, A> List<A> apply(
       Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
-    return BatchRunner.decide(exchange, operation, key, requests, CombinerListener.NONE).answers();
+    return BatchRunner.apply(exchange, operation, key, requests);
   }
 
   /** Requests waiting for a writer now, over all keys. */
@@ -346,9 +347,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       answers.addAll(Pending.allWith(pending, new CombinerClosed(config.name())));
       return;
     }
-    List<A> decided;
+    List<Told<A>> told;
     try {
-      decided = runner.run(key, Pending.requests(pending));
+      told = runner.run(key, Pending.requests(pending));
     } catch (Throwable thrown) {
       if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
         int half = pending.size() / 2;
@@ -359,7 +360,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       }
       return;
     }
-    answers.addAll(Pending.allWith(pending, decided));
+    answers.addAll(Pending.allWith(pending, told));
   }
 
   private void answered(Batch<Q, A> batch) {

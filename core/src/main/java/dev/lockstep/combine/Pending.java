@@ -1,5 +1,6 @@
 package dev.lockstep.combine;
 
+import dev.lockstep.tx.Told;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,10 +23,10 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
         : pending.stream().map(Pending::request).toList();
   }
 
-  static <Q, A> List<Delivery.Answer> allWith(List<Pending<Q, A>> pending, List<A> values) {
-    List<Delivery.Answer> answers = new ArrayList<>(values.size());
+  static <Q, A> List<Delivery.Answer> allWith(List<Pending<Q, A>> pending, List<Told<A>> told) {
+    List<Delivery.Answer> answers = new ArrayList<>(told.size());
     for (int i = 0; i < pending.size(); i++) {
-      answers.add(pending.get(i).with(values.get(i)));
+      answers.add(pending.get(i).with(told.get(i)));
     }
     return answers;
   }
@@ -54,8 +55,10 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
     }
   }
 
-  Delivery.Answer with(A value) {
-    return new Delivery.Answer(exposed, () -> answer.complete(value));
+  Delivery.Answer with(Told<A> told) {
+    return told instanceof Told.Answer<A> known
+        ? new Delivery.Answer(exposed, () -> answer.complete(known.answer()))
+        : with(((Told.Unknown<A>) told).why());
   }
 
   Delivery.Answer with(Throwable fault) {

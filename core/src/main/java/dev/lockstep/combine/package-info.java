@@ -1,7 +1,7 @@
 /**
  * The combiner: many callers' requests, one transaction.
  *
- * <p>Owns no table. Blocks describe a contended write as a {@link dev.lockstep.combine.Combined}
+ * <p>Owns {@code batch_mark}. Blocks describe a contended write as a {@link dev.lockstep.combine.Combined}
  * operation (lock, decide, write) and get from {@link dev.lockstep.combine.Combiner} the queue, the
  * writers, retries, isolation of bad requests, and overload control. An operation that remembers
  * what its last batch left asks {@link dev.lockstep.combine.Reliance} whether to go by it. What

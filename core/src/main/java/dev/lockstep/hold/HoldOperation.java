@@ -1,13 +1,17 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.combine.Combined;
+import dev.lockstep.combine.Trace;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOperation.Seen;
+import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.Plan.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -25,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Commands on a scope's stock as one combined write: {@link StateReader}, {@link Decision}, {@link
- * PlanWriter}; without the reading where {@link ScopeMemory} makes up for it.
+ * PlanWriter}. Skips the read when {@link ScopeMemory} suffices.
  */
 final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply> {
   private static final String AUDITED =
@@ -173,25 +177,47 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   @Override
-  public List<Reply> answers(Decided decided) {
-    return decided.replies();
+  public List<Verdict<Reply>> answers(Decided decided) {
+    List<Verdict<Reply>> verdicts = new ArrayList<>(decided.replies().size());
+    for (Reply reply : decided.replies()) {
+      verdicts.add(
+          stands(reply.outcome()) ? new Verdict.Final<>(reply) : new Verdict.Conditional<>(reply));
+    }
+    return verdicts;
   }
 
   /**
-   * Looks for the last audit row of the plan. Another node may have given the same number to
-   * another end of the same hold, so all of the row must be ours, its time included. Answers that
-   * changed nothing stand whether or not their empty transaction committed; but if a companion
-   * wrote for them, nobody can tell from here.
+   * Done here or found done, or found to be another hold: an attempt that was lost would have to
+   * insert the same hold, and fails. A refusal, provisional or not, rests on what may change before
+   * it comes. A sweep has nothing that could be lost.
+   */
+  private static boolean stands(@Nullable HoldOutcome outcome) {
+    return outcome == null
+        || outcome instanceof Granted
+        || outcome instanceof Ended
+        || outcome instanceof HoldIdReused;
+  }
+
+  /**
+   * The last audit row of the plan. Another node may have given the same number to another end of
+   * the same hold, so all of the row must be ours, its time included. A batch that only extends, or
+   * refuses while a companion writes for it, leaves no row that tells whose it is.
    */
   @Override
-  public boolean happened(Connection connection, ScopeId scope, Decided decided)
-      throws SQLException {
-    List<StockChange> audit = decided.plan().audit();
-    if (audit.isEmpty()) {
-      return decided.asks().stream().allMatch(ask -> ask.attachment() == null)
-          && decided.plan().changedHolds().isEmpty();
+  public Trace trace(ScopeId scope, Decided decided) {
+    Plan plan = decided.plan();
+    if (!plan.audit().isEmpty()) {
+      StockChange last = plan.audit().get(plan.audit().size() - 1);
+      return new Trace.Rows(connection -> audited(connection, scope, last));
     }
-    StockChange last = audit.get(audit.size() - 1);
+    boolean writes =
+        !plan.changedHolds().isEmpty()
+            || decided.asks().stream().anyMatch(ask -> ask.attachment() != null);
+    return writes ? new Trace.Mark(scope.value(), plan.now()) : new Trace.Nothing();
+  }
+
+  private static boolean audited(Connection connection, ScopeId scope, StockChange last)
+      throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(AUDITED)) {
       statement.setLong(1, scope.value());
       statement.setLong(2, last.pool().value());

@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Timely;
 import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
@@ -153,24 +154,28 @@ final class PlanWriter {
 
   /** Writes, together with what the companions ask for, or with COMMIT. */
   void write(Exchange exchange) throws SQLException {
-    exchange.putOff(statements(exchange));
+    RoundTrip trip = exchange.trip();
+    trip.guarded(this::orConflict, guarded -> addTo(guarded, () -> {}));
+    exchange.putOff(trip);
   }
 
   /**
    * Writes a plan of new holds that rests on nothing but what the statements guard. Should it be
-   * lost and run again, the pools' sequences, and the holds that are there by then, refuse it.
+   * lost and run again, the pools' sequences, and the holds that are there by then, refuse it; and
+   * so does the clock, if it comes late.
    */
   void writeUnread(Exchange exchange) throws SQLException {
-    exchange.only(statements(exchange));
-  }
-
-  private RoundTrip statements(Exchange exchange) {
     RoundTrip trip = exchange.trip();
-    trip.guarded(this::orConflict, this::addTo);
-    return trip;
+    trip.guarded(
+        this::orLookAgain,
+        guarded -> addTo(guarded, () -> Timely.require(guarded, plan.now())));
+    exchange.only(trip);
   }
 
-  private void addTo(RoundTrip trip) {
+  /**
+   * @param onceLocked adds what has to run when the pools are locked
+   */
+  private void addTo(RoundTrip trip, Runnable onceLocked) {
     UnitWrites units = new UnitWrites(new ScopeId(scope), plan.units());
     Map<String, Integer> lowered = quotas(delta -> delta < 0);
     boolean join =
@@ -182,6 +187,7 @@ final class PlanWriter {
       PointLookups.pairByHash(trip, true);
     }
     updatePools(trip);
+    onceLocked.run();
     updateHolds(trip);
     units.paired(trip);
     lowerQuotas(trip, lowered);
@@ -199,6 +205,10 @@ final class PlanWriter {
   /** A constraint that fails here is a guard that did. */
   private SQLException orConflict(SQLException thrown) {
     return SqlFault.orConflict(thrown, "Rows of scope %d were not as seen".formatted(scope));
+  }
+
+  private SQLException orLookAgain(SQLException thrown) {
+    return SqlFault.orLookAgain(thrown, "Rows of scope %d must be read".formatted(scope));
   }
 
   private Map<String, Integer> quotas(IntPredicate which) {

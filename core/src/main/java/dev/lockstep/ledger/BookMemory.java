@@ -1,6 +1,7 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Reliance;
+import dev.lockstep.combine.Timely;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
@@ -26,8 +27,9 @@ import java.util.Optional;
  */
 final class BookMemory {
   /**
-   * A lone transfer needs nothing but the time, and who moves money every few seconds need not read
-   * it each time. Two clocks drift apart by a millisecond meanwhile, if they are bad ones.
+   * A lone transfer needs nothing but the time, and whoever moves money every few seconds need not
+   * read it each time. Two clocks drift apart by a millisecond meanwhile, if they are bad ones. The
+   * database refuses a time that is off by more than {@link Timely} allows.
    */
   private static final Duration CLOCK_LASTS = Duration.ofSeconds(10);
 

@@ -253,15 +253,24 @@ public final class Ledger implements AutoCloseable {
         connection -> LedgerQueries.entries(connection, book, account, range, limit));
   }
 
-  /** The balance that an account had at a time; 0 before its first entry. */
+  /**
+   * The balance that an account had at a time; 0 before its first entry. Of a time that has passed
+   * the answer is final: it waits for what is being committed, and up to a tenth of a second for a
+   * time more recent than that. A time still to come is answered as of now.
+   */
   public long balanceAt(BookId book, AccountId account, Instant time) {
-    return transactor.call(
-        connection ->
-            LedgerQueries.entryAt(connection, book, account, time).map(Entry::balance).orElse(0L));
+    return new AsOf(book, account, List.of(time))
+        .read(
+            transactor,
+            connection ->
+                LedgerQueries.entryAt(connection, book, account, time)
+                    .map(Entry::balance)
+                    .orElse(0L));
   }
 
   /**
-   * What happened to an account after one time and not after another.
+   * What happened to an account after one time and not after another; as final as {@link
+   * #balanceAt}.
    *
    * @param limit entries at most, up to {@value #MAX_PAGE}
    */
@@ -271,19 +280,11 @@ public final class Ledger implements AutoCloseable {
     if (upTo.isBefore(after)) {
       throw new IllegalArgumentException("A statement ends after it has begun");
     }
-    return transactor.call(
-        connection -> {
-          Optional<Entry> first = LedgerQueries.entryAt(connection, book, account, after);
-          Optional<Entry> last = LedgerQueries.entryAt(connection, book, account, upTo);
-          Versions range =
-              new Versions(
-                  first.map(Entry::version).orElse(0L), last.map(Entry::version).orElse(0L));
-          List<Entry> entries = LedgerQueries.entries(connection, book, account, range, limit);
-          long opening = first.map(Entry::balance).orElse(0L);
-          long closing = entries.isEmpty() ? opening : entries.get(entries.size() - 1).balance();
-          return new Statement(
-              opening, entries, closing, range.upTo() - range.after() > entries.size());
-        });
+    return new AsOf(book, account, List.of(after, upTo))
+        .read(
+            transactor,
+            connection ->
+                LedgerQueries.statement(connection, book, account, after, upTo, limit));
   }
 
   /** What a book's accounts have and owe, by currency. */

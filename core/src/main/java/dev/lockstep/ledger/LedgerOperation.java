@@ -1,17 +1,19 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Combined;
+import dev.lockstep.combine.Trace;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOperation.Decided;
 import dev.lockstep.ledger.LedgerOperation.Seen;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -22,11 +24,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Commands on a book as one combined write: {@link StateReader}, {@link Decision}, {@link
- * PlanWriter}; without the reading where {@link BookMemory} makes up for it; and a {@link LoneMove}
- * where there is nothing else.
+ * PlanWriter}. Skips the read when {@link BookMemory} suffices, and is a {@link LoneMove} where
+ * there is nothing else.
  */
 final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Reply> {
   private static final String ENTERED =
@@ -115,18 +118,12 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
           LoneMove.write(
               exchange, plan.newTransfers().get(0), config.combiner().transaction().lockTimeout());
       case REMEMBERED -> {
-        if (!isDone(plan)) {
+        if (!plan.answers().stream().allMatch(LedgerOperation::isDone)) {
           throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));
         }
         new PlanWriter(book, plan).writeUnread(exchange);
       }
       case LOCKED -> {
-        // What is lost of a larger batch fails once it finds the accounts changed. A lone transfer
-        // may find that they have enough again.
-        if (exchange.followsLost() && decided.asks().size() == 1 && !isDone(plan)) {
-          throw new OutcomeUnknown(
-              "Lost with its connection, and refused now: it may still come about", null);
-        }
         new PlanWriter(book, plan).write(exchange);
         new Companions(decided).write(exchange);
       }
@@ -144,9 +141,8 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     }
   }
 
-  private static boolean isDone(Plan plan) {
-    return plan.answers().stream()
-        .allMatch(outcome -> outcome instanceof Done || outcome instanceof AllDone);
+  private static boolean isDone(LedgerOutcome outcome) {
+    return outcome instanceof Done || outcome instanceof AllDone;
   }
 
   private BookMemory memory(BookId book) {
@@ -157,24 +153,46 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
   }
 
   @Override
-  public List<Reply> answers(Decided decided) {
-    return decided.replies();
+  public List<Verdict<Reply>> answers(Decided decided) {
+    List<Verdict<Reply>> verdicts = new ArrayList<>(decided.replies().size());
+    for (Reply reply : decided.replies()) {
+      verdicts.add(
+          stands(reply.outcome()) ? new Verdict.Final<>(reply) : new Verdict.Conditional<>(reply));
+    }
+    return verdicts;
   }
 
   /**
-   * Looks for every entry of the plan: a twin at another node may have made some of our transfers,
-   * perhaps as the same versions. Answers that changed nothing stand whether or not their empty
-   * transaction committed; but if a companion wrote for them, nobody can tell from here.
+   * Done here or found done, or found to be another transfer: an attempt that was lost would have
+   * to insert the same transfer, and fails. A refusal rests on what may change before it comes. A
+   * sweep has nothing that could be lost.
+   */
+  private static boolean stands(@Nullable LedgerOutcome outcome) {
+    return outcome == null || isDone(outcome) || outcome instanceof TransferIdReused;
+  }
+
+  /**
+   * Every entry of the plan: a twin at another node may have made some of our transfers, perhaps as
+   * the same versions. Where there is none, but a companion writes for what was refused, nothing
+   * tells that it was this batch.
    */
   @Override
-  public boolean happened(Connection connection, BookId book, Decided decided) throws SQLException {
+  public Trace trace(BookId book, Decided decided) {
+    Plan plan = decided.plan();
     if (decided.seen().how() == How.PRESUMED) {
-      return LoneMove.happened(connection, decided.plan().newTransfers().get(0));
+      Transfer moved = plan.newTransfers().get(0);
+      return new Trace.Rows(connection -> LoneMove.happened(connection, moved));
     }
-    List<Entry> entries = decided.plan().entries();
-    if (entries.isEmpty()) {
-      return decided.asks().stream().allMatch(ask -> ask.attachment() == null);
+    if (!plan.entries().isEmpty()) {
+      return new Trace.Rows(connection -> entered(connection, book, plan));
     }
+    boolean accompanied = decided.asks().stream().anyMatch(ask -> ask.attachment() != null);
+    return accompanied ? new Trace.Mark(book.value(), plan.now()) : new Trace.Nothing();
+  }
+
+  private static boolean entered(Connection connection, BookId book, Plan plan)
+      throws SQLException {
+    List<Entry> entries = plan.entries();
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> found =
         trip.query(
@@ -184,7 +202,7 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
             SqlArray.bigints(entries.stream().map(Entry::version).toList()),
             SqlArray.uuids(entries.stream().map(entry -> entry.transfer().value()).toList()),
             book.value(),
-            decided.plan().now().atOffset(ZoneOffset.UTC));
+            plan.now().atOffset(ZoneOffset.UTC));
     trip.send();
     return found.list().get(0) == entries.size();
   }

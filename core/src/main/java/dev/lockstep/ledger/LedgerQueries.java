@@ -192,6 +192,24 @@ final class LedgerQueries {
     return found;
   }
 
+  static Statement statement(
+      Connection connection,
+      BookId book,
+      AccountId account,
+      Instant after,
+      Instant upTo,
+      int limit)
+      throws SQLException {
+    Optional<Entry> first = entryAt(connection, book, account, after);
+    Optional<Entry> last = entryAt(connection, book, account, upTo);
+    Versions range =
+        new Versions(first.map(Entry::version).orElse(0L), last.map(Entry::version).orElse(0L));
+    List<Entry> entries = entries(connection, book, account, range, limit);
+    long opening = first.map(Entry::balance).orElse(0L);
+    long closing = entries.isEmpty() ? opening : entries.get(entries.size() - 1).balance();
+    return new Statement(opening, entries, closing, range.upTo() - range.after() > entries.size());
+  }
+
   static List<TrialBalance> trialBalance(Connection connection, BookId book) throws SQLException {
     return list(
         connection,

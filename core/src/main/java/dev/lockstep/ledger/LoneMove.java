@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.Timely;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.tx.Exchange;
@@ -24,9 +25,11 @@ import java.util.List;
  * other's way.
  */
 final class LoneMove {
-  // In V032__ledger_move_at_once.sql: locks both accounts ascending, and gives up at whatever it
-  // does not expect.
-  private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?)";
+  // In V035__ledger_in_time.sql: locks both accounts ascending, and gives up at whatever it does not
+  // expect, a late time included.
+  private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+  private static final long TOLERANCE_MICROS = Timely.TOLERANCE.toNanos() / 1_000;
 
   // A twin of another node has another time; of the same time, there is nothing to tell them apart.
   private static final String MOVED =
@@ -51,7 +54,7 @@ final class LoneMove {
     exchange
         .alone()
         .guarded(
-            thrown -> orConflict(transfer, thrown),
+            thrown -> orLookAgain(transfer, thrown),
             trip ->
                 trip.query(
                     MOVE,
@@ -63,23 +66,13 @@ final class LoneMove {
                     transfer.money().amount(),
                     transfer.money().currency(),
                     ChronoUnit.MICROS.between(Instant.EPOCH, transfer.createdAt()),
+                    TOLERANCE_MICROS,
                     String.valueOf(lockTimeout.toMillis())));
   }
 
-  /**
-   * Whatever the server does not like about it, a look at the rows will tell, also in a session
-   * where this statement could never succeed. What it did not say itself stays a doubt.
-   */
-  private static SQLException orConflict(Transfer transfer, SQLException thrown) {
-    SqlFault fault = SqlFault.of(thrown);
-    boolean refused = fault == SqlFault.CONSTRAINT || fault == SqlFault.OTHER;
-    if (!refused || !SqlFault.serverRolledBack(thrown)) {
-      return thrown;
-    }
-    SQLException conflict =
-        SqlFault.conflict("Transfer %s must be looked at".formatted(transfer.id()));
-    conflict.initCause(thrown);
-    return conflict;
+  /** Whatever the server refuses about it, also in a session where it could never succeed. */
+  private static SQLException orLookAgain(Transfer transfer, SQLException thrown) {
+    return SqlFault.orLookAgain(thrown, "Transfer %s must be read".formatted(transfer.id()));
   }
 
   static boolean happened(Connection connection, Transfer transfer) throws SQLException {

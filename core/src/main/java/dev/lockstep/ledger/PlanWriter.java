@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.Timely;
 import dev.lockstep.ledger.Plan.AccountChange;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
@@ -113,35 +114,39 @@ final class PlanWriter {
   /** Writes, together with what the companions ask for, or with COMMIT. */
   void write(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
-    trip.guarded(this::orConflict, this::addTo);
+    trip.guarded(this::orConflict, guarded -> addTo(guarded, () -> {}));
     exchange.putOff(trip);
   }
 
   /**
    * Writes a plan of new transfers that rests on nothing but what the statements guard. Should it
    * be lost and run again, the accounts' versions, and the transfers that are there by then, refuse
-   * it.
+   * it; and so does the clock, if it comes late.
    */
   void writeUnread(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.guarded(
-        this::orConflict,
+        this::orLookAgain,
         guarded -> {
           if (plan.accounts().size() > FEW) {
             List<Long> ids = map(plan.accounts(), change -> change.after().id().value());
             guarded.query(LOCK_ACCOUNTS, row -> true, book, SqlArray.bigints(ids));
           }
-          addTo(guarded);
+          addTo(guarded, () -> Timely.require(guarded, plan.now()));
         });
     exchange.only(trip);
   }
 
-  private void addTo(RoundTrip trip) {
+  /**
+   * @param onceLocked adds what has to run when the accounts are locked
+   */
+  private void addTo(RoundTrip trip, Runnable onceLocked) {
     boolean join = plan.endedTransfers().size() > FEW || plan.accounts().size() > FEW;
     if (join) {
       PointLookups.pairByHash(trip, true);
     }
     updateAccounts(trip);
+    onceLocked.run();
     updateTransfers(trip);
     if (join) {
       PointLookups.pairByHash(trip, false);
@@ -153,6 +158,10 @@ final class PlanWriter {
   /** A constraint that fails here is a guard that did. */
   private SQLException orConflict(SQLException thrown) {
     return SqlFault.orConflict(thrown, "Rows of book %d were not as seen".formatted(book));
+  }
+
+  private SQLException orLookAgain(SQLException thrown) {
+    return SqlFault.orLookAgain(thrown, "Rows of book %d must be read".formatted(book));
   }
 
   private void insertTransfers(RoundTrip trip) {

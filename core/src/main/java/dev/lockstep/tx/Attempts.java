@@ -15,8 +15,14 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One call of a Transactor: attempts until it commits, fails for good, or runs out of time. */
-final class Attempts<T> {
+/**
+ * One call of a Transactor: attempts until it commits, fails for good, or runs out of time. Once an
+ * attempt was lost that may still commit, whatever comes of the others leaves through {@link Past}.
+ *
+ * @param <T> what the work returns
+ * @param <R> what the caller is told
+ */
+final class Attempts<T, R> {
   private static final Logger log = LoggerFactory.getLogger(Attempts.class);
 
   // A transaction in which a statement failed answers COMMIT with ROLLBACK, which the driver lets
@@ -39,9 +45,9 @@ final class Attempts<T> {
   private final Watch watch;
   private final ExchangeWork<T> work;
   private final @Nullable EffectLookup<T> lookup;
+  private final Past.Telling<T, R> telling;
   private final Deadline deadline;
-  // An attempt that may still come about was lost with its connection.
-  private boolean lostOne;
+  private Past past = Past.CLEAR;
   private int guardsFailed;
   // Every party's statements travel by themselves, and so does COMMIT: what fails is then known.
   private boolean apart;
@@ -52,17 +58,29 @@ final class Attempts<T> {
       TxListener listener,
       Watch watch,
       ExchangeWork<T> work,
-      @Nullable EffectLookup<T> lookup) {
+      @Nullable EffectLookup<T> lookup,
+      Past.Telling<T, R> telling) {
     this.dataSource = dataSource;
     this.options = options;
     this.listener = listener;
     this.watch = watch;
     this.work = work;
     this.lookup = lookup;
+    this.telling = telling;
     this.deadline = Deadline.after(options.deadline());
   }
 
-  T run() {
+  R run() {
+    T result;
+    try {
+      result = attempt();
+    } catch (RuntimeException | Error e) {
+      throw past.thrown(e);
+    }
+    return past.told(result, telling);
+  }
+
+  private T attempt() {
     for (int number = 1; ; number++) {
       One one = new One(number);
       T result;
@@ -97,7 +115,7 @@ final class Attempts<T> {
       LockSupport.parkNanos(this, backoff.toNanos());
       return;
     }
-    one.tell(Outcome.FAILED, fault, Duration.ZERO);
+    one.tell(past == Past.CLEAR ? Outcome.FAILED : Outcome.UNKNOWN, fault, Duration.ZERO);
     if (one.cutByDeadline() || (fault != null && fault.mayPass() && deadline.passed())) {
       throw new DeadlineExceeded(
           "%s: not done within %s (attempt %d)"
@@ -186,7 +204,7 @@ final class Attempts<T> {
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
-        Exchange exchange = Exchange.opening(connection, () -> opening(connection), lostOne, apart);
+        Exchange exchange = Exchange.opening(connection, () -> opening(connection), apart);
         T result = work.run(exchange);
         return commit(connection, guard, exchange, result);
       } catch (SQLException | RuntimeException | Error e) {
@@ -317,7 +335,9 @@ final class Attempts<T> {
         lookedUp = true;
         return found.get();
       }
-      lostOne |= identity == null;
+      if (identity == null) {
+        past = new Past.Lost(options.label(), lost);
+      }
       throw lost;
     }
 

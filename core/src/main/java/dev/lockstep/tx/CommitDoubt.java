@@ -25,7 +25,9 @@ final class CommitDoubt<T> {
 
   // A transaction holds the lock on its own id until its changes are visible. The process id keeps
   // it apart from a stranger: a server that crashed gives the ids again that it had not yet made
-  // durable. For the same reason the status is asked only of a server that has not been restarted.
+  // durable. For the same reason the status is asked only of a server that has not been restarted;
+  // and even there (a crash of one backend resets the others but not the start time) it only ever
+  // makes us more careful: "committed" without an effect is unknown, never success.
   private static final String STATUS =
       """
       SELECT EXISTS (
@@ -37,6 +39,9 @@ final class CommitDoubt<T> {
                   THEN pg_xact_status(?::text::xid8) = 'committed'
                   ELSE false END
       """;
+  // A standby may lag: what it does not show may be committed all the same.
+  private static final String IS_STANDBY = "SELECT pg_is_in_recovery()";
+
   private static final long FIRST_PAUSE_NANOS = 1_000_000;
   private static final long MAX_PAUSE_NANOS = 250_000_000;
 
@@ -54,6 +59,7 @@ final class CommitDoubt<T> {
   }
 
   private enum Status {
+    /** Or we are connected to a standby, which cannot tell yet. */
     RUNNING,
     COMMITTED,
     /** Rolled back, or from before a restart: only the lookup can tell. */
@@ -84,7 +90,7 @@ final class CommitDoubt<T> {
 
   /**
    * The effect, or empty when it certainly did not happen; of a transaction without a name, when it
-   * has not happened yet.
+   * has not happened yet. Only a primary is believed.
    *
    * @throws OutcomeUnknown when the database could not be asked in time, or asking failed
    */
@@ -95,9 +101,9 @@ final class CommitDoubt<T> {
     long pauseNanos = FIRST_PAUSE_NANOS;
     while (!patience.passed() && !Thread.currentThread().isInterrupted()) {
       try {
-        Verdict<T> verdict = inquire(patience);
-        if (verdict.status() != Status.RUNNING) {
-          return verdict.orUnknown(options.label(), lost);
+        Inquiry<T> inquiry = inquire(patience);
+        if (inquiry.status() != Status.RUNNING) {
+          return inquiry.orUnknown(options.label(), lost);
         }
       } catch (SQLException | RuntimeException | Error e) {
         if (e instanceof OutcomeUnknown unknown) {
@@ -121,7 +127,7 @@ final class CommitDoubt<T> {
     throw unknown;
   }
 
-  private Verdict<T> inquire(Deadline patience) throws SQLException {
+  private Inquiry<T> inquire(Deadline patience) throws SQLException {
     Connection connection = dataSource.getConnection();
     boolean autoCommit = true;
     boolean ours = false;
@@ -132,8 +138,8 @@ final class CommitDoubt<T> {
       ours = true;
       // Each question must see what was committed before it was asked, whatever the pool's default.
       connection.setAutoCommit(true);
-      Status status = suspect == null ? Status.ENDED : status(connection, suspect);
-      return new Verdict<>(
+      Status status = status(connection);
+      return new Inquiry<>(
           status, status == Status.RUNNING ? Optional.empty() : lookup.find(connection));
     } finally {
       guard.finish();
@@ -141,6 +147,20 @@ final class CommitDoubt<T> {
         Attempts.restoreAutoCommit(connection, autoCommit);
       }
       Attempts.close(connection);
+    }
+  }
+
+  private Status status(Connection connection) throws SQLException {
+    if (isStandby(connection)) {
+      return Status.RUNNING;
+    }
+    return suspect == null ? Status.ENDED : status(connection, suspect);
+  }
+
+  private static boolean isStandby(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(IS_STANDBY);
+        ResultSet row = statement.executeQuery()) {
+      return row.next() && row.getBoolean(1);
     }
   }
 
@@ -161,7 +181,7 @@ final class CommitDoubt<T> {
     }
   }
 
-  private record Verdict<T>(Status status, Optional<T> found) {
+  private record Inquiry<T>(Status status, Optional<T> found) {
     Optional<T> orUnknown(String label, SQLException lost) {
       if (found.isEmpty() && status == Status.COMMITTED) {
         throw new OutcomeUnknown(

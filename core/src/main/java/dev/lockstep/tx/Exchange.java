@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 public final class Exchange {
   private final Connection connection;
   private final boolean commitFollows;
-  private final boolean followsLost;
   private final boolean apart;
   // At most one of them is there: the settings of BEGIN, or what was put off.
   private @Nullable Supplier<RoundTrip> opening;
@@ -25,11 +24,9 @@ public final class Exchange {
   private boolean repeatable;
   private boolean alone;
 
-  private Exchange(
-      Connection connection, boolean commitFollows, boolean followsLost, boolean apart) {
+  private Exchange(Connection connection, boolean commitFollows, boolean apart) {
     this.connection = connection;
     this.commitFollows = commitFollows;
-    this.followsLost = followsLost;
     this.apart = apart;
   }
 
@@ -37,19 +34,17 @@ public final class Exchange {
    * In a transaction of the caller's, where nothing can be put off to a COMMIT that is not ours.
    */
   public static Exchange within(Connection connection) {
-    return new Exchange(connection, false, false, true);
+    return new Exchange(connection, false, true);
   }
 
   /**
    * Of a transaction that begins with what is in the opening trip, which is asked for if it is to
    * be sent.
    *
-   * @param followsLost as {@link #followsLost()} will say
    * @param apart statements that guard themselves share no trip with others
    */
-  static Exchange opening(
-      Connection connection, Supplier<RoundTrip> opening, boolean followsLost, boolean apart) {
-    Exchange exchange = new Exchange(connection, true, followsLost, apart);
+  static Exchange opening(Connection connection, Supplier<RoundTrip> opening, boolean apart) {
+    Exchange exchange = new Exchange(connection, true, apart);
     exchange.opening = opening;
     return exchange;
   }
@@ -90,10 +85,11 @@ public final class Exchange {
 
   /**
    * As {@link #putOff}, for a trip that may be the only one and go together with BEGIN as well.
-   * Until its answer is there nobody knows the transaction by its id, so that a lost connection
-   * leaves nothing to wait for: unless its effect is there already the work is run again at once,
-   * and the server may come to the lost one after that. The guards must hold against the work
-   * itself: once it was run again, the lost one has to fail.
+   * Until its answer is there nobody knows the transaction by its id, so a lost connection leaves
+   * nothing to wait for: unless its effect is there already, the work is run again at once, and the
+   * lost attempt may still commit after that. The guards must hold against the work itself: once it
+   * was run again and wrote something, the lost attempt must fail. Whatever the work could not
+   * write is {@link Verdict.Conditional}.
    */
   public void only(RoundTrip trip) throws SQLException {
     putOff(trip);
@@ -104,8 +100,8 @@ public final class Exchange {
    * A trip for one statement that goes in place of everything: the server runs a statement that
    * stands alone in a transaction of its own, so that neither BEGIN nor settings nor COMMIT need be
    * sent. Isolation and timeouts are then those of the session, and the statement must bear with
-   * any. To be filled, and not to be sent. As with {@link #only}, it may come about after it was
-   * lost and run again.
+   * any. To be filled, and not to be sent. As with {@link #only}, a lost attempt may still commit
+   * after the work was run again.
    *
    * @throws IllegalStateException after anything was sent, or in a transaction of the caller's
    */
@@ -119,14 +115,6 @@ public final class Exchange {
     repeatable = true;
     alone = true;
     return trip;
-  }
-
-  /**
-   * Whether the work was tried before and lost with its connection, so that it may still come about
-   * then. Who can not tell that it will fail must not answer that nothing happened.
-   */
-  public boolean followsLost() {
-    return followsLost;
   }
 
   boolean isAlone() {

@@ -103,6 +103,21 @@ public enum SqlFault {
         : thrown;
   }
 
+  /**
+   * The same for a transaction that was decided on what was remembered and not read: whatever the
+   * server itself refused about it, a look at the rows will tell. What it did not say itself stays
+   * a doubt, and what may pass by itself stays what it is.
+   */
+  public static SQLException orLookAgain(SQLException thrown, String message) {
+    SqlFault fault = of(thrown);
+    if (!serverRolledBack(thrown) || (fault != CONSTRAINT && fault != OTHER)) {
+      return thrown;
+    }
+    SQLException conflict = conflict(message);
+    conflict.initCause(thrown);
+    return conflict;
+  }
+
   public static SqlFault of(SQLException exception) {
     // A batch reports its own state first and the row's state in the chain behind it.
     for (SQLException e = exception; e != null; e = e.getNextException()) {

@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
+import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,8 @@ public final class Transactor {
   public <T> T call(TxOptions options, TxWork<T> work) {
     Frame frame = current.get();
     return frame == null
-        ? fresh(options, exchange -> work.run(exchange.connection()), null)
+        ? fresh(
+            options, exchange -> work.run(exchange.connection()), null, Past.Telling.whole())
         : join(frame, options, work);
   }
 
@@ -81,14 +83,29 @@ public final class Transactor {
    * @throws IllegalStateException inside another transaction, which is the one that commits
    */
   public <T> T call(TxOptions options, TxWork<T> work, EffectLookup<T> lookup) {
-    return exchange(options, exchange -> work.run(exchange.connection()), lookup);
+    requireOutermost(options);
+    return fresh(
+        options, exchange -> work.run(exchange.connection()), lookup, Past.Telling.whole());
   }
 
   /**
-   * As {@link #call(TxOptions, TxWork, EffectLookup)}, for work that shares its first and its last
-   * crossing of the network with BEGIN and COMMIT.
+   * As {@link #call(TxOptions, TxWork, EffectLookup)}, for work that answers many requests and
+   * shares its first and its last round trip with BEGIN and COMMIT.
+   *
+   * <p>A transaction that goes in one packet ({@link Exchange#only}) can be lost without a name to
+   * ask for. The work is then run again, and the lost attempt may still commit. From then on only
+   * what is {@link Verdict.Final} is told; everything else, every failure included, is {@link
+   * OutcomeUnknown}.
    */
-  public <T> T exchange(TxOptions options, ExchangeWork<T> work, EffectLookup<T> lookup) {
+  public <A> List<Told<A>> exchange(
+      TxOptions options,
+      ExchangeWork<List<Verdict<A>>> work,
+      EffectLookup<List<Verdict<A>>> lookup) {
+    requireOutermost(options);
+    return fresh(options, work, lookup, Past.Telling.each());
+  }
+
+  private void requireOutermost(TxOptions options) {
     if (current.get() != null) {
       throw new IllegalStateException(
           "A lookup belongs to the outermost transaction, which is the one that commits");
@@ -96,7 +113,6 @@ public final class Transactor {
     if (options.readOnly()) {
       throw new IllegalArgumentException("A read-only transaction has no effect to look up");
     }
-    return fresh(options, work, lookup);
   }
 
   public void run(TxAction action) {
@@ -202,9 +218,13 @@ public final class Transactor {
     on(connection, asWork(action));
   }
 
-  private <T> T fresh(TxOptions options, ExchangeWork<T> work, @Nullable EffectLookup<T> lookup) {
+  private <T, R> R fresh(
+      TxOptions options,
+      ExchangeWork<T> work,
+      @Nullable EffectLookup<T> lookup,
+      Past.Telling<T, R> telling) {
     ExchangeWork<T> framed = exchange -> inFrame(new Frame(exchange, options), work);
-    return new Attempts<>(dataSource, options, listener, watch, framed, lookup).run();
+    return new Attempts<>(dataSource, options, listener, watch, framed, lookup, telling).run();
   }
 
   private <T> T inFrame(Frame frame, ExchangeWork<T> work) throws SQLException {

@@ -16,6 +16,7 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import dev.lockstep.tx.TxOptions;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -129,7 +130,7 @@ class CombinedTransactionsTest {
     Combined<Integer, String, Long, Tickets.Plan, Long> speechless =
         new Delegating() {
           @Override
-          public List<Long> answers(Tickets.Plan plan) {
+          public List<Verdict<Long>> answers(Tickets.Plan plan) {
             throw new IllegalStateException("speechless");
           }
         };
@@ -147,7 +148,7 @@ class CombinedTransactionsTest {
     Combined<Integer, String, Long, Tickets.Plan, Long> forgetful =
         new Delegating() {
           @Override
-          public List<Long> answers(Tickets.Plan plan) {
+          public List<Verdict<Long>> answers(Tickets.Plan plan) {
             return List.of();
           }
         };
@@ -166,8 +167,11 @@ class CombinedTransactionsTest {
     Combined<Integer, String, Long, Tickets.Plan, Long> blind =
         new Delegating() {
           @Override
-          public boolean happened(Connection connection, Integer counter, Tickets.Plan plan) {
-            throw new IllegalStateException("blind");
+          public Trace trace(Integer counter, Tickets.Plan plan) {
+            return new Trace.Rows(
+                connection -> {
+                  throw new IllegalStateException("blind");
+                });
           }
         };
 
@@ -257,14 +261,13 @@ class CombinedTransactionsTest {
     }
 
     @Override
-    public List<Long> answers(Tickets.Plan plan) {
+    public List<Verdict<Long>> answers(Tickets.Plan plan) {
       return tickets.answers(plan);
     }
 
     @Override
-    public boolean happened(Connection connection, Integer counter, Tickets.Plan plan)
-        throws SQLException {
-      return tickets.happened(connection, counter, plan);
+    public Trace trace(Integer counter, Tickets.Plan plan) {
+      return tickets.trace(counter, plan);
     }
   }
 }

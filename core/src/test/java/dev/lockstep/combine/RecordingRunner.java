@@ -1,6 +1,7 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.tx.PermanentFault;
+import dev.lockstep.tx.Told;
 import dev.lockstep.tx.TransientFault;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +76,7 @@ final class RecordingRunner implements BatchRunner<String, Integer, String> {
   }
 
   @Override
-  public List<String> run(String key, List<Integer> requests) {
+  public List<Told<String>> run(String key, List<Integer> requests) {
     attempted.add(new Ran(key, List.copyOf(requests)));
     AtomicInteger ofKey = writersOfKey.computeIfAbsent(key, k -> new AtomicInteger());
     mostWritersOfAKey.accumulateAndGet(ofKey.incrementAndGet(), Math::max);
@@ -85,7 +86,9 @@ final class RecordingRunner implements BatchRunner<String, Integer, String> {
       await(gate, "release");
       check.accept(requests);
       committed.add(new Ran(key, List.copyOf(requests)));
-      return requests.stream().map(request -> answerTo(key, request)).toList();
+      return requests.stream()
+          .<Told<String>>map(request -> new Told.Answer<>(answerTo(key, request)))
+          .toList();
     } finally {
       writers.decrementAndGet();
       ofKey.decrementAndGet();

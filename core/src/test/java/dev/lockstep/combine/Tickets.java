@@ -3,6 +3,7 @@ package dev.lockstep.combine;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -69,13 +70,16 @@ final class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Lon
   }
 
   @Override
-  public List<Long> answers(Plan plan) {
-    return plan.answers();
+  public List<Verdict<Long>> answers(Plan plan) {
+    return Verdict.conditional(plan.answers());
   }
 
   @Override
-  public boolean happened(Connection connection, Integer counter, Plan plan) throws SQLException {
+  public Trace trace(Integer counter, Plan plan) {
     return plan.holders().isEmpty()
-        || Sql.query(connection, "SELECT count(*) FROM batch WHERE id = ?", plan.id()) == 1;
+        ? new Trace.Nothing()
+        : new Trace.Rows(
+            connection ->
+                Sql.query(connection, "SELECT count(*) FROM batch WHERE id = ?", plan.id()) == 1);
   }
 }

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Trace;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOutcome.Ended;
@@ -84,7 +85,27 @@ class DoubtfulCommitTest {
     Decided refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
 
     assertThat(happened(sale, written)).isTrue();
-    assertThat(happened(sale, refused)).isTrue();
+    assertThat(traceOf(sale, refused)).isEqualTo(new Trace.Nothing());
+  }
+
+  @Test
+  void anExtensionLeavesAMarkSinceItLeavesNoAuditRow() throws SQLException {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(5);
+    Hold hold = sale.hold("buyer", Line.of(pool, 1));
+
+    Decided extended = decide(sale, true, sale.extend(hold.id(), Sale.HOLD_FOR.multipliedBy(2)));
+
+    assertThat(traceOf(sale, extended))
+        .isEqualTo(new Trace.Mark(sale.scope().value(), extended.plan().now()));
+    assertThat(marks(sale)).as("on a connection of the caller's").isZero();
+    sale.ask(sale.extend(hold.id(), Sale.HOLD_FOR.multipliedBy(3)));
+    assertThat(marks(sale)).as("through the queue").isEqualTo(1);
+  }
+
+  private static long marks(Sale sale) {
+    return database.queryLong(
+        "SELECT count(*) FROM lockstep.batch_mark WHERE scope = ?", sale.scope().value());
   }
 
   private static Decided decideAndLose(Sale sale, HoldCommand<?>... commands) throws SQLException {
@@ -111,8 +132,13 @@ class DoubtfulCommitTest {
   }
 
   private static boolean happened(Sale sale, Decided decided) throws SQLException {
+    Trace trace = traceOf(sale, decided);
     try (Connection connection = database.connection()) {
-      return new HoldOperation(HoldsConfig.DEFAULT).happened(connection, sale.scope(), decided);
+      return trace instanceof Trace.Rows rows && rows.look().finds(connection);
     }
+  }
+
+  private static Trace traceOf(Sale sale, Decided decided) {
+    return new HoldOperation(HoldsConfig.DEFAULT).trace(sale.scope(), decided);
   }
 }

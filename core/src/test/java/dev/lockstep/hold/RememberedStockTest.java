@@ -12,13 +12,20 @@ import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Background;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -120,6 +127,45 @@ class RememberedStockTest {
                 remembered.id().value()))
         .as("seconds off, on the slowest machine")
         .isLessThan(60);
+  }
+
+  /** It has decided, and is stopped before it can send. */
+  @Test
+  void aNodeThatWasPausedDoesNotDateItsHoldsInThePast() throws Exception {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(9);
+    AtomicBoolean armed = new AtomicBoolean();
+    CountDownLatch reached = new CountDownLatch(1);
+    CountDownLatch resumed = new CountDownLatch(1);
+    DataSource pausing =
+        Tampered.connections(
+            database.dataSource(),
+            (method, call) -> {
+              if (method.equals("prepareStatement") && armed.compareAndSet(true, false)) {
+                reached.countDown();
+                assertThat(resumed.await(30, TimeUnit.SECONDS)).isTrue();
+              }
+              return call.proceed();
+            });
+    try (Holds node = new Holds(new Transactor(pausing))) {
+      node.call(sale.acquire("before", Line.of(pool, 1)));
+      armed.set(true);
+      Background<AcquireResult> caller =
+          Background.start(() -> node.call(sale.acquire("buyer", Line.of(pool, 1))));
+      assertThat(reached.await(30, TimeUnit.SECONDS)).isTrue();
+      Instant paused = clock();
+      Await.until("half a second has passed", () -> clock().isAfter(paused.plusMillis(500)));
+      resumed.countDown();
+
+      Hold hold = ((Granted) caller.result()).hold();
+      assertThat(hold.createdAt()).isAfter(paused.plusMillis(300));
+    }
+  }
+
+  private static Instant clock() {
+    return database
+        .query("SELECT clock_timestamp()", row -> row.getTimestamp(1).toInstant())
+        .get(0);
   }
 
   /** Each node learns and relies in turns, while the other sells from the same two pools. */

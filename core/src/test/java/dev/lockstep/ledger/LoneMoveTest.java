@@ -8,6 +8,7 @@ import dev.lockstep.tx.Await;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
@@ -72,6 +73,20 @@ class LoneMoveTest {
     assertThat(bank.everything()).isEqualTo(before);
   }
 
+  @ParameterizedTest
+  @ValueSource(longs = {-1_000, 1_000})
+  void aTimeThatIsNotTheDatabasesOwnIsAConflictAndNothingMoves(long offByMs) {
+    AccountId from = bank.world();
+    AccountId to = bank.world();
+    List<String> before = bank.everything();
+
+    assertThatThrownBy(
+            () -> move(from, to, "JPY", Instant.now().plusMillis(offByMs), 100_000))
+        .rootCause()
+        .satisfies(e -> assertThat(((SQLException) e).getSQLState()).isEqualTo("40001"));
+    assertThat(bank.everything()).isEqualTo(before);
+  }
+
   private void assertConflict(AccountId from, AccountId to, String currency) {
     assertThatThrownBy(() -> move(from, to, currency, LATER))
         .as("%s of %s to %s", currency, from, to)
@@ -81,15 +96,21 @@ class LoneMoveTest {
   }
 
   private void move(AccountId from, AccountId to, String currency, Instant time) {
+    move(from, to, currency, time, Duration.ofDays(100_000).toSeconds() * 1_000_000);
+  }
+
+  private void move(
+      AccountId from, AccountId to, String currency, Instant time, long toleranceMicros) {
     try (Connection connection = database.connection();
         PreparedStatement move =
-            connection.prepareStatement("SELECT lockstep.move(?, ?, ?, ?, 1, ?, ?, '60000')")) {
+            connection.prepareStatement("SELECT lockstep.move(?, ?, ?, ?, 1, ?, ?, ?, '60000')")) {
       move.setLong(1, bank.book().value());
       move.setObject(2, TransferId.next().value());
       move.setLong(3, from.value());
       move.setLong(4, to.value());
       move.setString(5, currency);
       move.setLong(6, time.toEpochMilli() * 1_000);
+      move.setLong(7, toleranceMicros);
       move.execute();
     } catch (SQLException e) {
       throw new CompletionException(e);

@@ -280,7 +280,7 @@ class ExchangeTest {
                       TxOptions.DEFAULT,
                       exchange -> {
                         exchange.alone().update(INSERT, -1);
-                        return "decided";
+                        return Verdict.conditional(List.of("decided"));
                       },
                       c -> Optional.empty()))
           .isInstanceOf(ConstraintViolated.class);
@@ -322,7 +322,12 @@ class ExchangeTest {
   }
 
   private <T> T exchange(ExchangeWork<T> work) {
-    return transactor.exchange(TxOptions.DEFAULT, work, connection -> Optional.empty());
+    List<Told<T>> told =
+        transactor.exchange(
+            TxOptions.DEFAULT,
+            exchange -> Verdict.conditional(List.of(work.run(exchange))),
+            connection -> Optional.empty());
+    return ((Told.Answer<T>) told.get(0)).answer();
   }
 
   private List<Integer> noted() {

@@ -10,31 +10,49 @@ import java.sql.SQLException;
  */
 public final class SlowCommit implements AutoCloseable {
   private static final String TABLE =
+      "DROP TABLE IF EXISTS effect; CREATE TABLE effect (reference text)";
+
+  private static final String TRIGGER =
       """
-      DROP TABLE IF EXISTS effect;
-      CREATE TABLE effect (reference text);
-      CREATE OR REPLACE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION wait_at_commit() RETURNS trigger LANGUAGE plpgsql %s AS $$
       BEGIN
         PERFORM pg_advisory_xact_lock_shared(42);
         RETURN NULL;
       END $$;
-      CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON effect
+      CREATE CONSTRAINT TRIGGER wait_at_commit AFTER INSERT ON %s
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION wait_at_commit();
       """;
 
   private final Connection holder;
+  private final Runnable whenClosed;
 
-  private SlowCommit(Connection holder) {
+  private SlowCommit(Connection holder, Runnable whenClosed) {
     this.holder = holder;
+    this.whenClosed = whenClosed;
   }
 
   /** Creates table {@code effect(reference)} and lets nobody commit a row of it. */
   public static SlowCommit on(TestDatabase database) throws SQLException {
     database.execute(TABLE);
+    database.execute(TRIGGER.formatted("", "effect"));
+    return new SlowCommit(holder(database), () -> {});
+  }
+
+  /**
+   * Lets nobody commit a new row of a table that is there, however long the transaction is willing
+   * to wait for a lock, until closed.
+   */
+  public static SlowCommit of(TestDatabase database, String table) throws SQLException {
+    database.execute(TRIGGER.formatted("SET lock_timeout = 0", table));
+    return new SlowCommit(
+        holder(database), () -> database.execute("DROP TRIGGER wait_at_commit ON " + table));
+  }
+
+  private static Connection holder(TestDatabase database) throws SQLException {
     Connection holder = database.connection();
     holder.setAutoCommit(false);
     Sql.execute(holder, "SELECT pg_advisory_xact_lock(42)");
-    return new SlowCommit(holder);
+    return holder;
   }
 
   /** Lets commits through. */
@@ -49,5 +67,6 @@ public final class SlowCommit implements AutoCloseable {
     } catch (SQLException e) {
       // The server was crashed meanwhile; its locks went with it.
     }
+    whenClosed.run();
   }
 }

@@ -1,6 +1,7 @@
 package dev.lockstep.server.gateway;
 
 import dev.lockstep.combine.Combined;
+import dev.lockstep.combine.Trace;
 import dev.lockstep.server.gateway.Books.Stored;
 import dev.lockstep.server.gateway.Command.SettleRefund;
 import dev.lockstep.tx.Exchange;
@@ -8,6 +9,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -163,19 +165,22 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
   }
 
   @Override
-  public List<Answer> answers(Plan plan) {
-    return plan.answers();
+  public List<Verdict<Answer>> answers(Plan plan) {
+    return Verdict.conditional(plan.answers());
   }
 
   @Override
-  public boolean happened(Connection connection, String key, Plan plan) throws SQLException {
+  public Trace trace(String key, Plan plan) {
     Optional<Stored> any = plan.stored().values().stream().findFirst();
-    if (any.isEmpty()) {
-      return true;
-    }
+    return any.isEmpty()
+        ? new Trace.Nothing()
+        : new Trace.Rows(connection -> wasAnswered(connection, any.get()));
+  }
+
+  private static boolean wasAnswered(Connection connection, Stored stored) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(WAS_ANSWERED)) {
-      statement.setString(1, any.get().key());
-      statement.setString(2, any.get().request());
+      statement.setString(1, stored.key());
+      statement.setString(2, stored.request());
       try (ResultSet row = statement.executeQuery()) {
         return row.next();
       }

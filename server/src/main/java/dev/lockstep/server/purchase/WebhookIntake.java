@@ -1,6 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.combine.Combined;
+import dev.lockstep.combine.Trace;
 import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Open;
@@ -13,7 +14,7 @@ import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
-import java.sql.Connection;
+import dev.lockstep.tx.Verdict;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -86,13 +87,13 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
   }
 
   @Override
-  public List<Intake> answers(List<Intake> sorted) {
-    return sorted;
+  public List<Verdict<Intake>> answers(List<Intake> sorted) {
+    return Verdict.conditional(sorted);
   }
 
   @Override
-  public boolean happened(Connection connection, Long campaign, List<Intake> sorted) {
-    return true;
+  public Trace trace(Long campaign, List<Intake> sorted) {
+    return new Trace.Nothing();
   }
 
   private static boolean isNews(Purchase purchase, PaymentEvent event) {

@@ -1,0 +1,76 @@
+package dev.lockstep.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.testkit.CommitFault;
+import dev.lockstep.testkit.CommitFault.Moment;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.Tampered;
+import dev.lockstep.tx.Transactor;
+import java.sql.SQLException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * A batch in which everything was refused changes no stock. What its companion wrote is all there
+ * is of it, and must be recognised after a crash that took the transaction's id with it.
+ */
+class CompanionAfterCrashTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.ownServer(true);
+  @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
+
+  @Test
+  void whatWasWrittenForARefusalIsWrittenOnce() throws Exception {
+    database.execute("CREATE TABLE effect (reference text)");
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(1);
+    sale.hold("first", Line.of(pool, 1));
+    Companion<String> noting =
+        (exchange, outcomes) ->
+            Sql.execute(
+                exchange.connection(), "INSERT INTO effect VALUES (?)", outcomes.get(0).payload());
+    CountDownLatch restarted = new CountDownLatch(1);
+    try (CommitFault fault = CommitFault.on(database)) {
+      DataSource source =
+          Tampered.gated(
+              fault.dataSource(),
+              () -> {
+                if (fault.fired()) {
+                  await(restarted);
+                }
+              });
+      try (Holds node = new Holds(new Transactor(source))) {
+        fault.arm(Moment.AFTER_COMMIT);
+        CompletionStage<AcquireResult> answer =
+            node.submit(sale.acquire("late", Line.of(pool, 1)), noting, "r1");
+        fault.awaitFired();
+        database.server().crash();
+        database.server().restart();
+        database
+            .dataSource()
+            .unwrap(HikariDataSource.class)
+            .getHikariPoolMXBean()
+            .softEvictConnections();
+        restarted.countDown();
+
+        assertThat(Door.await(answer)).isInstanceOf(SoldOut.class);
+      }
+    }
+    assertThat(database.queryLong("SELECT count(*) FROM effect")).isEqualTo(1);
+  }
+
+  private static void await(CountDownLatch latch) throws SQLException {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new SQLException(e);
+    }
+  }
+}
