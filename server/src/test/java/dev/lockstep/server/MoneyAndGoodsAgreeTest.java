@@ -52,7 +52,7 @@ class MoneyAndGoodsAgreeTest {
   private static final GatewayFaults EVERYTHING =
       GatewayFaults.NONE
           .withDeclineRate(0.2)
-          .withAnswers(new Answers(0.15, 0.15, 0.1, Duration.ZERO))
+          .withAnswers(new Answers(0.15, 0.15, 0.1, Duration.ZERO, 0.1))
           .withWebhooks(new GatewayFaults.Webhooks(0.5, Duration.ofMillis(300), 0.3));
 
   @Test

@@ -90,10 +90,12 @@ final class RefundCalls {
     if (open != null && went + going >= wanted) {
       return of(open, undone.size() + 1);
     }
-    if (went > 0 || going > 0) {
-      return new Differs(new Money(went, asked.amount().currency()));
+    if (open == null && !undone.isEmpty() && went < wanted) {
+      return again(asked, undone);
     }
-    return undone.isEmpty() ? otherwise : again(asked, undone);
+    return went > 0 || going > 0
+        ? new Differs(new Money(went, asked.amount().currency()))
+        : otherwise;
   }
 
   /** After as many failures as there are refunds that came to nothing; none is open. */

@@ -8,8 +8,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import com.stripe.StripeClient;
 import com.stripe.exception.CardException;
 import com.stripe.exception.StripeException;
+import com.stripe.model.Refund;
 import com.stripe.net.ApiResource.RequestMethod;
+import com.stripe.param.RefundCreateParams;
 import dev.lockstep.server.gateway.GatewayFaults.Answers;
+import dev.lockstep.server.gateway.GatewayFaults.Delays;
 import dev.lockstep.server.gateway.GatewayFaults.Webhooks;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.PaymentKey;
@@ -28,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each fault does what it says, and the same request sent again finds out what had happened. */
@@ -113,19 +117,59 @@ class FaultsTest {
   }
 
   @Test
+  void aProcessingIntentIsNotCanceledUntilItsBankHasSaidNo() throws StripeException {
+    StripeClient stripe = gateway.client();
+    faults(GatewayFaults.NONE.withDelays(Delays.processing(1)));
+    String intent =
+        stripe.v1().paymentIntents().create(TestGateway.paying("pm_card_visa")).getId();
+    assertThat(stripe.v1().paymentIntents().retrieve(intent).getStatus()).isEqualTo("processing");
+    assertThatThrownBy(() -> stripe.v1().paymentIntents().cancel(intent))
+        .isInstanceOf(StripeException.class);
+
+    assertThat(gateway.gateway().settle(intent, false).toCompletableFuture().join()).isTrue();
+    assertThat(gateway.gateway().settle(intent, true).toCompletableFuture().join()).isFalse();
+    assertThat(stripe.v1().paymentIntents().cancel(intent).getStatus()).isEqualTo("canceled");
+    assertThat(paid()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"succeeded, 500", "failed, 0", "canceled, 0"})
+  void aPendingRefundComesToSomethingOnce(String outcome, long refunded) throws StripeException {
+    StripeClient stripe = gateway.client();
+    String intent =
+        stripe.v1().paymentIntents().create(TestGateway.paying("pm_card_visa")).getId();
+    faults(GatewayFaults.NONE.withDelays(Delays.pendingRefunds(1)));
+    RefundCreateParams all = RefundCreateParams.builder().setPaymentIntent(intent).build();
+    Refund refund = stripe.v1().refunds().create(all);
+    assertThat(refund.getStatus()).isEqualTo("pending");
+    assertThatThrownBy(() -> stripe.v1().refunds().create(all)).isInstanceOf(StripeException.class);
+
+    assertThat(settle(refund.getId(), outcome)).isTrue();
+    assertThat(settle(refund.getId(), "succeeded")).isFalse();
+    assertThat(stripe.v1().refunds().retrieve(refund.getId()).getStatus()).isEqualTo(outcome);
+    assertThat(database.queryLong("SELECT refunded FROM gateway.intent")).isEqualTo(refunded);
+  }
+
+  private static boolean settle(String refund, String outcome) {
+    return gateway.gateway().settleRefund(refund, outcome).toCompletableFuture().join();
+  }
+
+  @Test
   void operatorsSwitchFaultsOverHttp() throws StripeException {
     StripeClient stripe = gateway.client();
     String json =
         "{\"latencyMs\":5,\"declineRate\":0.5,\"timeoutRate\":1,\"lateByMs\":7,"
-            + "\"duplicateRate\":1,\"webhookDelayMs\":9,\"reorderRate\":0.25}";
+            + "\"duplicateRate\":1,\"webhookDelayMs\":9,\"reorderRate\":0.25,"
+            + "\"idempotencyErrorRate\":0.125,\"processingRate\":0.25,\"pendingRefundRate\":1}";
     var unused = stripe.rawRequest(RequestMethod.POST, "/v1/test/faults", json);
     assertThat(gateway.gateway().faults())
         .isEqualTo(
             new GatewayFaults(
                 Duration.ofMillis(5),
                 0.5,
-                Answers.late(1, Duration.ofMillis(7)),
-                new Webhooks(1, Duration.ofMillis(9), 0.25)));
+                new Answers(0, 0, 1, Duration.ofMillis(7), 0.125),
+                new Webhooks(1, Duration.ofMillis(9), 0.25),
+                new Delays(0.25, 1)));
     unused = stripe.rawRequest(RequestMethod.DELETE, "/v1/test/faults", null);
     assertThat(gateway.gateway().faults()).isEqualTo(GatewayFaults.NONE);
   }
