@@ -19,6 +19,7 @@ final class PurchaseBench {
   private static final String AT_ONCE = "gateway answers at once";
   private static final String AFTER_50_MS = "gateway answers after 50 ms";
   private static final int CONNECTIONS = 500;
+  private static final long CHECK_POLL_MS = 500;
   private static final int BASE = 50;
   private static final int POSITIONS = BASE * (BASE + 1) / 2;
 
@@ -177,6 +178,12 @@ final class PurchaseBench {
     Report.requireBalance(name + " (sold)", acknowledged, sold);
     Report.requireBalance(name + " (charged)", acknowledged, charged);
     JsonObject check = server.post("/v1/invariants/check", new JsonObject());
+    boolean complete = check.getBoolean("complete", true);
+    while (!complete) {
+      Thread.sleep(CHECK_POLL_MS);
+      check = server.get("/v1/invariants");
+      complete = check.getJsonObject("full").getString("finishedAt") != null;
+    }
     if (!check.getBoolean("ok")) {
       throw new Report.BooksDoNotBalance("An invariant is broken: " + check);
     }

@@ -1,44 +1,44 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.PoolFacts.Mark;
-import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that every record of a scope's stock agrees with every other, in one REPEATABLE READ
- * snapshot, so that a sale under way is never mistaken for an error; and pauses the pools where
- * they do not.
+ * Checks that every record of a scope's stock agrees with every other, in snapshots, so that a sale
+ * under way is never mistaken for an error; and pauses the pools where they do not.
  *
- * <p>Scopes are checked one after the other, each in a snapshot of its own, which keeps VACUUM back
- * no longer than that takes. After each it rests for as long: those who sell meanwhile have half a
- * core less at most.
+ * <p>Scopes are checked one after the other. A small one is compared in one REPEATABLE READ snapshot,
+ * a large one in slices of some thousand rows, each a short snapshot of its own: see {@link
+ * HoldSlices} for how sums hold while what is summed changes. After each slice it rests for as long:
+ * those who sell meanwhile have half a core less at most, and VACUUM is not kept back.
  *
- * <p>{@link #checkChanged} looks at pools that have changed since the last check and at the audit
- * rows written since; {@link #checkAll} looks at everything from the beginning. Neither locks a
- * row. Several nodes may check at once.
+ * <p>{@link #checkChanged} looks at pools that have changed since the last check, and of a large
+ * scope only at the audit rows written since, with the holds they are about; what a hand changed
+ * elsewhere in it is for {@link #checkAll}, which looks at everything from the beginning. Neither
+ * locks a row. Several nodes may check at once. An interrupt ends a check between two slices.
  *
  * <p>Thread-safe.
  */
 public final class Audit {
   private static final Logger log = LoggerFactory.getLogger(Audit.class);
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final long SMALL_SCOPE = 20_000;
+  private static final int PAGE = 5_000;
 
   /** In place of a mark's sequence number: the pool was found broken. */
   private static final long BROKEN = -1;
@@ -52,7 +52,14 @@ public final class Audit {
         IS DISTINCT FROM (m.seq, m.held, m.sold, m.total))
       """;
 
-  private static final String SCOPES = "SELECT DISTINCT p.scope " + LOOKED_AT + "ORDER BY p.scope";
+  // A hold has at least one audit row; who loads holds by hand at least counts what they have.
+  private static final String SCOPES =
+      """
+      SELECT s.scope, sum(greatest(q.audit_seq, q.held + q.sold)
+        + CASE WHEN q.has_units THEN q.total ELSE 0 END)
+      FROM (SELECT DISTINCT p.scope %s) s JOIN lockstep.pool q ON q.scope = s.scope
+      GROUP BY s.scope ORDER BY s.scope"""
+          .formatted(LOOKED_AT);
 
   private static final String POOLS =
       "SELECT p.pool, p.has_units, p.total, p.held, p.sold, p.audit_seq, m.seq, m.held, m.sold,"
@@ -80,50 +87,91 @@ public final class Audit {
 
   private final Transactor transactor;
   private final PoolPauser pauser;
+  private final long smallScope;
+  private final int page;
 
   /**
    * @param pauser called once a violation, after the snapshot has ended. What it throws is thrown
    *     by the check, after all other violations have been passed to it.
    */
   public Audit(Transactor transactor, PoolPauser pauser) {
+    this(transactor, pauser, SMALL_SCOPE, PAGE);
+  }
+
+  /**
+   * @param smallScope up to so many rows a scope is checked in one snapshot
+   * @param page rows of a slice of a larger one
+   */
+  Audit(Transactor transactor, PoolPauser pauser, long smallScope, int page) {
     this.transactor = transactor;
     this.pauser = pauser;
+    this.smallScope = smallScope;
+    this.page = page;
   }
 
   /** Checks what has changed since the last check that found nothing wrong with it. */
   public AuditReport checkChanged() {
-    return check(false);
+    return check(false, soFar -> {});
   }
 
   /** Checks everything, from each pool's first audit row. */
   public AuditReport checkAll() {
-    return check(true);
+    return check(true, soFar -> {});
   }
 
-  private record Begun(Instant at, List<Long> scopes) {}
+  /** The same, and tells after each slice what it has looked at and found so far. */
+  public AuditReport checkAll(Consumer<AuditReport> progress) {
+    return check(true, progress);
+  }
+
+  /**
+   * @param size rows to look at, for everything
+   */
+  private record Scope(long id, long size) {}
+
+  private record Begun(Instant at, List<Scope> scopes) {}
 
   private record Found(List<PoolFacts> pools, List<Violation> violations) {}
 
-  private AuditReport check(boolean everything) {
-    TxOptions snapshot =
-        TxOptions.DEFAULT
-            .withLabel("invariants")
-            .withIsolation(Isolation.REPEATABLE_READ)
-            .asReadOnly()
-            .withStatementTimeout(PATIENCE)
-            .withDeadline(PATIENCE);
-    Begun begun = transactor.call(snapshot, connection -> begin(connection, everything));
-    List<PoolFacts> pools = new ArrayList<>();
-    List<Violation> violations = new ArrayList<>();
+  /** What a check has looked at and found so far. */
+  private static final class Tally {
+    private final Instant at;
+    private final List<PoolFacts> pools = new ArrayList<>();
+    private final List<Violation> violations = new ArrayList<>();
+
+    Tally(Instant at) {
+      this.at = at;
+    }
+
+    void add(Found found) {
+      pools.addAll(found.pools());
+      violations.addAll(found.violations());
+    }
+
+    AuditReport report(long slices) {
+      long changes =
+          pools.stream().mapToLong(pool -> Math.max(0, pool.auditSeq() - pool.from().seq())).sum();
+      return new AuditReport(at, pools.size(), changes, slices, violations);
+    }
+  }
+
+  private AuditReport check(boolean everything, Consumer<AuditReport> progress) {
+    Begun begun =
+        transactor.call(Slices.SNAPSHOT, connection -> begin(connection, everything));
+    Tally tally = new Tally(begun.at());
+    AtomicLong done = new AtomicLong();
+    Slices slices =
+        new Slices(
+            transactor,
+            page,
+            () -> progress.accept(tally.report(done.incrementAndGet())));
     List<RuntimeException> failures = new ArrayList<>();
-    for (long scope : begun.scopes()) {
-      long beganNanos = System.nanoTime();
+    for (Scope scope : begun.scopes()) {
       try {
-        Found found = transactor.call(snapshot, connection -> look(connection, scope, everything));
+        Found found = look(slices, scope, everything);
         pauseAll(found.violations(), failures);
-        saveMarks(scope, found.pools(), found.violations());
-        pools.addAll(found.pools());
-        violations.addAll(found.violations());
+        saveMarks(scope.id(), found.pools(), found.violations());
+        tally.add(found);
       } catch (RuntimeException e) {
         // One that cannot be checked keeps no other from being checked.
         failures.add(e);
@@ -131,16 +179,23 @@ public final class Audit {
           break;
         }
       }
-      LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
     }
     if (!failures.isEmpty()) {
       RuntimeException first = failures.get(0);
       failures.subList(1, failures.size()).forEach(first::addSuppressed);
       throw first;
     }
-    long changes =
-        pools.stream().mapToLong(pool -> Math.max(0, pool.auditSeq() - pool.from().seq())).sum();
-    return new AuditReport(begun.at(), pools.size(), changes, violations);
+    return tally.report(done.get());
+  }
+
+  private Found look(Slices slices, Scope scope, boolean everything) {
+    if (scope.size() <= smallScope) {
+      return slices.whole(connection -> look(connection, scope.id(), everything));
+    }
+    List<PoolFacts> pools =
+        slices.whole(connection -> pools(connection, scope.id(), everything));
+    LargeScope large = new LargeScope(slices, scope.id(), pools);
+    return new Found(pools, everything ? large.everything() : large.changed());
   }
 
   /** One that cannot be paused keeps no other from being paused. */
@@ -163,21 +218,26 @@ public final class Audit {
   private static Begun begin(Connection connection, boolean everything) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Instant> now = trip.query(NOW, row -> row.getObject(1, OffsetDateTime.class).toInstant());
-    Rows<Long> scopes = trip.query(SCOPES, row -> row.getLong(1), everything);
+    Rows<Scope> scopes =
+        trip.query(SCOPES, row -> new Scope(row.getLong(1), row.getLong(2)), everything);
     trip.send();
     return new Begun(now.list().get(0), scopes.list());
   }
 
   private static Found look(Connection connection, long scope, boolean everything)
       throws SQLException {
+    List<PoolFacts> pools = pools(connection, scope, everything);
+    return new Found(
+        pools,
+        pools.isEmpty() ? List.of() : new ScopeCheck(scope, pools).violations(connection));
+  }
+
+  private static List<PoolFacts> pools(Connection connection, long scope, boolean everything)
+      throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<PoolFacts> pools = trip.query(POOLS, row -> facts(row, everything), everything, scope);
     trip.send();
-    List<Violation> violations =
-        pools.list().isEmpty()
-            ? List.of()
-            : new ScopeCheck(scope, pools.list()).violations(connection);
-    return new Found(pools.list(), violations);
+    return pools.list();
   }
 
   private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {

@@ -9,8 +9,10 @@ import java.util.List;
  * @param checkedAt when it was begun, on the database's clock
  * @param pools pools looked at
  * @param changes audit rows looked at
+ * @param slices snapshots it took
  */
-public record AuditReport(Instant checkedAt, int pools, long changes, List<Violation> violations) {
+public record AuditReport(
+    Instant checkedAt, int pools, long changes, long slices, List<Violation> violations) {
   public AuditReport {
     violations = List.copyOf(violations);
   }

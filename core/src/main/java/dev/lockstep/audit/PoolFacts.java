@@ -22,6 +22,10 @@ record PoolFacts(
     static final Mark START = new Mark(0, 0, 0, 0);
   }
 
+  PoolFacts fromTheStart() {
+    return new PoolFacts(pool, hasUnits, total, held, sold, auditSeq, wasBroken, Mark.START);
+  }
+
   /** Where the chain should be by now. */
   Mark now() {
     return new Mark(auditSeq, held, sold, total);

@@ -2,6 +2,7 @@ package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
 import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The checks of one scope's pools, each a single statement of that scope. */
@@ -149,15 +151,7 @@ final class ScopeCheck {
     var units = trip.query(UNITS, UnitCounts::read, scope, scope, scope, ids);
     Map<Long, Long> listed = new HashMap<>();
     trip.query(LISTED_UNITS, row -> listed.put(row.getLong(1), row.getLong(2)), scope);
-    var quotas =
-        trip.query(
-            QUOTAS,
-            row ->
-                "buyer %s is said to use %d, live holds have %d"
-                    .formatted(row.getString(1), row.getLong(2), row.getLong(3)),
-            scope,
-            scope,
-            scope);
+    var quotas = addWrongQuota(trip, scope);
     trip.send();
     checkChains(chains.list());
     checkEnds(ends.list());
@@ -166,6 +160,25 @@ final class ScopeCheck {
     checkUnits(units.list(), listed);
     quotas.list().forEach(detail -> pools.keySet().forEach(p -> add(Check.QUOTAS, p, detail)));
     return violations;
+  }
+
+  /** Some buyer whose quota is not what live holds have; empty: there is none. */
+  static Optional<String> firstWrongQuota(Connection connection, long scope) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> found = addWrongQuota(trip, scope);
+    trip.send();
+    return found.list().stream().findFirst();
+  }
+
+  private static Rows<String> addWrongQuota(RoundTrip trip, long scope) {
+    return trip.query(
+        QUOTAS,
+        row ->
+            "buyer %s is said to use %d, live holds have %d"
+                .formatted(row.getString(1), row.getLong(2), row.getLong(3)),
+        scope,
+        scope,
+        scope);
   }
 
   private void checkChains(List<Chain> chains) {

@@ -26,6 +26,8 @@ final class Maintenance implements AutoCloseable {
   @FunctionalInterface
   interface Round {
     /**
+     * Does what can be done now.
+     *
      * @param goOn asked between two steps; false: end soon
      * @return false if something is left for another time
      */

@@ -27,6 +27,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -294,16 +295,21 @@ public final class Ledger implements AutoCloseable {
 
   /**
    * Compares accounts, entries and transfers with each other, as far as they have changed since the
-   * last check that found nothing wrong, each book in one snapshot. Locks nothing; several nodes
-   * may check at once. It rests as long as it looks, so that others have most of the processor.
+   * last check that found nothing wrong, a large book in several snapshots. Locks nothing; several
+   * nodes may check at once. It rests as long as it looks, so that others have most of the processor.
    */
   public LedgerReport checkChanged() {
-    return LedgerCheck.check(transactor, false);
+    return LedgerCheck.check(transactor, false, soFar -> {});
   }
 
   /** Compares everything, from each account's first entry. */
   public LedgerReport checkAll() {
-    return LedgerCheck.check(transactor, true);
+    return checkAll(soFar -> {});
+  }
+
+  /** The same, and tells after each slice what it has looked at and found so far. */
+  public LedgerReport checkAll(Consumer<LedgerReport> progress) {
+    return LedgerCheck.check(transactor, true, progress);
   }
 
   /** Commands waiting to be decided now, over all books. */

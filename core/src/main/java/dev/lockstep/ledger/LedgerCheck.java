@@ -19,7 +19,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,16 +29,17 @@ import org.slf4j.LoggerFactory;
  * found sound, of books in which nothing was found.
  *
  * <p>What is said of accounts and pending transfers alone is compared for all books at once.
- * Entries are gone through some thousands at a time, whole books in a snapshot of their own, and
- * after each it rests for as long: those who move money meanwhile have half a core less at most.
+ * Entries are gone through some thousands at a time, whole books in a snapshot of their own unless
+ * they are large ({@link LargeBook}), and after each it rests for as long: those who move money
+ * meanwhile have half a core less at most.
  */
 final class LedgerCheck {
   private static final Logger log = LoggerFactory.getLogger(LedgerCheck.class);
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int MAX_FOUND = 1_000;
 
   /** Entries after which a snapshot ends, once its last book is through. */
-  private static final long PORTION = 5_000;
+  private static final int PORTION = 5_000;
 
   // Of an account that was changed by hand the mark differs even though the version does not.
   private static final String CHANGED =
@@ -152,21 +153,28 @@ final class LedgerCheck {
   private final Transactor transactor;
   private final TxOptions snapshot;
   private final boolean everything;
+  private final Consumer<LedgerReport> progress;
   private final List<LedgerViolation> violations = new ArrayList<>();
   private final long[] counted = new long[2];
+  private LedgerSlices slices;
 
-  private LedgerCheck(Transactor transactor, boolean everything) {
+  private LedgerCheck(
+      Transactor transactor, boolean everything, Consumer<LedgerReport> progress) {
     this.transactor = transactor;
     this.snapshot = SNAPSHOT.withLockTimeout(transactor.defaults().lockTimeout());
     this.everything = everything;
+    this.progress = progress;
+    this.slices = new LedgerSlices(transactor, snapshot, PORTION, () -> {});
   }
 
   /**
    * @param everything from each account's first entry; else as far as it has changed since the last
    *     check that found nothing
+   * @param progress hears after each slice what was looked at and found so far
    */
-  static LedgerReport check(Transactor transactor, boolean everything) {
-    LedgerReport report = new LedgerCheck(transactor, everything).check();
+  static LedgerReport check(
+      Transactor transactor, boolean everything, Consumer<LedgerReport> progress) {
+    LedgerReport report = new LedgerCheck(transactor, everything, progress).check();
     for (LedgerViolation violation : report.violations()) {
       log.error(
           "Invariant broken: {} of book {}, account {}: {}",
@@ -186,23 +194,54 @@ final class LedgerCheck {
   }
 
   /** A book, and the entries in it that are to be looked at. */
-  private record ChangedBook(long book, long entries) {}
+  private record ChangedBook(long book, long entries) {
+    /** Too many for one snapshot. */
+    boolean isLarge() {
+      return entries > PORTION;
+    }
+  }
 
   private record Begun(Instant at, List<ChangedBook> books, List<Found> found) {}
 
   private LedgerReport check() {
     Begun begun = transactor.call(snapshot.asReadOnly(), this::begin);
     note(begun.found());
+    slices =
+        new LedgerSlices(transactor, snapshot, PORTION, () -> progress.accept(report(begun.at())));
+    List<List<Long>> portions = portions(begun.books());
+    Set<Long> large = new HashSet<>();
+    for (ChangedBook book : begun.books()) {
+      if (book.isLarge()) {
+        large.add(book.book());
+        portions.add(List.of(book.book()));
+      }
+    }
     Rounds<List<Long>> rounds = new Rounds<>();
-    rounds.each(portions(begun.books()), this::look);
-    return new LedgerReport(begun.at(), counted[0], counted[1], violations);
+    rounds.each(
+        portions, books -> large.contains(books.get(0)) ? lookAtLarge(books) : look(books));
+    return report(begun.at());
+  }
+
+  private LedgerReport report(Instant at) {
+    return new LedgerReport(at, counted[0], counted[1], violations);
+  }
+
+  private int lookAtLarge(List<Long> book) {
+    violations.addAll(
+        new LargeBook(
+                slices,
+                book.get(0),
+                everything,
+                accounts -> counted[0] += accounts,
+                entries -> counted[1] += entries)
+            .violations());
+    return 1;
   }
 
   /** A book that cannot be looked at keeps no other of its portion from being looked at. */
   private int look(List<Long> books) {
-    long beganNanos = System.nanoTime();
     try {
-      note(transactor.call(snapshot, connection -> look(connection, books)));
+      note(slices.next(connection -> look(connection, books)));
     } catch (TransientFault e) {
       int half = books.size() / 2;
       if (half == 0 || Thread.currentThread().isInterrupted()) {
@@ -211,7 +250,6 @@ final class LedgerCheck {
       new Rounds<List<Long>>()
           .each(List.of(books.subList(0, half), books.subList(half, books.size())), this::look);
     }
-    LockSupport.parkNanos(this, System.nanoTime() - beganNanos);
     return books.size();
   }
 
@@ -231,6 +269,9 @@ final class LedgerCheck {
     List<List<Long>> portions = new ArrayList<>();
     long entries = PORTION;
     for (ChangedBook book : books) {
+      if (book.isLarge()) {
+        continue;
+      }
       if (entries >= PORTION) {
         portions.add(new ArrayList<>());
         entries = 0;

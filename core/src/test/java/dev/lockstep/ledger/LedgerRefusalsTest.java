@@ -270,6 +270,37 @@ class LedgerRefusalsTest {
     assertThat(bank.node().checkChanged().ok()).isTrue();
   }
 
+  /** In a book that is gone through in slices, as in a small one. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          UPDATE lockstep.account SET version = version + 1 WHERE book = :b AND account = 2 | ACCOUNT_ENTRIES
+          UPDATE lockstep.entry SET amount = amount + 1 WHERE book = :b AND account = 2 AND version = 5900 | DOUBLE_ENTRY
+          UPDATE lockstep.entry SET balance = balance + 1 WHERE book = :b AND account = 2 AND version = 5000 | ENTRY_CHAIN
+          DELETE FROM lockstep.entry WHERE book = :b AND account = 1 AND version = 3000 | ENTRY_CHAIN
+          UPDATE lockstep.transfer SET amount = 2, posted = 2 WHERE book = :b AND source = 1 | DOUBLE_ENTRY
+          """)
+  void whatIsChangedInALargeBookIsFound(String statement, Check check) {
+    BookId book = bookOf(6_000, 100 + check.ordinal() + statement.length());
+    assertThat(bank.node().checkAll().violations()).isEmpty();
+    String mark = "SET session_replication_role = replica; %s; RESET session_replication_role";
+
+    database.execute(mark.formatted(statement.replace(":b", String.valueOf(book.value()))));
+
+    assertThat(bank.node().checkAll().violations())
+        .anySatisfy(
+            violation -> {
+              assertThat(violation.check()).isEqualTo(check);
+              assertThat(violation.book()).isEqualTo(book);
+            });
+    for (String table : List.of("account", "entry", "transfer", "ledger_mark", "book")) {
+      database.execute(
+          mark.formatted("DELETE FROM lockstep." + table + " WHERE book = " + book.value()));
+    }
+  }
+
   private BookId bookOf(int transfers, int number) {
     BookId book = new BookId(bank.book().value() + number);
     AccountId world = new AccountId(1);

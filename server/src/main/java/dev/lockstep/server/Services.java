@@ -128,11 +128,14 @@ final class Services implements AutoCloseable {
                   config.payments().timings(),
                   new SaleHooks(new SaleBooks(ledger), saleEvents, draws, metrics.purchases())));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
-      Invariants invariants = new Invariants(transactor, holds, ledger, workers, metrics);
+      Invariants invariants =
+          opened(
+              new Invariants(transactor, campaigns, holds, ledger, vertx, workers, metrics));
       Reconciliation reconciliation =
           opened(
               new Reconciliation(
                   transactor,
+                  vertx,
                   workers,
                   campaigns,
                   provider.payments().history(),

@@ -15,32 +15,47 @@ import dev.lockstep.ledger.LedgerViolation;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Compares every record of the stock, and of the money, with every other: what changed, each
- * minute, on one node; everything, when asked. A pool where two records differ is paused with what
- * was found as the reason, and so are all pools of a campaign whose books differ. The latest report
- * is kept for all nodes to show. Thread-safe.
+ * minute, on one node; everything, now and then and when asked. A pool where two records differ is
+ * paused with what was found as the reason, and so are all pools of a campaign whose books differ.
+ * The latest report is kept for all nodes to show.
+ *
+ * <p>Everything is gone through in short slices on a thread of its own, by one node at a time. Who
+ * asks for it waits a few seconds and is told what it has come to by then; it goes on, and how far
+ * it is can be read. Thread-safe.
  */
-public final class Invariants {
+public final class Invariants implements AutoCloseable {
   public static final Duration INTERVAL = Duration.ofMinutes(1);
   private static final int MAX_SHOWN = 1_000;
   private static final int MAX_DETAIL = 500;
+  private static final String ACTOR = "lockstep: invariants";
+
+  /** Who asks for everything is answered by then, whatever it has come to. */
+  private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
 
   private static final ObjectShape VIOLATION =
       Shape.object()
@@ -61,29 +76,53 @@ public final class Invariants {
                   .required("changes", Shape.integer(0, Long.MAX_VALUE))
                   .required("accounts", Shape.integer(0, Long.MAX_VALUE))
                   .required("entries", Shape.integer(0, Long.MAX_VALUE)))
-          .required("violations", Shape.list(VIOLATION, 0, MAX_SHOWN));
+          .required("violations", Shape.list(VIOLATION, 0, MAX_SHOWN))
+          .optional("complete", Shape.bool())
+          .optional(
+              "full",
+              Shape.object()
+                  .required("startedAt", Shape.time())
+                  .required("finishedAt", Shape.nullable(Shape.time()))
+                  .required("slices", Shape.integer(0, Long.MAX_VALUE))
+                  .required("pools", Shape.integer(0, Long.MAX_VALUE))
+                  .required("changes", Shape.integer(0, Long.MAX_VALUE))
+                  .required("accounts", Shape.integer(0, Long.MAX_VALUE))
+                  .required("entries", Shape.integer(0, Long.MAX_VALUE))
+                  .required("violations", Shape.integer(0, Long.MAX_VALUE)));
 
   private final Audit audit;
+  private final Campaigns campaigns;
   private final Holds holds;
   private final Ledger ledger;
+  private final Vertx vertx;
   private final Workers workers;
   private final Transactor transactor;
+  private final FullCheck full;
   private volatile @Nullable JsonObject latest;
 
   public Invariants(
-      Transactor transactor, Holds holds, Ledger ledger, Workers workers, Metrics metrics) {
+      Transactor transactor,
+      Campaigns campaigns,
+      Holds holds,
+      Ledger ledger,
+      Vertx vertx,
+      Workers workers,
+      Metrics metrics) {
+    this.campaigns = campaigns;
     this.holds = holds;
     this.ledger = ledger;
+    this.vertx = vertx;
     Oversold oversold = new Oversold(metrics);
     this.audit =
         new Audit(
             transactor,
             violation -> {
-              pause(holds, violation);
+              pause(violation);
               oversold.look(violation);
             });
     this.workers = workers;
     this.transactor = transactor;
+    this.full = new FullCheck(transactor, audit, ledger, this::keep);
     metrics.gauge(
         "lockstep.invariant.violations", "What the latest check found broken.", this::violations);
     metrics.gauge(
@@ -94,8 +133,13 @@ public final class Invariants {
 
   /** What is to be done by jobs. */
   public Duties duties() {
-    return Duties.none()
-        .every(INTERVAL, "invariants", job -> keep(audit.checkChanged(), ledger.checkChanged()));
+    return Duties.none().every(INTERVAL, "invariants", job -> checkChanged());
+  }
+
+  private void checkChanged() {
+    AuditReport stock = audit.checkChanged();
+    keep(stock, ledger.checkChanged());
+    full.beginIfDue(stock.checkedAt());
   }
 
   /** Learns what another node has found, for this node's figures. Blocks. */
@@ -111,17 +155,27 @@ public final class Invariants {
             .handledBy(
                 request ->
                     workers
-                        .run(() -> transactor.call(ReportTable::latest))
+                        .run(this::shown)
                         .compose(
                             known ->
                                 known.isPresent()
                                     ? Future.succeededFuture(Answer.ok(known.get()))
                                     : check())),
-        Endpoint.of(POST, "/v1/invariants/check", "Checks everything now, from the beginning.")
+        Endpoint.of(
+                POST,
+                "/v1/invariants/check",
+                "Checks everything from the beginning; answers within seconds, and goes on.")
             .by(Role.OPERATOR)
             .perhapsTaking(Shape.object())
             .answering(200, REPORT)
             .handledBy(request -> check()));
+  }
+
+  private Optional<JsonObject> shown() {
+    JsonObject progress = full.read();
+    return transactor
+        .call(ReportTable::latest)
+        .map(report -> progress.isEmpty() ? report : report.put("full", progress));
   }
 
   private int violations() {
@@ -136,28 +190,62 @@ public final class Invariants {
         : Instant.parse(known.getString("checkedAt")).toEpochMilli() / 1_000.0;
   }
 
+  /** Nobody's thread waits for it. */
   private Future<Answer> check() {
-    return workers.run(() -> Answer.ok(keep(audit.checkAll(), ledger.checkAll())));
+    return Future.fromCompletionStage(full.ask(), vertx.getOrCreateContext())
+        .timeout(ANSWER_WITHIN.toMillis(), TimeUnit.MILLISECONDS)
+        .recover(
+            thrown ->
+                thrown instanceof TimeoutException
+                    ? workers.run(this::unfinished)
+                    : Future.failedFuture(thrown))
+        .map(Answer::ok);
+  }
+
+  /** What this node has come to so far; or what is known, while another node is at it. */
+  private JsonObject unfinished() {
+    JsonObject soFar = full.soFar().orElseGet(() -> transactor.call(ReportTable::latest).orElse(null));
+    JsonObject progress = full.read();
+    if (soFar == null) {
+      throw Problem.overloaded(ANSWER_WITHIN).asException();
+    }
+    soFar = soFar.copy().put("complete", false);
+    return progress.isEmpty() ? soFar : soFar.put("full", progress);
   }
 
   private JsonObject keep(AuditReport stock, LedgerReport money) {
     money.violations().forEach(this::pause);
-    JsonObject json = json(stock, money);
+    JsonObject json = json(stock, money).put("complete", true);
     transactor.run(connection -> ReportTable.keep(connection, stock.checkedAt(), json));
     latest = json;
     return json;
   }
 
-  private static void pause(Holds holds, Violation violation) {
-    holds.pause(
-        new ScopeId(violation.scope()), new PoolId(violation.pool()), reason(violation.detail()));
+  private void pause(Violation violation) {
+    ScopeId scope = new ScopeId(violation.scope());
+    PoolId pool = new PoolId(violation.pool());
+    String reason = reason(violation.detail());
+    campaigns.stop(violation.scope(), pool, reason, ACTOR);
+    pauseIfSelling(scope, reason, pool::equals);
   }
 
   /** A campaign whose books are wrong stops selling, as one whose stock is. */
   private void pause(LedgerViolation violation) {
-    ScopeId scope = new ScopeId(violation.book().value());
     String reason = reason(violation.detail());
-    holds.pools(scope).forEach(pool -> holds.pause(scope, pool.id(), reason));
+    campaigns.stop(violation.book().value(), reason, ACTOR);
+    pauseIfSelling(new ScopeId(violation.book().value()), reason, pool -> true);
+  }
+
+  /** Of a scope that is no campaign. */
+  private void pauseIfSelling(ScopeId scope, String reason, Predicate<PoolId> which) {
+    holds.pools(scope).stream()
+        .filter(pool -> pool.pauseReason().isEmpty() && which.test(pool.id()))
+        .forEach(pool -> holds.pause(scope, pool.id(), reason));
+  }
+
+  @Override
+  public void close() {
+    full.close();
   }
 
   private static String reason(String detail) {
@@ -165,7 +253,7 @@ public final class Invariants {
     return reason.substring(0, Math.min(MAX_DETAIL, reason.length()));
   }
 
-  private static JsonObject json(AuditReport stock, LedgerReport money) {
+  static JsonObject json(AuditReport stock, LedgerReport money) {
     JsonArray violations = new JsonArray();
     Stream.concat(
             stock.violations().stream().map(Invariants::json),

@@ -17,6 +17,7 @@ import dev.lockstep.server.purchase.Timings;
 import dev.lockstep.tx.Transactor;
 import io.micrometer.core.instrument.Counter;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,6 +25,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +59,7 @@ public final class Reconciliation implements AutoCloseable {
   private static final int PATIENCE_TIMES = 6;
 
   private final Transactor transactor;
+  private final Vertx vertx;
   private final Workers workers;
   private final Duration interval;
   private final DutyState duty;
@@ -70,12 +74,14 @@ public final class Reconciliation implements AutoCloseable {
 
   public Reconciliation(
       Transactor transactor,
+      Vertx vertx,
       Workers workers,
       Campaigns campaigns,
       PaymentHistory provider,
       Timings timings,
       Metrics metrics) {
     this.transactor = transactor;
+    this.vertx = vertx;
     this.workers = workers;
     Duration patience = timings.lookAfter().multipliedBy(PATIENCE_TIMES);
     this.interval = patience.compareTo(LONGEST_INTERVAL) < 0 ? patience : LONGEST_INTERVAL;
@@ -170,16 +176,16 @@ public final class Reconciliation implements AutoCloseable {
     if (request.query("latest").filter("true"::equals).isPresent()) {
       return workers.run(this::shown).map(Answer::ok);
     }
-    return workers
-        .run(
-            () -> {
-              try {
-                brief.ask(REQUEST_WAIT);
-              } catch (RuntimeException e) {
-                log.warn("Money and goods were not compared for a request: {}", e.toString());
+    return Future.fromCompletionStage(brief.ask(), vertx.getOrCreateContext())
+        .timeout(REQUEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
+        .otherwise(
+            thrown -> {
+              if (!(thrown instanceof TimeoutException)) {
+                log.warn("Money and goods were not compared for a request: {}", thrown.toString());
               }
-              return shown();
+              return Optional.empty();
             })
+        .compose(looked -> workers.run(this::shown))
         .map(Answer::ok);
   }
 

@@ -25,6 +25,7 @@ import java.util.function.IntConsumer;
 public final class Rush {
   private static final String CARD = "pm_card_visa";
   private static final int PAGE = 1_000;
+  private static final long CHECK_POLL_MS = 500;
 
   private final RushPlan plan;
   private final Shop shop;
@@ -195,7 +196,7 @@ public final class Rush {
     long keptSold = after.getString("status").equals("drawn") ? units(campaign, "refunded") : 0;
     int twice = twice(served);
     long soldOut = served.stream().filter(one -> one.slug().equals("sold-out")).count();
-    boolean invariants = shop.post("/v1/invariants/check").getBoolean("ok");
+    boolean invariants = invariantsHold();
     List<Check> checks = new ArrayList<>();
     checks.add(
         new Check(
@@ -223,6 +224,18 @@ public final class Rush {
             soldOut == 0 || after.getInteger("free") == 0));
     checks.add(new Check("invariants", invariants ? "hold" : "broken", invariants));
     return checks;
+  }
+
+  /** With many sales behind it, the check goes on after it was answered. */
+  private boolean invariantsHold() throws RushFailed, InterruptedException {
+    JsonObject report = shop.post("/v1/invariants/check");
+    boolean complete = report.getBoolean("complete", true);
+    while (!complete) {
+      Thread.sleep(CHECK_POLL_MS);
+      report = shop.get("/v1/invariants");
+      complete = report.getJsonObject("full").getString("finishedAt") != null;
+    }
+    return report.getBoolean("ok");
   }
 
   /** In purchases of one status. */

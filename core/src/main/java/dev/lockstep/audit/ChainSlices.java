@@ -1,0 +1,127 @@
+package dev.lockstep.audit;
+
+import dev.lockstep.audit.PoolFacts.Mark;
+import dev.lockstep.audit.Violation.Check;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The audit rows of a pool from its mark on, some thousands at a time. They never change, so each
+ * slice may have a snapshot of its own.
+ *
+ * <p>With their holds, too: a hold that has ended says what its audit row says, and stays so.
+ */
+final class ChainSlices {
+  // The quantity of an ended hold is what its last audit row moved. One that is held may have been
+  // changed since, so that only its being there is looked at.
+  private static final String NEXT =
+      """
+      SELECT count(*), max(c.seq), min(c.seq) FILTER (WHERE NOT c.linked),
+        (array_agg(c.held_after ORDER BY c.seq DESC))[1],
+        (array_agg(c.sold_after ORDER BY c.seq DESC))[1],
+        min(c.seq) FILTER (WHERE NOT c.told)
+      FROM (
+        SELECT a.seq, a.held_after, a.sold_after,
+          a.seq = lag(a.seq, 1, ?) OVER w + 1
+            AND a.held_before = lag(a.held_after, 1, ?) OVER w
+            AND a.sold_before = lag(a.sold_after, 1, ?) OVER w AS linked,
+          CASE a.cause
+            WHEN 2 THEN h.state IN (1, 4) AND l.quantity = a.sold_after - a.sold_before
+            WHEN 3 THEN h.state = 2 AND l.quantity = a.held_before - a.held_after
+            WHEN 4 THEN h.state = 3 AND l.quantity = a.held_before - a.held_after
+            WHEN 5 THEN h.state = 4 AND l.quantity = a.sold_before - a.sold_after
+            WHEN 0 THEN h.state IS NOT NULL WHEN 1 THEN h.state IS NOT NULL
+            ELSE true END IS TRUE AS told
+        FROM (SELECT * FROM lockstep.stock_audit
+              WHERE scope = ? AND pool = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?) a
+        LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = a.hold
+        LEFT JOIN LATERAL (SELECT h.quantities[array_position(h.pools, a.pool)] AS quantity) l
+          ON true
+        WINDOW w AS (ORDER BY a.seq)) c""";
+
+  private final Slices slices;
+  private final long scope;
+  private final List<Violation> violations = new ArrayList<>();
+
+  ChainSlices(Slices slices, long scope) {
+    this.slices = slices;
+    this.scope = scope;
+  }
+
+  private record Slice(
+      long rows, long last, long firstBroken, int held, int sold, long firstUntold) {}
+
+  List<Violation> violations(List<PoolFacts> pools) {
+    pools.forEach(this::check);
+    return violations;
+  }
+
+  private void check(PoolFacts pool) {
+    Mark mark = pool.from();
+    long rows = 0;
+    boolean more = mark.seq() < pool.auditSeq();
+    while (more) {
+      Mark from = mark;
+      Slice slice = slices.next(connection -> next(connection, pool, from));
+      rows += slice.rows();
+      if (slice.firstUntold() != 0) {
+        add(
+            Check.HOLDS,
+            pool,
+            "audit row %d is not what its hold says".formatted(slice.firstUntold()));
+      }
+      if (slice.firstBroken() != 0) {
+        add(
+            Check.AUDIT_CHAIN,
+            pool,
+            "audit row %d does not begin where the one before it ended"
+                .formatted(slice.firstBroken()));
+        return;
+      }
+      mark = new Mark(slice.last(), slice.held(), slice.sold(), mark.total());
+      more = slice.rows() == slices.page();
+    }
+    long counted = Math.max(0, pool.auditSeq() - pool.from().seq());
+    if (rows != counted) {
+      add(
+          Check.AUDIT_CHAIN,
+          pool,
+          "%d audit rows after row %d, where the pool counts %d"
+              .formatted(rows, pool.from().seq(), counted));
+    }
+  }
+
+  private Slice next(Connection connection, PoolFacts pool, Mark from) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Slice> rows =
+        trip.query(
+            NEXT,
+            row ->
+                new Slice(
+                    row.getLong(1),
+                    row.getLong(2),
+                    row.getLong(3),
+                    row.getInt(4),
+                    row.getInt(5),
+                    row.getLong(6)),
+            from.seq(),
+            from.held(),
+            from.sold(),
+            scope,
+            pool.pool(),
+            from.seq(),
+            pool.auditSeq(),
+            slices.page(),
+            scope);
+    trip.send();
+    return rows.list().get(0);
+  }
+
+  private void add(Check check, PoolFacts pool, String detail) {
+    violations.add(new Violation(check, scope, pool.pool(), detail));
+  }
+}
