@@ -258,6 +258,8 @@ public final class Ledger implements AutoCloseable {
    * The balance that an account had at a time; 0 before its first entry. Of a time that has passed
    * the answer is final: it waits for what is being committed, and up to a tenth of a second for a
    * time more recent than that. A time still to come is answered as of now.
+   *
+   * @throws dev.lockstep.tx.LockTimeout if what is being committed takes too long
    */
   public long balanceAt(BookId book, AccountId account, Instant time) {
     return new AsOf(book, account, List.of(time))

@@ -193,9 +193,9 @@ final class Attempts<T, R> {
       } finally {
         // What goes wrong from here on must not hide a COMMIT that is done.
         if (!leftOpen) {
-          restoreAutoCommit(connection, autoCommit);
+          HandedOut.restoreAutoCommit(connection, autoCommit);
         }
-        close(connection);
+        HandedOut.close(connection);
       }
     }
 
@@ -327,8 +327,8 @@ final class Attempts<T, R> {
       // what somebody is waiting for.
       guard.finish();
       leftOpen = true;
-      discard(connection);
-      close(connection);
+      HandedOut.discard(connection);
+      HandedOut.close(connection);
       Optional<T> found =
           new CommitDoubt<>(dataSource, options, watch, identity, lookup).settle(lost);
       if (found.isPresent()) {
@@ -353,12 +353,12 @@ final class Attempts<T, R> {
         if (faultBehind(because) == SqlFault.READ_ONLY) {
           // In good order, but no good: the pool must not hand it out again.
           leftOpen = true;
-          discard(connection);
+          HandedOut.discard(connection);
         }
       } catch (SQLException | RuntimeException e) {
         leftOpen = true;
         because.addSuppressed(e);
-        discard(connection);
+        HandedOut.discard(connection);
       }
     }
 
@@ -376,32 +376,6 @@ final class Attempts<T, R> {
       } catch (RuntimeException | Error e) {
         log.warn("A transaction listener failed", e);
       }
-    }
-  }
-
-  /** Never throws. */
-  static void restoreAutoCommit(Connection connection, boolean autoCommit) {
-    try {
-      connection.setAutoCommit(autoCommit);
-    } catch (SQLException | RuntimeException e) {
-      log.debug("Could not restore auto-commit", e);
-    }
-  }
-
-  /** Never throws: the pool tests what it gets back and drops a broken connection. */
-  static void close(Connection connection) {
-    try {
-      connection.close();
-    } catch (SQLException | RuntimeException e) {
-      log.debug("Could not close a connection", e);
-    }
-  }
-
-  private static void discard(Connection connection) {
-    try {
-      connection.abort(Runnable::run);
-    } catch (SQLException | RuntimeException e) {
-      log.warn("Could not abort a connection that is of no use any more", e);
     }
   }
 }

@@ -59,7 +59,6 @@ final class CommitDoubt<T> {
   }
 
   private enum Status {
-    /** Or we are connected to a standby, which cannot tell yet. */
     RUNNING,
     COMMITTED,
     /** Rolled back, or from before a restart: only the lookup can tell. */
@@ -144,15 +143,17 @@ final class CommitDoubt<T> {
     } finally {
       guard.finish();
       if (ours) {
-        Attempts.restoreAutoCommit(connection, autoCommit);
+        HandedOut.restoreAutoCommit(connection, autoCommit);
       }
-      Attempts.close(connection);
+      HandedOut.close(connection);
     }
   }
 
   private Status status(Connection connection) throws SQLException {
     if (isStandby(connection)) {
-      return Status.RUNNING;
+      // The pool must not hand it out again while a primary is wanted.
+      HandedOut.discard(connection);
+      throw SqlFault.standby(null);
     }
     return suspect == null ? Status.ENDED : status(connection, suspect);
   }

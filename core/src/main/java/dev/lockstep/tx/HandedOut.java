@@ -2,9 +2,13 @@ package dev.lockstep.tx;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** What is made sure of before a connection that a DataSource handed out is used. */
+/** What is made sure of before a connection that a DataSource handed out is used, and after. */
 final class HandedOut {
+  private static final Logger log = LoggerFactory.getLogger(HandedOut.class);
+
   private HandedOut() {}
 
   /**
@@ -30,6 +34,33 @@ final class HandedOut {
             e);
       }
       throw e;
+    }
+  }
+
+  /** Never throws. */
+  static void restoreAutoCommit(Connection connection, boolean autoCommit) {
+    try {
+      connection.setAutoCommit(autoCommit);
+    } catch (SQLException | RuntimeException e) {
+      log.debug("Could not restore auto-commit", e);
+    }
+  }
+
+  /** Never throws: the pool tests what it gets back and drops a broken connection. */
+  static void close(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException | RuntimeException e) {
+      log.debug("Could not close a connection", e);
+    }
+  }
+
+  /** Never throws: whatever is on it is rolled back, and no pool hands it out again. */
+  static void discard(Connection connection) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException | RuntimeException e) {
+      log.warn("Could not abort a connection that is of no use any more", e);
     }
   }
 }

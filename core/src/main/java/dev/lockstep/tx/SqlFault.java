@@ -67,9 +67,12 @@ public enum SqlFault {
    * @return null: nothing of the kind
    */
   static @Nullable SQLException ofStandby(SQLException thrown) {
-    return "0A000".equals(thrown.getSQLState())
-        ? new SQLException("The server is a standby", "25006", thrown)
-        : null;
+    return "0A000".equals(thrown.getSQLState()) ? standby(thrown) : null;
+  }
+
+  /** The fault of a server that is a standby where only a primary can tell. */
+  static SQLException standby(@Nullable Throwable because) {
+    return new SQLException("The server is a standby", "25006", because);
   }
 
   /** Whether a driver refuses a call because a transaction is in progress: 25001. */

@@ -11,6 +11,7 @@ import dev.lockstep.architecture.fixture.hold.Fault;
 import dev.lockstep.audit.Audit;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Reliance;
+import dev.lockstep.combine.Timely;
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.hold.Holds;
@@ -58,8 +59,9 @@ class LayeringTest {
           PgDriver.class,
           HintListener.class,
           Combiner.class,
-          // Whether an operation may go by what its last batch left.
+          // Whether an operation may go by what its last batch left, and be in time then.
           Reliance.class,
+          Timely.class,
           Rounds.class,
           Sweeper.class,
           LockOrder.class,

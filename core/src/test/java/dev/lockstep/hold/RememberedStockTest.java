@@ -148,7 +148,8 @@ class RememberedStockTest {
               return call.proceed();
             });
     try (Holds node = new Holds(new Transactor(pausing))) {
-      node.call(sale.acquire("before", Line.of(pool, 1)));
+      node.call(sale.acquire("first", Line.of(pool, 1)));
+      node.call(sale.acquire("second", Line.of(pool, 1)));
       armed.set(true);
       Background<AcquireResult> caller =
           Background.start(() -> node.call(sale.acquire("buyer", Line.of(pool, 1))));
