@@ -18,7 +18,7 @@ import java.time.Duration;
  *     not matter (0: no wait)
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
  * @param transaction how a batch's transaction runs, by default with point look-ups, and with an
- *     idle timeout (2 s) below the lock timeout: a batch computes in memory only, and should its
+ *     idle timeout (2.5 s) below the lock timeout: a batch computes in memory only, and should its
  *     process stop all the same, those who want its rows wait, but get them. Its label is the name
  * @param listener hears of every batch; nobody by default
  */
@@ -33,7 +33,7 @@ public record CombinerConfig(
     TxOptions transaction,
     CombinerListener listener) {
 
-  private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration IDLE_TIMEOUT = Duration.ofMillis(2_500);
 
   public CombinerConfig {
     if (name.isBlank()) {

@@ -1,7 +1,6 @@
 package dev.lockstep.tx;
 
 import dev.lockstep.tx.CommitDoubt.Suspect;
-import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -29,15 +28,6 @@ final class Attempts<T, R> {
   // pass as success. The empty SELECT fails there instead; both travel in one packet.
   private static final String MUST_BE_SOUND = "SELECT";
   private static final String COMMIT = "COMMIT";
-
-  // The idle timeout ends a session that waits for its client to say something; TCP's ends one that
-  // waits for its client to take what it was sent, which no other timeout does. Where the server's
-  // system has none, setting it would fill the server's log.
-  private static final String TIMEOUTS =
-      """
-      set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true),
-        set_config('idle_in_transaction_session_timeout', ?, true),
-        set_config('tcp_user_timeout', CASE WHEN version() LIKE '%linux%' THEN ? ELSE '0' END, true)""";
 
   private final DataSource dataSource;
   private final TxOptions options;
@@ -217,62 +207,9 @@ final class Attempts<T, R> {
 
     private RoundTrip opening(Connection connection) {
       RoundTrip trip = new RoundTrip(connection, !apart);
-      trip.meaning(SqlFault::ofStandby, settings -> identity = begin(settings).list());
+      Opening opening = new Opening(options, deadline, lookup != null);
+      trip.meaning(SqlFault::ofStandby, settings -> identity = opening.addTo(settings).list());
       return trip;
-    }
-
-    /**
-     * All settings travel in one round trip with BEGIN, and end with the transaction. With a lookup
-     * the transaction's identity is fetched along with them: it tells later whether the server has
-     * finished with the transaction.
-     */
-    private Rows<Optional<Suspect>> begin(RoundTrip trip) {
-      long statementMs = atMost(options.statementTimeout());
-      String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
-      String statementTimeout = String.valueOf(statementMs);
-      String idleTimeout = String.valueOf(atMost(options.idleTimeout()));
-      trip.update(
-          "SET TRANSACTION ISOLATION LEVEL "
-              + options.isolation().sql()
-              + (options.readOnly() ? " READ ONLY" : " READ WRITE"));
-      if (lookup == null && options.isolation() != Isolation.READ_COMMITTED) {
-        return setLocal(trip, lockTimeout, statementTimeout, idleTimeout);
-      }
-      return trip.query(
-          prologue(),
-          row -> lookup == null ? Optional.empty() : Optional.of(Suspect.from(row)),
-          lockTimeout,
-          statementTimeout,
-          idleTimeout,
-          idleTimeout);
-    }
-
-    private long atMost(Duration timeout) {
-      return Math.max(1, deadline.orSooner(timeout).toMillis());
-    }
-
-    /**
-     * Without a SELECT, which would take the transaction's snapshot: work that locks first and
-     * reads then would read what was there before it had the lock.
-     */
-    private Rows<Optional<Suspect>> setLocal(
-        RoundTrip trip, String lockTimeout, String statementTimeout, String idleTimeout) {
-      if (options.pointLookups()) {
-        PointLookups.SETTINGS.forEach(
-            one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
-      }
-      trip.update("SET LOCAL lock_timeout = " + lockTimeout);
-      trip.update("SET LOCAL idle_in_transaction_session_timeout = " + idleTimeout);
-      trip.update("SET LOCAL tcp_user_timeout = " + idleTimeout);
-      return trip.query(
-          "SET LOCAL statement_timeout = " + statementTimeout, row -> Optional.empty());
-    }
-
-    private String prologue() {
-      return "SELECT "
-          + (lookup == null ? "" : CommitDoubt.IDENTITY + ", ")
-          + TIMEOUTS
-          + (options.pointLookups() ? ", " + PointLookups.ON : "");
     }
 
     private T commit(Connection connection, Watchdog guard, Exchange exchange, T result)

@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
@@ -17,10 +18,12 @@ public final class HintListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HintListener.class);
   private static final int WAIT_MS = 200;
   private static final long PAUSE_NANOS = 1_000_000_000L;
+  private static final int ANSWER_WITHIN_SECONDS = 5;
 
   private final Optional<DataSource> source;
   private final String channel;
   private final Runnable hint;
+  private final Duration checkEvery;
   private final Thread thread;
   private volatile boolean stopping;
 
@@ -32,12 +35,25 @@ public final class HintListener implements AutoCloseable {
    */
   public HintListener(
       Optional<DataSource> source, String channel, String threadName, Runnable hint) {
+    this(source, channel, threadName, hint, Duration.ofSeconds(30));
+  }
+
+  /**
+   * @param checkEvery how often the server is asked whether it is still there
+   */
+  HintListener(
+      Optional<DataSource> source,
+      String channel,
+      String threadName,
+      Runnable hint,
+      Duration checkEvery) {
     if (!channel.matches("[a-z_]+")) {
       throw new IllegalArgumentException("A channel is a plain name");
     }
     this.source = source;
     this.channel = channel;
     this.hint = hint;
+    this.checkEvery = checkEvery;
     this.thread = new Thread(this::run, threadName);
     thread.setDaemon(true);
   }
@@ -66,13 +82,25 @@ public final class HintListener implements AutoCloseable {
       statement.execute("LISTEN " + channel);
       // What came while there was no connection.
       hint.run();
+      long checkedNanos = System.nanoTime();
       while (!stopping) {
         // Asks the socket, not the server.
         if (PgDriver.awaitNotification(connection, WAIT_MS)) {
           hint.run();
         }
+        if (System.nanoTime() - checkedNanos > checkEvery.toNanos()) {
+          requireAnswer(connection);
+          checkedNanos = System.nanoTime();
+        }
       }
       statement.execute("UNLISTEN " + channel);
+    }
+  }
+
+  /** A network that swallows packets, or a machine that is gone, would be listened to for hours. */
+  private static void requireAnswer(Connection connection) throws SQLException {
+    if (!connection.isValid(ANSWER_WITHIN_SECONDS)) {
+      throw new SQLException("The server does not answer");
     }
   }
 

@@ -54,7 +54,6 @@ class SessionStateTest {
             "off",
             "off",
             "0",
-            "2345ms",
             "2345ms");
     assertThat(session()).isEqualTo(before);
   }
@@ -69,7 +68,7 @@ class SessionStateTest {
         transactor.call(writing, SessionStateTest::settings, connection -> Optional.empty());
 
     assertThat(inside)
-        .startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0", "5s", "5s");
+        .startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0", "5s");
     assertThat(session()).isEqualTo(before);
   }
 

@@ -119,6 +119,14 @@ final class Database implements AutoCloseable {
     return source;
   }
 
+  /**
+   * The server at the other end of some connection takes no writes: it is a standby, or was the
+   * primary once. The others lead there as well, and must not be handed out again.
+   */
+  void forgetConnections() {
+    pool.getHikariPoolMXBean().softEvictConnections();
+  }
+
   /** How many connections the pool has at most. */
   int poolSize() {
     return pool.getMaximumPoolSize();
@@ -131,6 +139,8 @@ final class Database implements AutoCloseable {
   DatabaseStatus status() throws SQLException {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
+      // A silent network would not bring the request to cancel there either.
+      connection.setNetworkTimeout(Runnable::run, 2_000 * STATUS_TIMEOUT_SECONDS);
       statement.setQueryTimeout(STATUS_TIMEOUT_SECONDS);
       try (ResultSet row = statement.executeQuery(READ_STATUS)) {
         row.next();

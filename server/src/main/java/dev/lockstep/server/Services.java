@@ -36,6 +36,7 @@ import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.schedule.Scheduling;
 import dev.lockstep.server.stream.Streams;
 import dev.lockstep.server.visitor.Visitors;
+import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
 import dev.lockstep.tx.TxOptions;
@@ -64,6 +65,9 @@ final class Services implements AutoCloseable {
   /** In a rush: fewer transactions, and nobody who buys over HTTP notices. */
   private static final Duration GATHER = Duration.ofMillis(5);
 
+  /** Nothing of ours computes for long in a transaction; below the time others wait for a lock. */
+  private static final Duration IDLE_TIMEOUT = Duration.ofMillis(2_500);
+
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
@@ -89,10 +93,13 @@ final class Services implements AutoCloseable {
       Transactor transactor =
           new Transactor(
               database.dataSource(),
-              TxOptions.DEFAULT,
+              TxOptions.DEFAULT.withIdleTimeout(IDLE_TIMEOUT),
               attempt -> {
                 figures.onAttempt(attempt);
                 counting.onAttempt(attempt);
+                if (attempt.fault().filter(SqlFault.READ_ONLY::equals).isPresent()) {
+                  database.forgetConnections();
+                }
               });
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));

@@ -121,6 +121,24 @@ final class ServerProcess implements AutoCloseable {
     awaitExit();
   }
 
+  /** SIGSTOP: it stands still in the middle of whatever it does. */
+  void pause() throws IOException, InterruptedException {
+    signal("STOP");
+  }
+
+  /** SIGCONT. */
+  void resume() throws IOException, InterruptedException {
+    signal("CONT");
+  }
+
+  private void signal(String signal) throws IOException, InterruptedException {
+    // Through the shell, whose kill is built in: small systems have no such program.
+    int exit = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).start().waitFor();
+    if (exit != 0) {
+      throw new AssertionError("could not send SIG" + signal);
+    }
+  }
+
   static HttpResponse<String> get(String url) throws IOException, InterruptedException {
     return HttpClient.newHttpClient()
         .send(
@@ -151,6 +169,14 @@ final class ServerProcess implements AutoCloseable {
   @Override
   public void close() throws IOException {
     process.toHandle().destroy();
+    if (process.isAlive()) {
+      try {
+        // One that is paused would not hear of it.
+        resume();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
     try {
       awaitExit();
     } catch (InterruptedException e) {

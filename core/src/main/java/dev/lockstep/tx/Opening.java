@@ -1,0 +1,84 @@
+package dev.lockstep.tx;
+
+import dev.lockstep.tx.CommitDoubt.Suspect;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What a transaction begins with: its settings, which travel in one round trip with BEGIN and end
+ * with the transaction.
+ */
+final class Opening {
+  // The idle timeout ends a session that waits for its client to say something; TCP's ends one that
+  // waits for its client to take what it was sent, which no other timeout does. Where the server's
+  // system has none, setting it would fill the server's log.
+  private static final String TIMEOUTS =
+      """
+      set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true),
+        set_config('idle_in_transaction_session_timeout', ?, true),
+        set_config('tcp_user_timeout', CASE WHEN version() LIKE '%linux%' THEN ? ELSE '0' END, true)""";
+
+  private final TxOptions options;
+  private final Deadline deadline;
+  private final boolean identified;
+
+  /**
+   * @param identified also fetch the transaction's identity: it tells later whether the server has
+   *     finished with the transaction
+   */
+  Opening(TxOptions options, Deadline deadline, boolean identified) {
+    this.options = options;
+    this.deadline = deadline;
+    this.identified = identified;
+  }
+
+  /** The row is there when the trip was sent, with an identity in it if that was asked for. */
+  Rows<Optional<Suspect>> addTo(RoundTrip trip) {
+    long statementMs = atMost(options.statementTimeout());
+    String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
+    String statementTimeout = String.valueOf(statementMs);
+    String idleTimeout = String.valueOf(atMost(options.idleTimeout()));
+    trip.update(
+        "SET TRANSACTION ISOLATION LEVEL "
+            + options.isolation().sql()
+            + (options.readOnly() ? " READ ONLY" : " READ WRITE"));
+    if (!identified && options.isolation() != Isolation.READ_COMMITTED) {
+      return setLocal(trip, lockTimeout, statementTimeout, idleTimeout);
+    }
+    return trip.query(
+        prologue(),
+        row -> identified ? Optional.of(Suspect.from(row)) : Optional.empty(),
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        idleTimeout);
+  }
+
+  private long atMost(Duration timeout) {
+    return Math.max(1, deadline.orSooner(timeout).toMillis());
+  }
+
+  /**
+   * Without a SELECT, which would take the transaction's snapshot: work that locks first and reads
+   * then would read what was there before it had the lock.
+   */
+  private Rows<Optional<Suspect>> setLocal(
+      RoundTrip trip, String lockTimeout, String statementTimeout, String idleTimeout) {
+    if (options.pointLookups()) {
+      PointLookups.SETTINGS.forEach(
+          one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
+    }
+    trip.update("SET LOCAL lock_timeout = " + lockTimeout);
+    trip.update("SET LOCAL idle_in_transaction_session_timeout = " + idleTimeout);
+    trip.update("SET LOCAL tcp_user_timeout = " + idleTimeout);
+    return trip.query("SET LOCAL statement_timeout = " + statementTimeout, row -> Optional.empty());
+  }
+
+  private String prologue() {
+    return "SELECT "
+        + (identified ? CommitDoubt.IDENTITY + ", " : "")
+        + TIMEOUTS
+        + (options.pointLookups() ? ", " + PointLookups.ON : "");
+  }
+}
