@@ -39,9 +39,6 @@ final class CommitDoubt<T> {
                   THEN pg_xact_status(?::text::xid8) = 'committed'
                   ELSE false END
       """;
-  // A standby may lag: what it does not show may be committed all the same.
-  private static final String IS_STANDBY = "SELECT pg_is_in_recovery()";
-
   private static final long FIRST_PAUSE_NANOS = 1_000_000;
   private static final long MAX_PAUSE_NANOS = 250_000_000;
 
@@ -137,7 +134,8 @@ final class CommitDoubt<T> {
       ours = true;
       // Each question must see what was committed before it was asked, whatever the pool's default.
       connection.setAutoCommit(true);
-      Status status = status(connection);
+      HandedOut.requirePrimary(connection);
+      Status status = suspect == null ? Status.ENDED : status(connection, suspect);
       return new Inquiry<>(
           status, status == Status.RUNNING ? Optional.empty() : lookup.find(connection));
     } finally {
@@ -146,22 +144,6 @@ final class CommitDoubt<T> {
         HandedOut.restoreAutoCommit(connection, autoCommit);
       }
       HandedOut.close(connection);
-    }
-  }
-
-  private Status status(Connection connection) throws SQLException {
-    if (isStandby(connection)) {
-      // The pool must not hand it out again while a primary is wanted.
-      HandedOut.discard(connection);
-      throw SqlFault.standby(null);
-    }
-    return suspect == null ? Status.ENDED : status(connection, suspect);
-  }
-
-  private static boolean isStandby(Connection connection) throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(IS_STANDBY);
-        ResultSet row = statement.executeQuery()) {
-      return row.next() && row.getBoolean(1);
     }
   }
 

@@ -1,7 +1,9 @@
 package dev.lockstep.tx;
 
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,5 +64,23 @@ final class HandedOut {
     } catch (SQLException | RuntimeException e) {
       log.warn("Could not abort a connection that is of no use any more", e);
     }
+  }
+
+  /**
+   * Refuses a connection to a standby, and ends it, so that its pool does not hand it out again. A
+   * standby may lag: what it does not have yet may have been committed all the same.
+   *
+   * @throws SQLException as {@link SqlFault#READ_ONLY}
+   */
+  static void requirePrimary(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("SELECT pg_is_in_recovery()")) {
+      row.next();
+      if (!row.getBoolean(1)) {
+        return;
+      }
+    }
+    discard(connection);
+    throw SqlFault.standby("The server is a standby, and may not know yet", null);
   }
 }

@@ -31,6 +31,7 @@ public enum SqlFault {
   OTHER;
 
   private static final String IDLE_IN_TRANSACTION = "25P03";
+  private static final String STANDBY = "25006";
 
   /** Of a conflict that we found ourselves. */
   static final String CONFLICT = "40001";
@@ -67,12 +68,14 @@ public enum SqlFault {
    * @return null: nothing of the kind
    */
   static @Nullable SQLException ofStandby(SQLException thrown) {
-    return "0A000".equals(thrown.getSQLState()) ? standby(thrown) : null;
+    return "0A000".equals(thrown.getSQLState())
+        ? standby("The server is a standby", thrown)
+        : null;
   }
 
-  /** The fault of a server that is a standby where only a primary can tell. */
-  static SQLException standby(@Nullable Throwable because) {
-    return new SQLException("The server is a standby", "25006", because);
+  /** A server that is a standby was found where the primary was wanted. */
+  static SQLException standby(String message, @Nullable SQLException cause) {
+    return new SQLException(message, STANDBY, cause);
   }
 
   /** Whether a driver refuses a call because a transaction is in progress: 25001. */
@@ -172,7 +175,7 @@ public enum SqlFault {
       case "55P03" -> LOCK_TIMEOUT;
       case "57014", "25P04" -> CANCELLED;
       case "57P01", "57P02", "57P03", "57P05", IDLE_IN_TRANSACTION, "53300" -> UNAVAILABLE;
-      case "25006" -> READ_ONLY;
+      case STANDBY -> READ_ONLY;
       default -> ofClass(state.substring(0, 2));
     };
   }

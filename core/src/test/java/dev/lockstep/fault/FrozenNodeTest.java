@@ -12,6 +12,7 @@ import dev.lockstep.testkit.ChildJvm;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.LockTimeout;
+import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
 import java.util.OptionalInt;
@@ -33,11 +34,14 @@ class FrozenNodeTest {
 
   @BeforeAll
   static void whatAllWant() {
-    Transactor transactor = new Transactor(database.dataSource());
+    makeWhatAllWant(new Transactor(database.dataSource()));
+  }
+
+  static void makeWhatAllWant(Transactor transactor) {
     try (Holds holds = new Holds(transactor);
         Ledger ledger = new Ledger(transactor)) {
       holds.createScope(FrozenNode.SCOPE, OptionalInt.empty());
-      holds.createPools(FrozenNode.SCOPE, List.of(NewPool.counted(FrozenNode.POOL, 100)));
+      holds.createPools(FrozenNode.SCOPE, List.of(NewPool.counted(FrozenNode.POOL, 1_000_000)));
       ledger.openBook(FrozenNode.BOOK);
       ledger.openAccounts(
           FrozenNode.BOOK,
@@ -46,7 +50,11 @@ class FrozenNodeTest {
               new NewAccount(FrozenNode.TO, "to", "JPY", OptionalLong.empty())));
     }
     new Outbox(transactor).define(FrozenNode.EVENT.stream(), List.of(), "test");
-    database.execute("CREATE TABLE item (id int PRIMARY KEY, n int); INSERT INTO item VALUES (1, 0)");
+    transactor.run(
+        c -> {
+          Sql.execute(c, "CREATE TABLE item (id int PRIMARY KEY, n int)");
+          Sql.execute(c, "INSERT INTO item VALUES (1, 0)");
+        });
   }
 
   /** Their transactions are bounded below the lock timeout: nobody even hears of it. */
