@@ -153,7 +153,8 @@ class MoneyThatDoesNotAgreeTest {
     String intent = payment(waiting);
     server
         .database()
-        .execute("UPDATE gateway.intent SET amount = 1, status = 3 WHERE id = '%s'".formatted(intent));
+        .execute(
+            "UPDATE gateway.intent SET amount = 1, status = 3 WHERE id = '%s'".formatted(intent));
 
     lookAt(waiting);
 

@@ -39,7 +39,9 @@ class SlowProviderTest {
     assertThat(refund(bought).expect(202).getString("status")).isEqualTo("refunding");
     awaitLooks(bought, 3);
     assertThat(status(bought)).isEqualTo("refunding");
-    assertThat(stock(campaign).getInteger("sold")).as("goods come back with the money").isEqualTo(1);
+    assertThat(stock(campaign).getInteger("sold"))
+        .as("goods come back with the money")
+        .isEqualTo(1);
     assertThat(refunds(bought)).hasSize(1);
 
     settleRefund(bought, "succeeded");
@@ -175,8 +177,7 @@ class SlowProviderTest {
   private static Reply buy(String campaign, String card) throws Exception {
     return server
         .service()
-        .post(
-            "/v1/campaigns/" + campaign + "/purchases", "k", order("alice", card, sku("A", 1)));
+        .post("/v1/campaigns/" + campaign + "/purchases", "k", order("alice", card, sku("A", 1)));
   }
 
   private static Reply refund(JsonObject purchase) throws Exception {
@@ -240,8 +241,7 @@ class SlowProviderTest {
     return server
         .database()
         .queryLong(
-            "SELECT looks FROM lockstep_server.purchase WHERE id = '%s'"
-                .formatted(uuid(purchase)));
+            "SELECT looks FROM lockstep_server.purchase WHERE id = '%s'".formatted(uuid(purchase)));
   }
 
   private static JsonObject stock(String campaign) throws Exception {

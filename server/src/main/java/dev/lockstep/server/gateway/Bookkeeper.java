@@ -106,10 +106,7 @@ final class Bookkeeper implements AutoCloseable {
 
   Future<Answer> refunds(Page page, @Nullable String intent) {
     return read(c ->
-            expand(
-                c,
-                IntentRows.refundPage(c, Optional.ofNullable(intent), page),
-                page.expanded()))
+            expand(c, IntentRows.refundPage(c, Optional.ofNullable(intent), page), page.expanded()))
         .map(rows -> list("/v1/refunds", rows, page, one -> one));
   }
 
@@ -149,8 +146,7 @@ final class Bookkeeper implements AutoCloseable {
                 refund.isEmpty()
                     ? Future.succeededFuture(Answer.of(StripeError.noSuch("refund", id, "id")))
                     : submit(
-                        Ask.ofOurOwn(
-                            new Command.SettleRefund(id, refund.get().intent(), to))));
+                        Ask.ofOurOwn(new Command.SettleRefund(id, refund.get().intent(), to))));
   }
 
   @Override

@@ -48,9 +48,7 @@ final class FaultsJson {
               wait(json, "lateByMs"),
               rate(json, "idempotencyErrorRate")),
           new Webhooks(
-              rate(json, "duplicateRate"),
-              wait(json, "webhookDelayMs"),
-              rate(json, "reorderRate")),
+              rate(json, "duplicateRate"), wait(json, "webhookDelayMs"), rate(json, "reorderRate")),
           new Delays(rate(json, "processingRate"), rate(json, "pendingRefundRate")));
     } catch (DecodeException | ClassCastException e) {
       throw new IllegalArgumentException("faults are one JSON object of numbers", e);

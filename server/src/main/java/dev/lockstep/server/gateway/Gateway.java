@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * or canceled. Events are posted, signed, until the receiver answers 2xx: at least once, in any
  * order, across restarts.
  *
- * <p><b>Needs</b> the server's migrations named {@code gateway}. The Vert.x instance and the
- * data source stay the caller's. Several gateways may share a database.
+ * <p><b>Needs</b> the server's migrations named {@code gateway}. The Vert.x instance and the data
+ * source stay the caller's. Several gateways may share a database.
  *
  * <p>Thread-safe. {@link #close} answers what is under way, in bounded time, and may block: not to
  * be called on an event loop.

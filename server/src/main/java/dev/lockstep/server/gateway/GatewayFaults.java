@@ -22,8 +22,7 @@ public record GatewayFaults(
       new GatewayFaults(Duration.ZERO, 0, Answers.NONE, Webhooks.NONE);
 
   /** Without delays. */
-  public GatewayFaults(
-      Duration latency, double declineRate, Answers answers, Webhooks webhooks) {
+  public GatewayFaults(Duration latency, double declineRate, Answers answers, Webhooks webhooks) {
     this(latency, declineRate, answers, webhooks, Delays.NONE);
   }
 

@@ -101,8 +101,8 @@ final class IntentRows {
   }
 
   /** The newest that have all of this in their metadata, and an id that is not below. */
-  static List<Intent> search(
-      Connection connection, String fromId, JsonObject metadata, int limit) throws SQLException {
+  static List<Intent> search(Connection connection, String fromId, JsonObject metadata, int limit)
+      throws SQLException {
     return query(connection, WITH_METADATA, IntentRows::read, fromId, metadata.encode(), limit);
   }
 

@@ -44,8 +44,7 @@ record Page(
   /** Whether the request wants this in full: {@code expand[]} or {@code expand[0]}. */
   static boolean isExpanded(HttpServerRequest request, String field) {
     return request.params().entries().stream()
-        .anyMatch(
-            param -> param.getKey().startsWith("expand[") && param.getValue().equals(field));
+        .anyMatch(param -> param.getKey().startsWith("expand[") && param.getValue().equals(field));
   }
 
   private static Optional<Instant> seconds(HttpServerRequest request, String name) {

@@ -43,8 +43,7 @@ final class IntentSearch {
     return found.stream()
         .min(
             Comparator.comparingInt(IntentSearch::rank)
-                .thenComparing(
-                    intent -> intent.getCreated() == null ? 0 : intent.getCreated()));
+                .thenComparing(intent -> intent.getCreated() == null ? 0 : intent.getCreated()));
   }
 
   private static int rank(PaymentIntent intent) {
@@ -75,8 +74,7 @@ final class IntentSearch {
     try {
       String after = null;
       for (int page = 0; page < MAX_PAGES; page++) {
-        PaymentIntentListParams.Builder params =
-            PaymentIntentListParams.builder().setLimit(PAGE);
+        PaymentIntentListParams.Builder params = PaymentIntentListParams.builder().setLimit(PAGE);
         if (after != null) {
           params.setStartingAfter(after);
         }

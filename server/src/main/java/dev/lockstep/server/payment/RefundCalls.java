@@ -106,8 +106,7 @@ final class RefundCalls {
       return failed;
     }
     try {
-      Refund made =
-          create(asked, new PaymentKey(asked.key().value() + "-" + (undone.size() + 1)));
+      Refund made = create(asked, new PaymentKey(asked.key().value() + "-" + (undone.size() + 1)));
       return isDone(made, asked)
           ? new Refunded(made.getId(), asked.amount())
           : of(made, undone.size() + 1);

@@ -208,8 +208,7 @@ final class PurchaseTable {
   }
 
   /** Writes down which payment is a purchase's own, while it is not known how that ends. */
-  static void know(Connection connection, Purchase purchase, IntentId intent)
-      throws SQLException {
+  static void know(Connection connection, Purchase purchase, IntentId intent) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(KNOW, intent.value(), purchase.id().campaign(), purchase.id().value());
     trip.send();

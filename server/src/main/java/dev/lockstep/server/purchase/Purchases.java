@@ -123,8 +123,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     StepCompanion companion = new StepCompanion(timings.lookAfter(), listener);
     this.store = new PurchaseStore(transactor, workers);
     this.mismatches = new Mismatches(transactor, workers, listener);
-    this.refunds =
-        new Refunds(transactor, workers, payments, holds, companion, mismatches, store);
+    this.refunds = new Refunds(transactor, workers, payments, holds, companion, mismatches, store);
     UnderWay underWay = new UnderWay();
     this.saga =
         new Saga(

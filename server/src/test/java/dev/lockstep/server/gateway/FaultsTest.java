@@ -120,8 +120,7 @@ class FaultsTest {
   void aProcessingIntentIsNotCanceledUntilItsBankHasSaidNo() throws StripeException {
     StripeClient stripe = gateway.client();
     faults(GatewayFaults.NONE.withDelays(Delays.processing(1)));
-    String intent =
-        stripe.v1().paymentIntents().create(TestGateway.paying("pm_card_visa")).getId();
+    String intent = stripe.v1().paymentIntents().create(TestGateway.paying("pm_card_visa")).getId();
     assertThat(stripe.v1().paymentIntents().retrieve(intent).getStatus()).isEqualTo("processing");
     assertThatThrownBy(() -> stripe.v1().paymentIntents().cancel(intent))
         .isInstanceOf(StripeException.class);
@@ -136,8 +135,7 @@ class FaultsTest {
   @CsvSource({"succeeded, 500", "failed, 0", "canceled, 0"})
   void aPendingRefundComesToSomethingOnce(String outcome, long refunded) throws StripeException {
     StripeClient stripe = gateway.client();
-    String intent =
-        stripe.v1().paymentIntents().create(TestGateway.paying("pm_card_visa")).getId();
+    String intent = stripe.v1().paymentIntents().create(TestGateway.paying("pm_card_visa")).getId();
     faults(GatewayFaults.NONE.withDelays(Delays.pendingRefunds(1)));
     RefundCreateParams all = RefundCreateParams.builder().setPaymentIntent(intent).build();
     Refund refund = stripe.v1().refunds().create(all);

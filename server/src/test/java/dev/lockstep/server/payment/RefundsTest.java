@@ -24,7 +24,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A refund is done when the provider says that the money went back, and cancelling is asked anew. */
+/**
+ * A refund is done when the provider says that the money went back, and cancelling is asked anew.
+ */
 class RefundsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
@@ -105,7 +107,7 @@ class RefundsTest {
     database.execute(
         """
         INSERT INTO gateway.refund (id, intent, amount, currency, metadata, created_at)
-          VALUES ('re_0', '%1$s', 200, 'jpy', '{}', now());
+          VALUES ('re_00000000x', '%1$s', 200, 'jpy', '{}', now());
         UPDATE gateway.intent SET refunded = 200 WHERE id = '%1$s'"""
             .formatted(intent));
     assertThat(refund(intent)).isEqualTo(new AlreadyRefunded(intent));
