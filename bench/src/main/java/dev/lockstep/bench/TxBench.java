@@ -135,8 +135,7 @@ final class TxBench {
     @Override
     public Trace trace(Integer id, List<Long> values) {
       long last = values.get(values.size() - 1);
-      return new Trace.Rows(
-          connection -> lock(Exchange.within(connection), id, List.of()) >= last);
+      return new Trace.Rows(connection -> lock(Exchange.within(connection), id, List.of()) >= last);
     }
   }
 }

@@ -23,10 +23,10 @@ import org.slf4j.LoggerFactory;
  * Checks that every record of a scope's stock agrees with every other, in snapshots, so that a sale
  * under way is never mistaken for an error; and pauses the pools where they do not.
  *
- * <p>Scopes are checked one after the other. A small one is compared in one REPEATABLE READ snapshot,
- * a large one in slices of some thousand rows, each a short snapshot of its own: see {@link
- * HoldSlices} for how sums hold while what is summed changes. After each slice it rests for as long:
- * those who sell meanwhile have half a core less at most, and VACUUM is not kept back.
+ * <p>Scopes are checked one after the other. A small one is compared in one REPEATABLE READ
+ * snapshot, a large one in slices of some thousand rows, each a short snapshot of its own: see
+ * {@link HoldSlices} for how sums hold while what is summed changes. After each slice it rests for
+ * as long: those who sell meanwhile have half a core less at most, and VACUUM is not kept back.
  *
  * <p>{@link #checkChanged} looks at pools that have changed since the last check, and of a large
  * scope only at the audit rows written since, with the holds they are about; what a hand changed
@@ -156,15 +156,11 @@ public final class Audit {
   }
 
   private AuditReport check(boolean everything, Consumer<AuditReport> progress) {
-    Begun begun =
-        transactor.call(Slices.SNAPSHOT, connection -> begin(connection, everything));
+    Begun begun = transactor.call(Slices.SNAPSHOT, connection -> begin(connection, everything));
     Tally tally = new Tally(begun.at());
     AtomicLong done = new AtomicLong();
     Slices slices =
-        new Slices(
-            transactor,
-            page,
-            () -> progress.accept(tally.report(done.incrementAndGet())));
+        new Slices(transactor, page, () -> progress.accept(tally.report(done.incrementAndGet())));
     List<RuntimeException> failures = new ArrayList<>();
     for (Scope scope : begun.scopes()) {
       try {
@@ -192,8 +188,7 @@ public final class Audit {
     if (scope.size() <= smallScope) {
       return slices.whole(connection -> look(connection, scope.id(), everything));
     }
-    List<PoolFacts> pools =
-        slices.whole(connection -> pools(connection, scope.id(), everything));
+    List<PoolFacts> pools = slices.whole(connection -> pools(connection, scope.id(), everything));
     LargeScope large = new LargeScope(slices, scope.id(), pools);
     return new Found(pools, everything ? large.everything() : large.changed());
   }
@@ -228,8 +223,7 @@ public final class Audit {
       throws SQLException {
     List<PoolFacts> pools = pools(connection, scope, everything);
     return new Found(
-        pools,
-        pools.isEmpty() ? List.of() : new ScopeCheck(scope, pools).violations(connection));
+        pools, pools.isEmpty() ? List.of() : new ScopeCheck(scope, pools).violations(connection));
   }
 
   private static List<PoolFacts> pools(Connection connection, long scope, boolean everything)

@@ -9,9 +9,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs a check that takes long as many short ones: each in a snapshot of its own, followed by a rest
- * of the same length, so that those who sell meanwhile have half a core less at most and VACUUM is
- * never kept back for long.
+ * Runs a check that takes long as many short ones: each in a snapshot of its own, followed by a
+ * rest of the same length, so that those who sell meanwhile have half a core less at most and
+ * VACUUM is never kept back for long.
  *
  * @param page rows of a slice
  * @param passed called after each, before the rest

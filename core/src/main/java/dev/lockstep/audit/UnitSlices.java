@@ -11,8 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The units of a scope, some thousands at a time. Each is compared with its hold and its pool in one
- * snapshot, and needs no other: that every unit of a live hold is its own is seen from the holds.
+ * The units of a scope, some thousands at a time. Each is compared with its hold and its pool in
+ * one snapshot, and needs no other: that every unit of a live hold is its own is seen from the
+ * holds.
  */
 final class UnitSlices {
   private static final String NEXT =
@@ -68,8 +69,7 @@ final class UnitSlices {
     for (PoolFacts pool : pools) {
       String fault =
           faultOf(
-              pool,
-              counts.getOrDefault(pool.pool(), new Counts(pool.pool(), 0, 0, 0, 0, 0, 0)));
+              pool, counts.getOrDefault(pool.pool(), new Counts(pool.pool(), 0, 0, 0, 0, 0, 0)));
       if (!fault.isEmpty()) {
         found.add(new Violation(Check.UNITS, scope, pool.pool(), fault));
       }

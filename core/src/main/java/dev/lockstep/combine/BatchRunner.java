@@ -28,7 +28,9 @@ interface BatchRunner<K, Q, A> {
     return true;
   }
 
-  /** Runs the operation in one transaction per batch; a doubtful COMMIT is looked up by its trace. */
+  /**
+   * Runs the operation in one transaction per batch; a doubtful COMMIT is looked up by its trace.
+   */
   record InTransaction<K, Q, S, P, A>(
       Transactor transactor,
       Combined<K, Q, S, P, A> operation,

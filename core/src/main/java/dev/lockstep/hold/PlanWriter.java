@@ -167,8 +167,7 @@ final class PlanWriter {
   void writeUnread(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.guarded(
-        this::orLookAgain,
-        guarded -> addTo(guarded, () -> Timely.require(guarded, plan.now())));
+        this::orLookAgain, guarded -> addTo(guarded, () -> Timely.require(guarded, plan.now())));
     exchange.only(trip);
   }
 

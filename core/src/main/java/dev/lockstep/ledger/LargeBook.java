@@ -16,8 +16,8 @@ import java.util.function.LongConsumer;
 
 /**
  * The entries of a book that has too many for one short snapshot: pieces of accounts, some thousand
- * entries at a time. Entries never change, so each slice may have a snapshot of its own; an entry is
- * compared with the one before it and with its transfer, an account with its last.
+ * entries at a time. Entries never change, so each slice may have a snapshot of its own; an entry
+ * is compared with the one before it and with its transfer, an account with its last.
  */
 final class LargeBook {
   private static final int ACCOUNTS = 1_000;
@@ -187,8 +187,7 @@ final class LargeBook {
       add(
           Check.ENTRY_CHAIN,
           account,
-          "Entry %d does not begin where the one before it ended."
-              .formatted(piece.firstBroken()));
+          "Entry %d does not begin where the one before it ended.".formatted(piece.firstBroken()));
     }
     if (upTo < account.version() && piece.last() == upTo) {
       return Optional.of(account.at(piece.last(), piece.balance(), piece.pending()));

@@ -286,8 +286,7 @@ public final class Ledger implements AutoCloseable {
     return new AsOf(book, account, List.of(after, upTo))
         .read(
             transactor,
-            connection ->
-                LedgerQueries.statement(connection, book, account, after, upTo, limit));
+            connection -> LedgerQueries.statement(connection, book, account, after, upTo, limit));
   }
 
   /** What a book's accounts have and owe, by currency. */
@@ -298,7 +297,8 @@ public final class Ledger implements AutoCloseable {
   /**
    * Compares accounts, entries and transfers with each other, as far as they have changed since the
    * last check that found nothing wrong, a large book in several snapshots. Locks nothing; several
-   * nodes may check at once. It rests as long as it looks, so that others have most of the processor.
+   * nodes may check at once. It rests as long as it looks, so that others have most of the
+   * processor.
    */
   public LedgerReport checkChanged() {
     return LedgerCheck.check(transactor, false, soFar -> {});

@@ -158,8 +158,7 @@ final class LedgerCheck {
   private final long[] counted = new long[2];
   private LedgerSlices slices;
 
-  private LedgerCheck(
-      Transactor transactor, boolean everything, Consumer<LedgerReport> progress) {
+  private LedgerCheck(Transactor transactor, boolean everything, Consumer<LedgerReport> progress) {
     this.transactor = transactor;
     this.snapshot = SNAPSHOT.withLockTimeout(transactor.defaults().lockTimeout());
     this.everything = everything;
@@ -217,8 +216,7 @@ final class LedgerCheck {
       }
     }
     Rounds<List<Long>> rounds = new Rounds<>();
-    rounds.each(
-        portions, books -> large.contains(books.get(0)) ? lookAtLarge(books) : look(books));
+    rounds.each(portions, books -> large.contains(books.get(0)) ? lookAtLarge(books) : look(books));
     return report(begun.at());
   }
 

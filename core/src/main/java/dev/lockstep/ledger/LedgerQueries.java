@@ -193,12 +193,7 @@ final class LedgerQueries {
   }
 
   static Statement statement(
-      Connection connection,
-      BookId book,
-      AccountId account,
-      Instant after,
-      Instant upTo,
-      int limit)
+      Connection connection, BookId book, AccountId account, Instant after, Instant upTo, int limit)
       throws SQLException {
     Optional<Entry> first = entryAt(connection, book, account, after);
     Optional<Entry> last = entryAt(connection, book, account, upTo);

@@ -7,8 +7,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs a check that takes long as many short ones: each in a snapshot of its own, followed by a rest
- * of the same length.
+ * Runs a check that takes long as many short ones: each in a snapshot of its own, followed by a
+ * rest of the same length.
  *
  * @param options of a snapshot
  * @param page entries of a slice

@@ -25,7 +25,8 @@ import java.util.List;
  * other's way.
  */
 final class LoneMove {
-  // In V035__ledger_in_time.sql: locks both accounts ascending, and gives up at whatever it does not
+  // In V035__ledger_in_time.sql: locks both accounts ascending, and gives up at whatever it does
+  // not
   // expect, a late time included.
   private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 

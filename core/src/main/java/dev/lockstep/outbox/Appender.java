@@ -226,8 +226,7 @@ final class Appender implements LastWork<NewEvent> {
             SqlArray.texts(counts.keySet().stream().map(Key::key).toList()),
             SqlArray.bigints(counts.values()));
     Rows<Map.Entry<Integer, String>> ids =
-        trip.query(
-            IDS, row -> Map.entry(row.getInt(1), row.getString(2)), SqlArray.texts(names));
+        trip.query(IDS, row -> Map.entry(row.getInt(1), row.getString(2)), SqlArray.texts(names));
     trip.send();
     Map<Integer, String> byId = new HashMap<>();
     ids.list().forEach(id -> byId.put(id.getKey(), id.getValue()));

@@ -257,8 +257,7 @@ final class CursorTable {
     private final Rows<Integer> advanced;
     private final List<Rows<Changed>> changed = new ArrayList<>();
 
-    OfLease(
-        RoundTrip trip, Lease lease, String incarnation, List<Write> writes, long nowNanos) {
+    OfLease(RoundTrip trip, Lease lease, String incarnation, List<Write> writes, long nowNanos) {
       this.trip = trip;
       this.lease = lease;
       this.incarnation = incarnation;

@@ -101,8 +101,7 @@ final class Home {
   private static Optional<String> settled(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Found> found =
-        trip.query(
-            CHECK, row -> new Found(row.getString(1), row.getBoolean(2), row.getBoolean(3)));
+        trip.query(CHECK, row -> new Found(row.getString(1), row.getBoolean(2), row.getBoolean(3)));
     trip.send();
     Found one = found.list().get(0);
     if (!one.isHome()) {

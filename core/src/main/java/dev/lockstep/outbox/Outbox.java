@@ -302,7 +302,13 @@ public final class Outbox {
     maintain();
     Relay relay =
         new Relay(
-            transactor, home, source, config.partitions(), relayConfig, types, this::maintainQuietly);
+            transactor,
+            home,
+            source,
+            config.partitions(),
+            relayConfig,
+            types,
+            this::maintainQuietly);
     relay.start();
     return relay;
   }

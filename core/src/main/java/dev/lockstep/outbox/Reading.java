@@ -129,8 +129,7 @@ final class Reading {
         if (!isSame(backlog.incarnation())) {
           return;
         }
-        long bytes =
-            backlog.rows().stream().mapToLong(row -> row.event().content().size()).sum();
+        long bytes = backlog.rows().stream().mapToLong(row -> row.event().content().size()).sum();
         place.lane.offerBacklog(keys, backlog.rows(), maxRows, bytes < config.batchBytes());
       }
     }

@@ -48,8 +48,7 @@ public final class Relay implements AutoCloseable {
             task -> daemon("outbox-sink-" + number.incrementAndGet(), task));
     this.territory = new Territory(types, config, executor);
     CursorTable cursors = new CursorTable(transactor);
-    Reading reading =
-        new Reading(transactor, home, source, cursors, territory, config, executor);
+    Reading reading = new Reading(transactor, home, source, cursors, territory, config, executor);
     RelayLoop.Parts parts = new RelayLoop.Parts(cursors, territory, reading);
     this.loop = new RelayLoop(parts, config, executor, maintenance);
     this.shards = new Shards(transactor, config.shards(partitions), loop);

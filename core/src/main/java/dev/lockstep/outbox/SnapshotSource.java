@@ -120,7 +120,8 @@ final class SnapshotSource implements EventSource {
     }
     List<Batch> batches = new ArrayList<>();
     for (int i = 0; i < asks.size(); i++) {
-      Position after = after(asks.get(i).from(), reads.get(i), server.snapshot(), maxRows, maxBytes);
+      Position after =
+          after(asks.get(i).from(), reads.get(i), server.snapshot(), maxRows, maxBytes);
       batches.add(new Batch(reads.get(i), after));
     }
     return new Look(server.incarnation(), server.version(), batches);
@@ -218,8 +219,7 @@ final class SnapshotSource implements EventSource {
         String incarnation = row.getString(4);
         return new Row(
             ask,
-            new Server(
-                row.getLong(2), row.getString(3), incarnation == null ? "" : incarnation),
+            new Server(row.getLong(2), row.getString(3), incarnation == null ? "" : incarnation),
             null);
       }
       String ord = ords.once(row.getString(3));

@@ -177,8 +177,7 @@ final class Streams {
     Rows<SinkRow> sinks = trip.query(ALL_SINKS, Streams::sink);
     Rows<Map.Entry<At, Long>> orders =
         trip.query(
-            ALL_ORDERS,
-            row -> Map.entry(new At(row.getShort(1), row.getInt(2)), row.getLong(3)));
+            ALL_ORDERS, row -> Map.entry(new At(row.getShort(1), row.getInt(2)), row.getLong(3)));
     trip.send();
     Map<At, Long> ordered = new HashMap<>();
     orders.list().forEach(order -> ordered.put(order.getKey(), order.getValue()));

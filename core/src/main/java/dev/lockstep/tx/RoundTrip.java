@@ -33,8 +33,7 @@ public final class RoundTrip {
     @Nullable SQLException of(SQLException thrown);
   }
 
-  private record Statement(
-      String sql, List<Object> parameters, Rows<?> rows, Meaning meaning) {}
+  private record Statement(String sql, List<Object> parameters, Rows<?> rows, Meaning meaning) {}
 
   /**
    * A trip whose failure is always put down to the statement that failed: {@link #guarded}

@@ -62,15 +62,13 @@ public enum SqlFault {
   }
 
   /**
-   * What a server that is a standby says to SET TRANSACTION READ WRITE: it does not support that. Of
-   * any other statement the state means just what it says.
+   * What a server that is a standby says to SET TRANSACTION READ WRITE: it does not support that.
+   * Of any other statement the state means just what it says.
    *
    * @return null: nothing of the kind
    */
   static @Nullable SQLException ofStandby(SQLException thrown) {
-    return "0A000".equals(thrown.getSQLState())
-        ? standby("The server is a standby", thrown)
-        : null;
+    return "0A000".equals(thrown.getSQLState()) ? standby("The server is a standby", thrown) : null;
   }
 
   /** A server that is a standby was found where the primary was wanted. */

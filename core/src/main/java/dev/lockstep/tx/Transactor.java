@@ -71,8 +71,7 @@ public final class Transactor {
   public <T> T call(TxOptions options, TxWork<T> work) {
     Frame frame = current.get();
     return frame == null
-        ? fresh(
-            options, exchange -> work.run(exchange.connection()), null, Past.Telling.whole())
+        ? fresh(options, exchange -> work.run(exchange.connection()), null, Past.Telling.whole())
         : join(frame, options, work);
   }
 

@@ -10,11 +10,11 @@ import java.time.Duration;
  * @param readOnly refuses writes in the database
  * @param lockTimeout longest wait for one lock (3 s)
  * @param statementTimeout longest run of one statement (10 s)
- * @param idleTimeout longest time the server waits for the next statement (5 s), or for its answer to
- *     be taken; then it rolls back and ends the session. So a process that stops in the middle of a
- *     transaction, or a network that swallows packets, holds up others no longer than this. Work that
- *     computes for longer between two statements needs more. With less than the lockTimeout of the
- *     others these only wait.
+ * @param idleTimeout longest time the server waits for the next statement (5 s), or for its answer
+ *     to be taken; then it rolls back and ends the session. So a process that stops in the middle
+ *     of a transaction, or a network that swallows packets, holds up others no longer than this.
+ *     Work that computes for longer between two statements needs more. With less than the
+ *     lockTimeout of the others these only wait.
  * @param deadline longest time for everything: waiting for a connection, all attempts, all waits
  *     (30 s). A transaction still running then is cut off and rolled back.
  * @param retry what happens after a conflict or a lost connection

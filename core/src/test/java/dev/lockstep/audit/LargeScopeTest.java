@@ -114,8 +114,7 @@ class LargeScopeTest {
       } finally {
         over.set(true);
       }
-      assertThat(checks.result())
-          .allSatisfy(report -> assertThat(report.violations()).isEmpty());
+      assertThat(checks.result()).allSatisfy(report -> assertThat(report.violations()).isEmpty());
     }
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.pool WHERE paused")).isZero();
   }

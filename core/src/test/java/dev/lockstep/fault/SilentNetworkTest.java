@@ -80,8 +80,7 @@ class SilentNetworkTest {
   /** The server can not even wait for the next statement: it is still sending. */
   @Test
   void theLocksOfATransactionWhoseAnswerNobodyTakesAreFreedByTheServer() throws Exception {
-    Background<Integer> lost =
-        underWay("SELECT repeat('x', " + FAR_MORE_THAN_SOCKETS_BUFFER + ")");
+    Background<Integer> lost = underWay("SELECT repeat('x', " + FAR_MORE_THAN_SOCKETS_BUFFER + ")");
     answersAreTaken = false;
     silent.countDown();
 

@@ -73,11 +73,7 @@ class StandbyTest {
     assertThatThrownBy(() -> transactor.run(few, c -> Sql.execute(c, INSERT)))
         .isInstanceOf(DatabaseUnavailable.class);
     assertThatThrownBy(
-            () ->
-                transactor.call(
-                    few,
-                    c -> Sql.execute(c, INSERT),
-                    c -> Optional.empty()))
+            () -> transactor.call(few, c -> Sql.execute(c, INSERT), c -> Optional.empty()))
         .isInstanceOf(DatabaseUnavailable.class);
     assertThatThrownBy(
             () ->
@@ -102,7 +98,8 @@ class StandbyTest {
       TxOptions readOnly = TxOptions.DEFAULT.asReadOnly();
 
       assertThat(
-              transactor.<Long>call(readOnly, c -> Sql.query(c, "SELECT count(*) FROM item WHERE n < 0")))
+              transactor.<Long>call(
+                  readOnly, c -> Sql.query(c, "SELECT count(*) FROM item WHERE n < 0")))
           .isZero();
       assertThatThrownBy(() -> transactor.run(readOnly, c -> Sql.execute(c, INSERT)))
           .isInstanceOf(StatementFailed.class);

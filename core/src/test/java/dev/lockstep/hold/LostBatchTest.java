@@ -156,8 +156,7 @@ class LostBatchTest {
     PoolId pool = sale.counted(5);
     Acquire command = sale.acquire("buyer", Line.of(pool, 1));
     try (CommitFault network = CommitFault.on(database);
-        Holds node =
-            new Holds(new Transactor(network.dataSource()), impatient(byDeadline))) {
+        Holds node = new Holds(new Transactor(network.dataSource()), impatient(byDeadline))) {
       learn(sale, node, pool);
       try (SlowCommit commits = SlowCommit.of(database, "lockstep.hold")) {
         Background<AcquireResult> caller = Background.start(() -> node.call(command));

@@ -83,8 +83,7 @@ class ClosedInstantTest {
       asked = now();
       reader = Background.start(() -> bank.node().balanceAt(bank.book(), to, asked));
       Await.until(
-          "it has answered, or waits",
-          () -> reader.isDone() || database.queryLong(BLOCKED) >= 2);
+          "it has answered, or waits", () -> reader.isDone() || database.queryLong(BLOCKED) >= 2);
       commits.release();
       caller.result();
     }

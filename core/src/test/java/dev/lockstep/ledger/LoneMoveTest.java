@@ -80,8 +80,7 @@ class LoneMoveTest {
     AccountId to = bank.world();
     List<String> before = bank.everything();
 
-    assertThatThrownBy(
-            () -> move(from, to, "JPY", Instant.now().plusMillis(offByMs), 100_000))
+    assertThatThrownBy(() -> move(from, to, "JPY", Instant.now().plusMillis(offByMs), 100_000))
         .rootCause()
         .satisfies(e -> assertThat(((SQLException) e).getSQLState()).isEqualTo("40001"));
     assertThat(bank.everything()).isEqualTo(before);

@@ -82,8 +82,7 @@ class LostTransferTest {
     try (LatePacket network = LatePacket.on(database);
         Ledger node =
             new Ledger(
-                new Transactor(
-                    onceLost(network, () -> bank.ask(bank.move(from, world, 10)))))) {
+                new Transactor(onceLost(network, () -> bank.ask(bank.move(from, world, 10)))))) {
       Door.await(node.submit(both(world, from, 1)));
       network.arm();
 

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * A batch in which everything was refused moves no money. What its companion wrote is all there
- * is of it, and must be recognised after a crash that took the transaction's id with it.
+ * A batch in which everything was refused moves no money. What its companion wrote is all there is
+ * of it, and must be recognised after a crash that took the transaction's id with it.
  */
 class TransferCompanionAfterCrashTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.ownServer(true);

@@ -115,8 +115,7 @@ class RestoredDumpTest {
     Outbox outbox = define(old, "sink");
     append(old, "a", "a", "b");
     relayUntil(old, "sink", 3);
-    transactor(old)
-        .run(c -> outbox.replayAll(c, STREAM, "sink", 2, "ann", "for the restored one"));
+    transactor(old).run(c -> outbox.replayAll(c, STREAM, "sink", 2, "ann", "for the restored one"));
 
     restore();
 
@@ -130,8 +129,7 @@ class RestoredDumpTest {
   void aParkedKeyStaysParkedAndGoesOnFromItsEvent() throws Exception {
     define(old, "sink");
     sink("sink").behaviour =
-        event ->
-            event.key().equals("bad") ? new SinkResult.Poison("bad") : SinkResult.DELIVERED;
+        event -> event.key().equals("bad") ? new SinkResult.Poison("bad") : SinkResult.DELIVERED;
     append(old, "bad", "a", "bad");
     relayUntil(old, "sink", 1);
 
@@ -232,7 +230,9 @@ class RestoredDumpTest {
                 "SELECT segment FROM lockstep.outbox_segment ORDER BY 1", row -> row.getInt(1)))
         .isNotEmpty()
         .doesNotContain(Restored.SEGMENT);
-    assertThat(fresh.queryLong("SELECT max(to_ord::text::bigint - from_ord::text::bigint) FROM lockstep.outbox_segment"))
+    assertThat(
+            fresh.queryLong(
+                "SELECT max(to_ord::text::bigint - from_ord::text::bigint) FROM lockstep.outbox_segment"))
         .isEqualTo(Segments.FIRST_WIDTH);
   }
 
@@ -276,7 +276,8 @@ class RestoredDumpTest {
 
   /** Relays until a sink has so many, and what came of it is written down. */
   private void relayUntil(TestDatabase database, String name, int count) {
-    RelayConfig config = Post.relayConfig().withMaxAttempts(1).withCloseTimeout(Duration.ofSeconds(5));
+    RelayConfig config =
+        Post.relayConfig().withMaxAttempts(1).withCloseTimeout(Duration.ofSeconds(5));
     SinkTypes types =
         SinkTypes.standard().with(MemorySink.TYPE, (stream, spec) -> sink(spec.name()));
     try (Relay relay = outbox(database).relay(config, types)) {

@@ -191,7 +191,11 @@ class FenceTest {
     ShardTable.Taken taken =
         new ShardTable(transactor, TestNode.config(group, 1)).take(MEMBER, seen(former)).get(0);
     return new Lease(
-        new Term(TestNode.LONG, TestNode.LONG), group, taken.shard(), taken.epoch(), taken.handedOver());
+        new Term(TestNode.LONG, TestNode.LONG),
+        group,
+        taken.shard(),
+        taken.epoch(),
+        taken.handedOver());
   }
 
   private boolean save(Lease lease, String text) {

@@ -68,7 +68,8 @@ class SessionStateTest {
         transactor.call(writing, SessionStateTest::settings, connection -> Optional.empty());
 
     assertThat(inside)
-        .startsWith("1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0", "5s");
+        .startsWith(
+            "1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0", "5s");
     assertThat(session()).isEqualTo(before);
   }
 

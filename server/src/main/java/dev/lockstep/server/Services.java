@@ -136,8 +136,7 @@ final class Services implements AutoCloseable {
                   new SaleHooks(new SaleBooks(ledger), saleEvents, draws, metrics.purchases())));
       Carts carts = new Carts(vertx, workers, campaigns, holds, once, purchases);
       Invariants invariants =
-          opened(
-              new Invariants(transactor, campaigns, holds, ledger, vertx, workers, metrics));
+          opened(new Invariants(transactor, campaigns, holds, ledger, vertx, workers, metrics));
       Reconciliation reconciliation =
           opened(
               new Reconciliation(

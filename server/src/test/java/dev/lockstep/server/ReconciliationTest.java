@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What parts money from goods is found by the server itself, whoever did it, and goods without money
- * stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
+ * What parts money from goods is found by the server itself, whoever did it, and goods without
+ * money stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
  */
 @Timeout(120)
 class ReconciliationTest {
@@ -78,8 +78,7 @@ class ReconciliationTest {
     server
         .database()
         .execute(
-            byHand.replace(
-                ":p", "metadata::json ->> 'purchase' LIKE '%s.%%'".formatted(campaign)));
+            byHand.replace(":p", "metadata::json ->> 'purchase' LIKE '%s.%%'".formatted(campaign)));
 
     assertFound(kind, list, campaign, before);
     if (pauses) {

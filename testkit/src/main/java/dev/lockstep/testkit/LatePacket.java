@@ -97,7 +97,9 @@ public final class LatePacket implements AutoCloseable {
     return await(kept).statements();
   }
 
-  /** Gives the server what was kept back, and returns when it has answered and ended the session. */
+  /**
+   * Gives the server what was kept back, and returns when it has answered and ended the session.
+   */
   public void deliver() {
     Kept late = await(kept);
     try (Socket server = late.server()) {

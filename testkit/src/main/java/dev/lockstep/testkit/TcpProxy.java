@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * A network in between that misbehaves on request: slow, silent, lossy, cut or refusing. It listens on the
- * loopback address, on a port of its own, and forwards to one target.
+ * A network in between that misbehaves on request: slow, silent, lossy, cut or refusing. It listens
+ * on the loopback address, on a port of its own, and forwards to one target.
  *
  * <p>A change applies to what arrives after it; {@link #cut} returns when the connections are gone.
  * Thread safe. Closing ends all connections and takes at most a few seconds.

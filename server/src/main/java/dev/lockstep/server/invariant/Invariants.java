@@ -204,7 +204,8 @@ public final class Invariants implements AutoCloseable {
 
   /** What this node has come to so far; or what is known, while another node is at it. */
   private JsonObject unfinished() {
-    JsonObject soFar = full.soFar().orElseGet(() -> transactor.call(ReportTable::latest).orElse(null));
+    JsonObject soFar =
+        full.soFar().orElseGet(() -> transactor.call(ReportTable::latest).orElse(null));
     JsonObject progress = full.read();
     if (soFar == null) {
       throw Problem.overloaded(ANSWER_WITHIN).asException();

@@ -115,8 +115,7 @@ final class ProviderJudgement {
         .orElseThrow();
   }
 
-  private static Optional<Finding> unknown(
-      Charge charge, @Nullable Paid purchase, String detail) {
+  private static Optional<Finding> unknown(Charge charge, @Nullable Paid purchase, String detail) {
     return found(
         Kind.CHARGED_UNKNOWN,
         charge.id(),

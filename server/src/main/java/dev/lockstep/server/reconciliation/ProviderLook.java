@@ -65,11 +65,7 @@ final class ProviderLook {
    * @param patience how long something may be under way before it is wrong
    */
   ProviderLook(
-      Transactor transactor,
-      PaymentHistory history,
-      Look look,
-      DutyState duty,
-      Duration patience) {
+      Transactor transactor, PaymentHistory history, Look look, DutyState duty, Duration patience) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("provider").withPointLookups();
     this.history = history;
@@ -148,8 +144,7 @@ final class ProviderLook {
     long from = place.getLong("mark", settled.minus(FIRST).getEpochSecond());
     while (from < settled.getEpochSecond() && System.nanoTime() < endNanos && !stopped()) {
       long before =
-          place.getLong(
-              "before", Math.min(from + WINDOW.toSeconds(), settled.getEpochSecond()));
+          place.getLong("before", Math.min(from + WINDOW.toSeconds(), settled.getEpochSecond()));
       long began = System.nanoTime();
       Listed<T> page =
           kept.list()
@@ -185,8 +180,7 @@ final class ProviderLook {
     String place = kept.name() + "Again";
     for (int pages = 0; pages < MAX_PAGES_AGAIN && !stopped(); pages++) {
       long began = System.nanoTime();
-      Listed<T> page =
-          kept.list().page(settled.minus(HISTORY), settled, state.getString(place));
+      Listed<T> page = kept.list().page(settled.minus(HISTORY), settled, state.getString(place));
       kept.comparison().compare(page.items());
       if (!page.more() || page.items().isEmpty()) {
         state.remove(place);
@@ -347,7 +341,6 @@ final class ProviderLook {
   }
 
   private void rest(long beganNanos) {
-    LockSupport.parkNanos(
-        this, Math.max(SHORTEST_REST.toNanos(), System.nanoTime() - beganNanos));
+    LockSupport.parkNanos(this, Math.max(SHORTEST_REST.toNanos(), System.nanoTime() - beganNanos));
   }
 }

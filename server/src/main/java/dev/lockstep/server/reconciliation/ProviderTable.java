@@ -34,16 +34,13 @@ final class ProviderTable {
         WHERE d.due_at <= now() ORDER BY d.due_at LIMIT ?)
       RETURNING l.object, l.payment, l.purchase""";
 
-  private static final String FORGET =
-      "DELETE FROM lockstep_server.provider_look WHERE object = ?";
+  private static final String FORGET = "DELETE FROM lockstep_server.provider_look WHERE object = ?";
 
   private static final String COLUMNS =
       "campaign, id, hold, buyer, status, amount, currency, intent, paid_at, created_at";
 
   private static final String OF_CAMPAIGN =
-      "SELECT "
-          + COLUMNS
-          + " FROM lockstep_server.purchase WHERE campaign = ? AND id = ANY (?)";
+      "SELECT " + COLUMNS + " FROM lockstep_server.purchase WHERE campaign = ? AND id = ANY (?)";
 
   // Those with money, a few at a time, by age; the rest of the page is passed over.
   private static final String NEXT_PAID =
@@ -143,8 +140,7 @@ final class ProviderTable {
     for (Map.Entry<Long, java.util.Set<UUID>> of : byCampaign.entrySet()) {
       RoundTrip trip = new RoundTrip(connection);
       Rows<Paid> rows =
-          trip.query(
-              OF_CAMPAIGN, ProviderTable::paid, of.getKey(), SqlArray.uuids(of.getValue()));
+          trip.query(OF_CAMPAIGN, ProviderTable::paid, of.getKey(), SqlArray.uuids(of.getValue()));
       trip.send();
       rows.list().forEach(one -> found.put(one.name(), one));
     }

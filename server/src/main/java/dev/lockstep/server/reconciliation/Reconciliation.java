@@ -86,8 +86,7 @@ public final class Reconciliation implements AutoCloseable {
     Duration patience = timings.lookAfter().multipliedBy(PATIENCE_TIMES);
     this.interval = patience.compareTo(LONGEST_INTERVAL) < 0 ? patience : LONGEST_INTERVAL;
     this.duty = new DutyState(transactor, "reconciliation", LEASE);
-    Comparison comparison =
-        new Comparison(campaigns, new Judgement(patience), patience.toMillis());
+    Comparison comparison = new Comparison(campaigns, new Judgement(patience), patience.toMillis());
     this.look =
         new Look(
             transactor,
@@ -194,8 +193,7 @@ public final class Reconciliation implements AutoCloseable {
     JsonObject providerState = providerDuty.read();
     return transactor.call(
         connection ->
-            ReportView.read(
-                connection, FindingTable.counts(connection), state, providerState));
+            ReportView.read(connection, FindingTable.counts(connection), state, providerState));
   }
 
   @Override

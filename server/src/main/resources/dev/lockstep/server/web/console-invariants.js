@@ -11,9 +11,15 @@ function compared(checked) {
   return `${plural(checked.pools, 'pool')} with ${plural(checked.changes, 'change')} and ${plural(checked.accounts, 'account')} with ${plural(checked.entries, 'entry', 'entries')} compared`;
 }
 
+/** A check of everything may go on after it was answered. */
+function goesOn(report) {
+  if (!report.full || report.full.finishedAt) return null;
+  return notice('warn', 'The check of everything goes on.', `${plural(report.full.slices, 'slice')} so far, begun ${time(report.full.startedAt)}.`);
+}
+
 export async function invariants(place) {
   const result = el('div', { 'aria-live': 'polite' });
-  const draw = (report) => show(result,
+  const draw = (report) => show(result, goesOn(report),
     report.ok
       ? notice('good', 'All records agree.', `${compared(report.checked)}, ${time(report.checkedAt)}.`)
       : notice('bad', `${plural(report.violations.length, 'violation')} found, ${time(report.checkedAt)}.`,
@@ -28,7 +34,7 @@ export async function invariants(place) {
         show(result, notice('bad', ...forOperator(problem)));
       }
     })),
-    el('p', { class: 'quiet' }, 'Counters, holds, units and the audit trail are compared in one snapshot, and so are balances, entries and transfers: each minute what changed, with “Check now” everything. It changes nothing unless two records differ; then the pool is paused.'),
+    el('p', { class: 'quiet' }, 'Counters, holds, units and the audit trail are compared, and so are balances, entries and transfers: each minute what changed, now and then and with “Check now” everything. It changes nothing unless two records differ; then the pool is paused.'),
     result);
   draw(await get('/v1/invariants'));
 }

@@ -67,14 +67,14 @@ export async function overview(place) {
 /** Everything that waits for a person, each with the way to it; or that there is nothing. */
 async function attention(onChecked) {
   const [report, money, queues, streams, database] = await Promise.all([
-    get('/v1/invariants'), get('/v1/reconciliation'), get('/v1/queues'), all('/v1/streams'), get('/v1/database')]);
+    get('/v1/invariants'), get('/v1/reconciliation?latest=true'), get('/v1/queues'), all('/v1/streams'), get('/v1/database')]);
   const found = [];
   onChecked(`Records compared ${time(report.checkedAt)}.`);
   const add = (kind, title, next, part, label) => found.push(notice(kind, title, next, el('a', { href: `#/${part}`, id: `to-${found.length}-${part.replace(/\W/g, '-')}` }, label)));
   if (!report.ok) add('bad', `Records disagree: ${plural(report.violations.length, 'violation')}.`, 'The pools concerned are paused.', 'invariants', 'To the invariants');
-  const open = money.moneyWithoutGoods.length + money.goodsWithoutMoney.length + money.unsettled.length;
+  const open = Object.values(money.kinds).reduce((total, count) => total + count, 0);
   if (open) {
-    add('bad', `Money and goods disagree: ${plural(open, 'purchase')}.`, 'Somebody paid for nothing, got something for nothing, or waits for too long.', 'reconciliation', 'To the reconciliation');
+    add('bad', `Money and goods disagree: ${plural(open, 'finding')}.`, 'Somebody paid for nothing, got something for nothing, or waits for too long; or the provider says something else.', 'reconciliation', 'View reconciliation');
   }
   for (const queue of queues.items.filter((one) => one.dead)) {
     add('warn', `${plural(queue.dead, 'job')} of ${queue.name} failed for good.`, 'Retry them when what they stumbled over is mended, or cancel them.',
