@@ -144,6 +144,8 @@ final class Board {
           List<JobStream.Ask> asks = new ArrayList<>();
           for (OwnedShard shard : shards.values()) {
             if (!shard.examined || !shard.lease.isLive()) {
+              // One that has come meanwhile is read next.
+              hinted |= !shard.examined;
               continue;
             }
             shard.forgetEndedHere();

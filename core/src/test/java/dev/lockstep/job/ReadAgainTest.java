@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -64,7 +68,7 @@ class ReadAgainTest {
               (payload, job) -> {
                 desk.ran.add(payload);
                 return payload.equals("\"a\"") && job.attempt() == 1
-                    ? new Outcome.Retry("again", java.util.Optional.of(Duration.ofMillis(50)))
+                    ? new Outcome.Retry("again", Optional.of(Duration.ofMillis(50)))
                     : Outcome.done();
               });
 
@@ -169,6 +173,24 @@ class ReadAgainTest {
   }
 
   @Test
+  void aMarkOfTheNodesOwnThatItDoesNotKnowOfIsNoReasonNotToRunAJob() {
+    Worker worker = desk.start(1, desk::note);
+    Await.until("it owns all", () -> worker.ownedShards() == Desk.SHARDS);
+
+    desk.transactor()
+        .run(
+            c -> {
+              desk.jobs().enqueue(c, Desk.job("\"marked\""));
+              Sql.execute(
+                  c,
+                  "UPDATE lockstep.job SET keeper = (SELECT member FROM lockstep.shard_member)");
+            });
+
+    desk.awaitNoneLive();
+    assertThat(desk.ran).containsExactly("\"marked\"");
+  }
+
+  @Test
   void aHandOverWhoseMarksWereCommittedWithoutAnAnswerLosesNoResult() throws Exception {
     CountDownLatch begun = new CountDownLatch(Desk.SHARDS);
     desk.enqueueMany(Desk.SHARDS);
@@ -243,7 +265,7 @@ class ReadAgainTest {
     NewJob other = Desk.job("\"-1/0\"");
     Jobs jobs = desk.jobs();
     desk.transactor()
-        .run(c -> jobs.enqueueAll(c, java.util.Collections.nCopies(2 * Desk.SHARDS, other)));
+        .run(c -> jobs.enqueueAll(c, Collections.nCopies(2 * Desk.SHARDS, other)));
     Await.until("it has looked", () -> order.getOrDefault(-1, List.of()).size() >= Desk.SHARDS);
     order.remove(-1);
     go.countDown();
@@ -255,7 +277,7 @@ class ReadAgainTest {
     String[] parts = payload.replace("\"", "").split("/");
     order
         .computeIfAbsent(
-            Integer.valueOf(parts[0]), lane -> new java.util.concurrent.CopyOnWriteArrayList<>())
+            Integer.valueOf(parts[0]), lane -> new CopyOnWriteArrayList<>())
         .add(parts[1]);
   }
 

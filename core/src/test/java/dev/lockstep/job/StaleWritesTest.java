@@ -6,11 +6,13 @@ import dev.lockstep.shard.Lease;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
+import java.sql.SQLException;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -171,8 +173,8 @@ class StaleWritesTest {
         });
   }
 
-  private static java.util.Set<JobId> write(Results results, Lease lease, Ended ended)
-      throws java.sql.SQLException {
+  private static Set<JobId> write(Results results, Lease lease, Ended ended)
+      throws SQLException {
     return results.write(Map.of(new Results.Place(lease, true), List.of(ended)), true).refused();
   }
 
