@@ -24,6 +24,8 @@ sealed interface Past {
     R certain(T result);
 
     /**
+     * Of a result whose call lost an attempt before.
+     *
      * @param why for everything in the result that a lost attempt could still prove wrong
      */
     R afterLoss(T result, OutcomeUnknown why);

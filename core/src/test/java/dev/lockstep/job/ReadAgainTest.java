@@ -182,8 +182,7 @@ class ReadAgainTest {
             c -> {
               desk.jobs().enqueue(c, Desk.job("\"marked\""));
               Sql.execute(
-                  c,
-                  "UPDATE lockstep.job SET keeper = (SELECT member FROM lockstep.shard_member)");
+                  c, "UPDATE lockstep.job SET keeper = (SELECT member FROM lockstep.shard_member)");
             });
 
     desk.awaitNoneLive();
@@ -264,8 +263,7 @@ class ReadAgainTest {
     // A job in each shard: when they are done, the second has looked at what it was given.
     NewJob other = Desk.job("\"-1/0\"");
     Jobs jobs = desk.jobs();
-    desk.transactor()
-        .run(c -> jobs.enqueueAll(c, Collections.nCopies(2 * Desk.SHARDS, other)));
+    desk.transactor().run(c -> jobs.enqueueAll(c, Collections.nCopies(2 * Desk.SHARDS, other)));
     Await.until("it has looked", () -> order.getOrDefault(-1, List.of()).size() >= Desk.SHARDS);
     order.remove(-1);
     go.countDown();
@@ -274,10 +272,9 @@ class ReadAgainTest {
   }
 
   private void note(String payload) {
-    String[] parts = payload.replace("\"", "").split("/");
+    String[] parts = payload.replace("\"", "").split("/", -1);
     order
-        .computeIfAbsent(
-            Integer.valueOf(parts[0]), lane -> new CopyOnWriteArrayList<>())
+        .computeIfAbsent(Integer.valueOf(parts[0]), lane -> new CopyOnWriteArrayList<>())
         .add(parts[1]);
   }
 

@@ -32,6 +32,7 @@ class StaleWritesTest {
   private static final WorkerConfig UNAWARE =
       Desk.worker(2).withLease(Desk.LONG, Desk.LONG.dividedBy(2));
 
+  @SuppressWarnings("ImmutableEnumChecker") // Outcomes are values.
   private enum Said {
     DONE(Outcome.done()),
     DONE_WITH_EFFECTS(
@@ -173,8 +174,7 @@ class StaleWritesTest {
         });
   }
 
-  private static Set<JobId> write(Results results, Lease lease, Ended ended)
-      throws SQLException {
+  private static Set<JobId> write(Results results, Lease lease, Ended ended) throws SQLException {
     return results.write(Map.of(new Results.Place(lease, true), List.of(ended)), true).refused();
   }
 

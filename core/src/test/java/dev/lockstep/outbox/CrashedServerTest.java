@@ -181,7 +181,7 @@ class CrashedServerTest {
 
   private void note(Position position) {
     String snapshot = position.target() == null ? position.done() : position.target();
-    seen.accumulateAndGet(Long.parseLong(snapshot.split(":")[1]), Math::max);
+    seen.accumulateAndGet(Long.parseLong(snapshot.split(":", -1)[1]), Math::max);
   }
 
   /** Transactions that roll back: nobody waits for their records to be on the disk. */

@@ -191,7 +191,7 @@ class RestoredDumpTest {
     relayUntil(fresh, "sink", 3);
     append(fresh, "b");
 
-    DumpedOutbox.copy(fresh, old);
+    DumpedOutbox.copy(/* old= */ fresh, /* fresh= */ old);
 
     append(old, "a");
     relayUntil(old, "sink", 5);

@@ -10,7 +10,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -19,9 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ExchangeTest {
   private static final String INSERT = "INSERT INTO noted VALUES (?)";
-  private static final UnaryOperator<SQLException> NOT_AS_SEEN =
-      thrown -> SqlFault.orConflict(thrown, "not as seen");
-
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
   private final List<String> crossings = new ArrayList<>();
@@ -87,7 +83,8 @@ class ExchangeTest {
         exchange -> {
           attempts.add(attempts.size() + 1);
           RoundTrip guarded = exchange.trip();
-          guarded.guarded(NOT_AS_SEEN, trip -> trip.update(INSERT, attempts.size() == 1 ? -1 : 7));
+          guarded.guarded(
+              ExchangeTest::notAsSeen, trip -> trip.update(INSERT, attempts.size() == 1 ? -1 : 7));
           exchange.putOff(guarded);
           RoundTrip other = exchange.trip();
           other.update(INSERT, 8);
@@ -125,7 +122,9 @@ class ExchangeTest {
         exchange -> {
           attempts.add(attempts.size() + 1);
           RoundTrip trip = exchange.trip();
-          trip.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, attempts.size() == 1 ? -1 : 7));
+          trip.guarded(
+              ExchangeTest::notAsSeen,
+              guard -> guard.update(INSERT, attempts.size() == 1 ? -1 : 7));
           exchange.putOff(trip);
           return "decided";
         });
@@ -146,11 +145,11 @@ class ExchangeTest {
                       attempts.add(attempts.size() + 1);
                       RoundTrip trip = exchange.trip();
                       if (guardFirst) {
-                        trip.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, 7));
+                        trip.guarded(ExchangeTest::notAsSeen, guard -> guard.update(INSERT, 7));
                       }
                       trip.update(INSERT, -1);
                       if (!guardFirst) {
-                        trip.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, 7));
+                        trip.guarded(ExchangeTest::notAsSeen, guard -> guard.update(INSERT, 7));
                       }
                       exchange.putOff(trip);
                       return "decided";
@@ -174,7 +173,8 @@ class ExchangeTest {
                       attempts.add(attempts.size() + 1);
                       RoundTrip trip = exchange.trip();
                       trip.guarded(
-                          NOT_AS_SEEN, guard -> guard.update("INSERT INTO later VALUES (1), (1)"));
+                          ExchangeTest::notAsSeen,
+                          guard -> guard.update("INSERT INTO later VALUES (1), (1)"));
                       exchange.putOff(trip);
                       return "decided";
                     }))
@@ -189,7 +189,7 @@ class ExchangeTest {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       RoundTrip refused = new RoundTrip(connection);
-      refused.guarded(NOT_AS_SEEN, guard -> guard.update(INSERT, 1));
+      refused.guarded(ExchangeTest::notAsSeen, guard -> guard.update(INSERT, 1));
       Rows<Long> seen = refused.query("SELECT count(*) FROM noted", row -> row.getLong(1));
       refused.update(INSERT, -1);
       assertThatThrownBy(refused::send)
@@ -200,7 +200,7 @@ class ExchangeTest {
 
       RoundTrip guard = new RoundTrip(connection);
       guard.update(INSERT, 1);
-      guard.guarded(NOT_AS_SEEN, failing -> failing.update(INSERT, -1));
+      guard.guarded(ExchangeTest::notAsSeen, failing -> failing.update(INSERT, -1));
       assertThatThrownBy(guard::send)
           .isInstanceOfSatisfying(
               SQLException.class,
@@ -332,5 +332,9 @@ class ExchangeTest {
 
   private List<Integer> noted() {
     return database.query("SELECT n FROM noted ORDER BY n", row -> row.getInt(1));
+  }
+
+  private static SQLException notAsSeen(SQLException thrown) {
+    return SqlFault.orConflict(thrown, "not as seen");
   }
 }

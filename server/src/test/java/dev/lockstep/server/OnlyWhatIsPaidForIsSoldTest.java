@@ -173,7 +173,7 @@ class OnlyWhatIsPaidForIsSoldTest {
     JsonObject before = server.operator().get(path).expect(200);
     for (Client mallory :
         List.of(server.buyer("mallory"), server.visitor(), server.anyone(), buyer)) {
-      boolean own = mallory == buyer;
+      boolean own = mallory.equals(buyer);
       for (Reply reply :
           List.of(
               mallory.put(path, FIVE),

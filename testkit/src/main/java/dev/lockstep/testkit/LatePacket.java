@@ -43,7 +43,7 @@ public final class LatePacket implements AutoCloseable {
   private static final int CHUNK_BYTES = 16 * 1024;
 
   /** What was kept back, and the session it belongs to. */
-  private record Kept(Socket server, byte[] bytes, List<String> statements) {}
+  private record Kept(Socket server, ByteArrayOutputStream packet, List<String> statements) {}
 
   private final int serverPort;
   private final ServerSocket listener;
@@ -103,7 +103,7 @@ public final class LatePacket implements AutoCloseable {
   public void deliver() {
     Kept late = await(kept);
     try (Socket server = late.server()) {
-      server.getOutputStream().write(late.bytes());
+      late.packet().writeTo(server.getOutputStream());
       server.getOutputStream().flush();
       server.shutdownOutput();
       // Its answers interest nobody.
@@ -191,7 +191,7 @@ public final class LatePacket implements AutoCloseable {
               statements.add(sql);
             } else if (message.type() == 'S') {
               ProxyConnection.reset(client);
-              keeping.complete(new Kept(server, back.toByteArray(), statements));
+              keeping.complete(new Kept(server, back, statements));
               return;
             }
           }

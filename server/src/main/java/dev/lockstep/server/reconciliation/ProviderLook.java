@@ -108,7 +108,8 @@ final class ProviderLook {
     try {
       Instant settled = transactor.call(options, ProviderTable::now).minus(patience);
       long end = System.nanoTime() + budget.toNanos();
-      more = fresh(charges, state, settled, end) | fresh(refunds, state, settled, end);
+      boolean moreCharges = fresh(charges, state, settled, end);
+      more = fresh(refunds, state, settled, end) || moreCharges;
       due();
       again(charges, state, settled);
       again(refunds, state, settled);

@@ -24,6 +24,7 @@ import java.time.Instant;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -93,7 +94,7 @@ public final class Reconciliation implements AutoCloseable {
             campaigns,
             comparison,
             duty,
-            (kind, count) -> found.get(kind).increment(count));
+            (kind, count) -> Objects.requireNonNull(found.get(kind)).increment(count));
     this.whole = new DutyThread<>("reconciliation", () -> look(SWEEP_BUDGET));
     this.providerDuty = new DutyState(transactor, "provider", LEASE);
     ProviderLook providerLook =
