@@ -27,6 +27,11 @@ final class Frame {
     this.options = options;
   }
 
+  /** Of an own transaction that its caller marked so. */
+  boolean isReadOnly() {
+    return options != null && options.readOnly();
+  }
+
   void doom(Throwable cause) {
     if (doom == null) {
       doom = cause;

@@ -134,6 +134,15 @@ public enum SqlFault {
   }
 
   /**
+   * As {@link #of(SQLException)}, in a transaction that its caller may have marked as read-only: to
+   * write there is a mistake, on whichever server.
+   */
+  static SqlFault of(SQLException exception, boolean readOnly) {
+    SqlFault fault = of(exception);
+    return fault == READ_ONLY && readOnly ? OTHER : fault;
+  }
+
+  /**
    * The fault behind an exception that may have been wrapped by other libraries; empty behind an
    * {@link OutcomeUnknown}, which must not be taken for something that may be tried again.
    */

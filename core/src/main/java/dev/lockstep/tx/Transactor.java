@@ -149,7 +149,7 @@ public final class Transactor {
         throw e;
       }
     } catch (SQLException e) {
-      throw translate(e, "nested");
+      throw translate(e, "nested", frame.isReadOnly());
     }
   }
 
@@ -206,7 +206,7 @@ public final class Transactor {
           new Frame(Exchange.within(connection), null),
           exchange -> work.run(exchange.connection()));
     } catch (SQLException e) {
-      throw translate(e, "on the caller's connection");
+      throw translate(e, "on the caller's connection", isReadOnly(connection));
     } finally {
       restore(outer);
     }
@@ -247,7 +247,7 @@ public final class Transactor {
       return work.run(frame.exchange.connection());
     } catch (SQLException e) {
       frame.doom(e);
-      throw translate(e, options.label());
+      throw translate(e, options.label(), frame.isReadOnly());
     } catch (RuntimeException | Error e) {
       frame.doom(e);
       throw e;
@@ -285,8 +285,16 @@ public final class Transactor {
     }
   }
 
-  private static LockstepException translate(SQLException e, String doing) {
-    return SqlFault.of(e).asException(doing, e);
+  private static LockstepException translate(SQLException e, String doing, boolean readOnly) {
+    return SqlFault.of(e, readOnly).asException(doing, e);
+  }
+
+  private static boolean isReadOnly(Connection connection) {
+    try {
+      return connection.isReadOnly();
+    } catch (SQLException e) {
+      return false;
+    }
   }
 
   private static TxWork<Optional<Void>> asWork(TxAction action) {

@@ -104,6 +104,25 @@ class StandbyTest {
       assertThatThrownBy(() -> transactor.run(readOnly, c -> Sql.execute(c, INSERT)))
           .isInstanceOf(StatementFailed.class);
       assertThat(attempts).hasSize(2);
+      assertThatThrownBy(
+              () ->
+                  transactor.run(
+                      readOnly,
+                      c -> transactor.run(readOnly, joined -> Sql.execute(joined, INSERT))))
+          .isInstanceOf(StatementFailed.class);
+      assertThat(attempts).hasSize(3);
+    }
+  }
+
+  @Test
+  void writingOnAConnectionThatTheCallerMadeReadOnlyIsAMistakeToo() throws SQLException {
+    Transactor transactor = new Transactor(at(servers.primaryUrl()));
+    try (Connection theirs = DriverManager.getConnection(servers.primaryUrl())) {
+      theirs.setReadOnly(true);
+      theirs.setAutoCommit(false);
+      assertThatThrownBy(() -> transactor.runOn(theirs, c -> Sql.execute(c, INSERT)))
+          .isInstanceOf(StatementFailed.class);
+      theirs.rollback();
     }
   }
 
