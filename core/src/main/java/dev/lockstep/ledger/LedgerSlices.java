@@ -16,6 +16,11 @@ import java.util.concurrent.locks.LockSupport;
  */
 record LedgerSlices(Transactor transactor, TxOptions options, int page, Runnable passed) {
 
+  /** With statements planned as look-ups by key, whatever the statistics say. */
+  LedgerSlices byKey() {
+    return new LedgerSlices(transactor, options.withPointLookups(), page, passed);
+  }
+
   /**
    * One slice.
    *

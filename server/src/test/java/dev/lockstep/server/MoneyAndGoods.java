@@ -37,6 +37,7 @@ record MoneyAndGoods(RunningServer server, String campaign) {
     assertThat(ofCampaign(report, "moneyWithoutGoods")).isEmpty();
     assertThat(ofCampaign(report, "goodsWithoutMoney")).isEmpty();
     assertThat(ofCampaign(report, "unsettled")).isEmpty();
+    assertThat(ofCampaign(report, "books")).isEmpty();
     assertThat(server.operator().post("/v1/invariants/check", null).expect(200).getBoolean("ok"))
         .isTrue();
   }

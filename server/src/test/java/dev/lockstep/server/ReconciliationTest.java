@@ -7,82 +7,138 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What parts money from goods is found by the server itself, whoever did it, and goods without
- * money stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
+ * What parts money from goods is found by the server itself, whoever did it, and goods without money
+ * stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
  */
 @Timeout(120)
 class ReconciliationTest {
   @RegisterExtension static final RunningServer server = new RunningServer(RunningServer.PAYMENTS);
   @RegisterExtension static final StreamStage streams = new StreamStage(server);
 
-  /** What a hand does to the one purchase of a campaign, who paid 500 for two of A. */
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          paidNotSold         | moneyWithoutGoods | false | UPDATE lockstep.hold SET state = 2 WHERE scope = :c
-          paidLate            | moneyWithoutGoods | false | UPDATE lockstep_server.purchase SET status = 0, changed_at = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c
-          paidAndEnded        | moneyWithoutGoods | false | UPDATE lockstep_server.purchase SET status = 3 WHERE campaign = :c
-          lessThanPaid        | moneyWithoutGoods | false | UPDATE lockstep.hold SET quantities = '{1}' WHERE scope = :c
-          refundNotDone       | moneyWithoutGoods | false | UPDATE lockstep_server.purchase SET status = 5, changed_at = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c
-          soldUnpaid          | goodsWithoutMoney | true  | DELETE FROM lockstep_server.purchase WHERE campaign = :c
-          moreThanPaid        | goodsWithoutMoney | true  | UPDATE lockstep.hold SET quantities = '{5}' WHERE scope = :c
-          otherThanPaid       | goodsWithoutMoney | true  | UPDATE lockstep.hold SET pools = '{2}' WHERE scope = :c
-          refundedNotReturned | goodsWithoutMoney | true  | UPDATE lockstep_server.purchase SET status = 6 WHERE campaign = :c
-          unsettled           | unsettled         | true  | UPDATE lockstep_server.purchase SET status = 1, paid_at = NULL, deadline = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c
-          booksDiffer         | books             | false | UPDATE lockstep.transfer SET amount = 400, posted = 400 WHERE book = :c
-          """)
-  void whatAHandPartsIsFoundWithoutBeingAskedFor(
-      String kind, String list, boolean pauses, String byHand) throws Exception {
-    String campaign = server.published(twoProducts());
-    buy(campaign, "one", 2);
-    double before = found(kind);
+  /**
+   * What a hand does, and what is to be found.
+   *
+   * @param list where the report has it
+   * @param pauses whether the sale stops
+   * @param sql on the one purchase of the campaign :c, 500 for two of A; its payment is :p
+   */
+  private record Planted(String kind, String list, boolean pauses, String sql) {}
 
-    server.database().execute(byHand.replace(":c", campaign));
+  private static final String MONEY = "moneyWithoutGoods";
+  private static final String GOODS = "goodsWithoutMoney";
+  private static final String LATER =
+      ", changed_at = now() - interval '1 h', due_at = now() + interval '1 d' WHERE campaign = :c";
 
-    assertFound(kind, list, campaign, before);
-    if (pauses) {
-      Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
-      assertThat(campaign(campaign).getString("pauseReason")).contains("Money and goods disagree");
+  private static final List<Planted> PLANTED =
+      List.of(
+          new Planted(
+              "paidNotSold", MONEY, false, "UPDATE lockstep.hold SET state = 2 WHERE scope = :c"),
+          new Planted(
+              "paidLate", MONEY, false, "UPDATE lockstep_server.purchase SET status = 0" + LATER),
+          new Planted(
+              "paidAndEnded",
+              MONEY,
+              false,
+              "UPDATE lockstep_server.purchase SET status = 3 WHERE campaign = :c"),
+          new Planted(
+              "lessThanPaid",
+              MONEY,
+              false,
+              "UPDATE lockstep.hold SET quantities = '{1}' WHERE scope = :c"),
+          new Planted(
+              "refundNotDone",
+              MONEY,
+              false,
+              "UPDATE lockstep_server.purchase SET status = 5" + LATER),
+          new Planted(
+              "soldUnpaid",
+              GOODS,
+              true,
+              "DELETE FROM lockstep_server.purchase WHERE campaign = :c"),
+          new Planted(
+              "moreThanPaid",
+              GOODS,
+              true,
+              "UPDATE lockstep.hold SET quantities = '{5}' WHERE scope = :c"),
+          new Planted(
+              "otherThanPaid",
+              GOODS,
+              true,
+              "UPDATE lockstep.hold SET pools = '{2}' WHERE scope = :c"),
+          new Planted(
+              "refundedNotReturned",
+              GOODS,
+              true,
+              "UPDATE lockstep_server.purchase SET status = 6 WHERE campaign = :c"),
+          new Planted(
+              "unsettled",
+              "unsettled",
+              false,
+              "UPDATE lockstep_server.purchase SET status = 1, paid_at = NULL,"
+                  + " deadline = now() - interval '1 h'"
+                  + LATER),
+          new Planted(
+              "booksDiffer",
+              "books",
+              false,
+              "UPDATE lockstep.transfer SET amount = 400, posted = 400 WHERE book = :c"),
+          new Planted(
+              "refundedThere",
+              "provider",
+              false,
+              "INSERT INTO gateway.refund (id, intent, amount, currency, metadata, created_at)"
+                  + " SELECT concat('re_', substr(id, 4)), id, amount, currency, '{}', now()"
+                  + " FROM gateway.intent WHERE :p"),
+          new Planted(
+              "amountDiffers",
+              "provider",
+              false,
+              "UPDATE gateway.intent SET amount = amount - 1 WHERE :p"),
+          new Planted("paymentUnknown", "provider", false, "DELETE FROM gateway.intent WHERE :p"),
+          new Planted("notCharged", GOODS, true, "UPDATE gateway.intent SET status = 2 WHERE :p"));
+
+  @Test
+  void whatAHandPartsHereOrAtTheProviderIsFoundAndCountedWithoutBeingAskedFor() throws Exception {
+    Map<Planted, String> campaigns = new LinkedHashMap<>();
+    Map<Planted, Double> before = new HashMap<>();
+    for (Planted one : PLANTED) {
+      String campaign = server.published(twoProducts());
+      buy(campaign, "one", 2);
+      campaigns.put(one, campaign);
+      before.put(one, found(one.kind()));
     }
-  }
 
-  /** What somebody does to the one payment of a campaign at the provider, of 500. */
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          refundedThere  | provider          | false | INSERT INTO gateway.refund SELECT concat('re_', substr(id, 4)), id, amount, currency, NULL, '{}', now() FROM gateway.intent WHERE :p
-          amountDiffers  | provider          | false | UPDATE gateway.intent SET amount = amount - 1 WHERE :p
-          paymentUnknown | provider          | false | DELETE FROM gateway.intent WHERE :p
-          notCharged     | goodsWithoutMoney | true  | UPDATE gateway.intent SET status = 2 WHERE :p
-          """)
-  void whatSomebodyDoesAtTheProviderIsFoundWithoutBeingAskedFor(
-      String kind, String list, boolean pauses, String byHand) throws Exception {
-    String campaign = server.published(twoProducts());
-    buy(campaign, "one", 2);
-    double before = found(kind);
+    campaigns.forEach(
+        (one, campaign) ->
+            server
+                .database()
+                .execute(
+                    one.sql()
+                        .replace(":c", campaign)
+                        .replace(
+                            ":p",
+                            "metadata::json ->> 'purchase' LIKE '%s.%%'".formatted(campaign))));
 
-    server
-        .database()
-        .execute(
-            byHand.replace(":p", "metadata::json ->> 'purchase' LIKE '%s.%%'".formatted(campaign)));
-
-    assertFound(kind, list, campaign, before);
-    if (pauses) {
-      Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
+    for (Map.Entry<Planted, String> planted : campaigns.entrySet()) {
+      Planted one = planted.getKey();
+      String campaign = planted.getValue();
+      assertFound(one.kind(), one.list(), campaign, before.get(one));
+      if (one.pauses()) {
+        Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
+        assertThat(campaign(campaign).getString("pauseReason"))
+            .contains("Money and goods disagree");
+      }
     }
   }
 

@@ -6,8 +6,11 @@ import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -51,8 +54,8 @@ final class FindingTable {
   private static final String SEEN_LONGEST_AGO =
       "SELECT "
           + COLUMNS
-          + " FROM lockstep_server.reconciliation_finding WHERE NOT (kind = ANY (?))"
-          + " ORDER BY seen_at LIMIT ?";
+          + " FROM lockstep_server.reconciliation_finding WHERE seen_at < ?"
+          + " AND NOT (kind = ANY (?)) ORDER BY seen_at LIMIT ?";
 
   private static final String FORGET =
       """
@@ -133,9 +136,15 @@ final class FindingTable {
     return read(connection, OF_KINDS, kinds(kind -> kind.group() == group), limit);
   }
 
-  /** Those that the database alone can tell, the ones seen longest ago first. */
-  static List<Finding> toLookAtAgain(Connection connection, int limit) throws SQLException {
-    return read(connection, SEEN_LONGEST_AGO, kinds(Kind::ofProvider), limit);
+  /** Those that the database alone can tell and that were not seen since. */
+  static List<Finding> toLookAtAgain(Connection connection, Instant since, int limit)
+      throws SQLException {
+    return read(
+        connection,
+        SEEN_LONGEST_AGO,
+        since.atOffset(ZoneOffset.UTC),
+        kinds(Kind::ofProvider),
+        limit);
   }
 
   static void forget(Connection connection, Collection<Finding> mended) throws SQLException {
@@ -196,7 +205,7 @@ final class FindingTable {
 
   private static SqlArray kinds(Function<Kind, Boolean> which) {
     return SqlArray.texts(
-        java.util.Arrays.stream(Kind.values())
+        Arrays.stream(Kind.values())
             .filter(which::apply)
             .map(Kind::label)
             .collect(Collectors.toList()));

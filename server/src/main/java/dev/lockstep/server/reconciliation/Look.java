@@ -88,7 +88,7 @@ final class Look {
       Instant now = call(Look::now);
       changes();
       keep(call(connection -> comparison.open(connection, MAX_AGAIN)));
-      again();
+      again(now);
       act();
       JsonObject state = taken.get().put("checkedAt", now.toString());
       return Optional.of(sweep(state, now, budget));
@@ -132,9 +132,21 @@ final class Look {
     transactor.run(options, connection -> Changes.save(connection, pool, seq));
   }
 
-  /** What was found before: what agrees by now is forgotten. */
-  private void again() {
-    List<Finding> known = call(connection -> FindingTable.toLookAtAgain(connection, MAX_AGAIN));
+  /** What was found before, all of it: what agrees by now is forgotten. */
+  private void again(Instant now) {
+    boolean more = true;
+    while (more && !stopped()) {
+      long began = System.nanoTime();
+      List<Finding> known =
+          call(connection -> FindingTable.toLookAtAgain(connection, now, MAX_AGAIN));
+      again(known);
+      more = known.size() == MAX_AGAIN;
+      renew();
+      rest(began);
+    }
+  }
+
+  private void again(List<Finding> known) {
     Map<Long, List<Finding>> byCampaign = new LinkedHashMap<>();
     known.forEach(
         one -> byCampaign.computeIfAbsent(one.campaign(), id -> new ArrayList<>()).add(one));
