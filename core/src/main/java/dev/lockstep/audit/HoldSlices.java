@@ -15,22 +15,22 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adds up what live holds of a scope have, some thousands at a time, while they change.
  *
- * <p>Each slice is a snapshot. It first makes up for what has become, since the slice before, of
- * the holds that are counted already: their audit rows say so, whose numbers are in the order of
- * commit. Then it adds the next holds as they are in this snapshot. So after each slice the sums
- * are those of all holds so far in its snapshot, and after the last one they must be the pools' own
- * counters in the very same. No sale is ever mistaken for an error.
+ * <p>Each slice is a snapshot. It first makes up for what has become, since the slice before, of the
+ * holds that are counted already: their audit rows say so, whose numbers are in the order of commit.
+ * Then it adds the next holds as they are in this snapshot. So after each slice the sums are those of
+ * all holds so far in its snapshot, and after the last one they must be the pools' own counters in
+ * the very same. No sale is ever mistaken for an error.
  *
  * <p>Quotas are added up in the same way, a buyer's units times a hash of the buyer. The two sums,
  * over holds and over quotas, differ if any buyer's do.
  */
 final class HoldSlices {
-  private static final OffsetDateTime FIRST =
-      OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
+  private static final OffsetDateTime FIRST = OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
 
   private static final OffsetDateTime LAST =
       OffsetDateTime.of(9999, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
@@ -109,7 +109,13 @@ final class HoldSlices {
   private record Changed(long pool, long held, long sold, BigDecimal buyers, BigDecimal quotas) {}
 
   private record Page(
-      int code, long pool, long held, long sold, BigDecimal buyers, OffsetDateTime at, UUID hold) {
+      int code,
+      long pool,
+      long held,
+      long sold,
+      BigDecimal buyers,
+      @Nullable OffsetDateTime at,
+      @Nullable UUID hold) {
     static Page read(ResultSet row) throws SQLException {
       BigDecimal buyers = row.getBigDecimal(5);
       return new Page(
@@ -123,7 +129,7 @@ final class HoldSlices {
     }
   }
 
-  private record Quotas(long rows, String last, BigDecimal used) {}
+  private record Quotas(long rows, @Nullable String last, BigDecimal used) {}
 
   /** Goes through all holds. False: the server has come back without what it had told. */
   boolean addUpHolds() {
@@ -184,16 +190,19 @@ final class HoldSlices {
     catchUp(connection);
     RoundTrip trip = new RoundTrip(connection);
     Rows<Page> rows =
-        trip.query(NEXT_HOLDS, Page::read, scope, afterAt, afterHold, slices.page(), scope);
+        trip.query(
+            NEXT_HOLDS, Page::read, scope, afterAt, afterHold, slices.page(), scope);
     trip.send();
     long read = 0;
     for (Page page : rows.list()) {
       switch (page.code()) {
         case 0 -> {
           read = page.pool();
-          if (read > 0) {
-            afterAt = page.at();
-            afterHold = page.hold();
+          OffsetDateTime at = page.at();
+          UUID hold = page.hold();
+          if (at != null && hold != null) {
+            afterAt = at;
+            afterHold = hold;
           }
         }
         case 1 -> {
@@ -220,8 +229,9 @@ final class HoldSlices {
     trip.send();
     Quotas page = rows.list().get(0);
     ofQuotas = ofQuotas.add(page.used());
-    if (page.rows() > 0) {
-      afterBuyer = page.last();
+    String last = page.last();
+    if (last != null) {
+      afterBuyer = last;
     }
     return page.rows() == slices.page();
   }
@@ -234,7 +244,11 @@ final class HoldSlices {
             POOLS,
             row ->
                 new PoolNow(
-                    row.getLong(1), row.getInt(2), row.getInt(3), row.getInt(4), row.getLong(5)),
+                    row.getLong(1),
+                    row.getInt(2),
+                    row.getInt(3),
+                    row.getInt(4),
+                    row.getLong(5)),
             scope);
     trip.send();
     Map<Long, PoolNow> before = pools;

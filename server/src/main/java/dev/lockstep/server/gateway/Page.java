@@ -1,6 +1,7 @@
 package dev.lockstep.server.gateway;
 
 import io.vertx.core.http.HttpServerRequest;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ record Page(
     try {
       return Optional.ofNullable(request.getParam(name))
           .map(text -> Instant.ofEpochSecond(Long.parseLong(text)));
-    } catch (NumberFormatException | java.time.DateTimeException e) {
+    } catch (NumberFormatException | DateTimeException e) {
       throw new Refusal(StripeError.invalid(name, "Times are whole seconds since 1970."));
     }
   }

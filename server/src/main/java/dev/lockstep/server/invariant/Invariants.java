@@ -204,14 +204,14 @@ public final class Invariants implements AutoCloseable {
 
   /** What this node has come to so far; or what is known, while another node is at it. */
   private JsonObject unfinished() {
-    JsonObject soFar =
-        full.soFar().orElseGet(() -> transactor.call(ReportTable::latest).orElse(null));
+    JsonObject known =
+        full.soFar()
+            .or(() -> transactor.call(ReportTable::latest))
+            .orElseThrow(() -> Problem.overloaded(ANSWER_WITHIN).asException())
+            .copy()
+            .put("complete", false);
     JsonObject progress = full.read();
-    if (soFar == null) {
-      throw Problem.overloaded(ANSWER_WITHIN).asException();
-    }
-    soFar = soFar.copy().put("complete", false);
-    return progress.isEmpty() ? soFar : soFar.put("full", progress);
+    return progress.isEmpty() ? known : known.put("full", progress);
   }
 
   private JsonObject keep(AuditReport stock, LedgerReport money) {

@@ -4,6 +4,7 @@ import com.stripe.StripeClient;
 import com.stripe.exception.InvalidRequestException;
 import com.stripe.exception.RateLimitException;
 import com.stripe.exception.StripeException;
+import com.stripe.model.HasId;
 import com.stripe.model.PaymentIntent;
 import com.stripe.model.Refund;
 import com.stripe.model.StripeCollection;
@@ -179,7 +180,7 @@ public final class PaymentHistory {
     }
   }
 
-  private static <S extends com.stripe.model.HasId, T> Listed<T> listed(
+  private static <S extends HasId, T> Listed<T> listed(
       StripeCollection<S> page, Function<S, T> reader) {
     return new Listed<>(
         page.getData().stream().map(reader).toList(), Boolean.TRUE.equals(page.getHasMore()));

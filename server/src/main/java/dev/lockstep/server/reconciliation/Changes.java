@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What has changed since the last look, by the audit trail of each pool: every sale, release,
@@ -63,7 +64,7 @@ final class Changes {
     return pools.list();
   }
 
-  private record Change(long seq, UUID hold) {}
+  private record Change(long seq, @Nullable UUID hold) {}
 
   static Portion next(Connection connection, ChangedPool pool, long after, int limit)
       throws SQLException {
@@ -81,8 +82,9 @@ final class Changes {
     long last = after;
     for (Change change : rows.list()) {
       last = change.seq();
-      if (change.hold() != null) {
-        holds.add(change.hold());
+      UUID hold = change.hold();
+      if (hold != null) {
+        holds.add(hold);
       }
     }
     return new Portion(last, rows.list().size(), holds);

@@ -5,6 +5,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -12,8 +13,10 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -93,7 +96,7 @@ final class ProviderTable {
       @Nullable String purchase,
       Duration after)
       throws SQLException {
-    try (var statement = connection.prepareStatement(SUSPECT)) {
+    try (PreparedStatement statement = connection.prepareStatement(SUSPECT)) {
       statement.setString(1, object);
       statement.setString(2, payment);
       statement.setString(3, purchase);
@@ -126,18 +129,18 @@ final class ProviderTable {
   /** By what the provider was told they are called; those that are none of ours are missing. */
   static Map<String, Paid> find(Connection connection, Collection<String> names)
       throws SQLException {
-    Map<Long, java.util.Set<UUID>> byCampaign = new HashMap<>();
+    Map<Long, Set<UUID>> byCampaign = new HashMap<>();
     for (String name : names) {
       if (name.matches("[1-9]\\d{0,17}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")) {
         byCampaign
             .computeIfAbsent(
                 Long.parseLong(name.substring(0, name.indexOf('.'))),
-                campaign -> new java.util.HashSet<>())
+                campaign -> new HashSet<>())
             .add(Finding.uuid(name));
       }
     }
     Map<String, Paid> found = new HashMap<>();
-    for (Map.Entry<Long, java.util.Set<UUID>> of : byCampaign.entrySet()) {
+    for (Map.Entry<Long, Set<UUID>> of : byCampaign.entrySet()) {
       RoundTrip trip = new RoundTrip(connection);
       Rows<Paid> rows =
           trip.query(OF_CAMPAIGN, ProviderTable::paid, of.getKey(), SqlArray.uuids(of.getValue()));
