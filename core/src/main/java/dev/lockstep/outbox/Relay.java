@@ -72,9 +72,9 @@ public final class Relay implements AutoCloseable {
 
   /** Should the relay's thread ever end by itself, others get its partitions. */
   private void giveUp(Throwable why) {
-    log.error("The relay has ended; its partitions are given up", why);
     hints.close();
     shards.close();
+    log.error("The relay has ended; its partitions were given up: {}", Texts.reason(why));
   }
 
   /** How it is; never blocks. */

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -70,6 +71,106 @@ class FencedRelayTest {
 
     assertThat(stale.delivered).isEmpty();
     assertThat(post.sink.seqs("a")).containsExactly(1L);
+  }
+
+  @Test
+  void aStaleRelayParksNothing() throws Exception {
+    post.define("sink");
+    MemorySink stale = holding(new SinkResult.Poison("it thinks"));
+    Relay first = startStale(stale);
+    post.append("a");
+
+    afterItWasSucceeded(first, () -> assertThat(parked()).isEmpty());
+  }
+
+  @Test
+  void aStaleRelayChangesNothingOfAKeyThatWaits() throws Exception {
+    post.define("sink");
+    post.append("a");
+    keyWaits();
+    MemorySink stale = holding(new SinkResult.Retry("it thinks"));
+    Relay first = startStale(stale);
+    List<String> before = parked();
+
+    afterItWasSucceeded(first, () -> assertThat(parked()).isEqualTo(before));
+  }
+
+  @Test
+  void aStaleRelayFreesNoKey() throws Exception {
+    post.define("sink");
+    post.append("a");
+    keyWaits();
+    MemorySink stale = holding(SinkResult.DELIVERED);
+    Relay first = startStale(stale);
+    List<String> before = parked();
+
+    afterItWasSucceeded(first, () -> assertThat(parked()).isEqualTo(before));
+  }
+
+  @Test
+  void aStaleRelayFreesNoKeyOfWhichNothingIsLeft() throws Exception {
+    post.define("sink");
+    post.append("a");
+    keyWaits();
+    // Its event was skipped: there is nothing to send, and the row may go.
+    database.execute("UPDATE lockstep.outbox_parked SET seq = 2");
+    // It is held by another key of the partition.
+    post.append(sibling());
+    MemorySink stale = holding(SinkResult.DELIVERED);
+    Relay first = startStale(stale);
+    List<String> before = parked();
+
+    afterItWasSucceeded(first, () -> assertThat(parked()).isEqualTo(before));
+  }
+
+  /** What the stale relay wanted to write is refused, since its partitions are another's now. */
+  private void afterItWasSucceeded(Relay stale, Runnable check) throws Exception {
+    assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
+    List<String> cursors = cursors();
+    database.execute(
+        "UPDATE lockstep.shard SET epoch = epoch + 1 WHERE shard_group = 'outbox'");
+    go.countDown();
+    Await.until("written, or refused", () -> stale.isAtRest().join());
+    post.stop(stale);
+    check.run();
+    assertThat(cursors()).isEqualTo(cursors);
+  }
+
+  /** The key has failed before, under another owner, and its time has come. */
+  private void keyWaits() {
+    MemorySink failing = new MemorySink();
+    failing.behaviour = event -> new SinkResult.Retry("not yet");
+    Relay relay =
+        post.start(
+            Post.relayConfig().withMaxAttempts(1_000),
+            SinkTypes.standard().with(MemorySink.TYPE, (stream, spec) -> failing));
+    Await.until("it waits", () -> !parked().isEmpty());
+    post.stop(relay);
+    database.execute("UPDATE lockstep.outbox_parked SET retry_at = now()");
+  }
+
+  private String sibling() {
+    short part = Partitioning.partOf(post.stream, "a", Post.PARTITIONS);
+    return IntStream.range(0, 1_000)
+        .mapToObj(i -> "s" + i)
+        .filter(key -> Partitioning.partOf(post.stream, key, Post.PARTITIONS) == part)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private MemorySink holding(SinkResult result) {
+    MemorySink sink = new MemorySink();
+    sink.behaviour =
+        event -> {
+          hold();
+          return result;
+        };
+    return sink;
+  }
+
+  private static List<String> parked() {
+    return database.query(
+        "SELECT p::text FROM lockstep.outbox_parked p ORDER BY p.key", row -> row.getString(1));
   }
 
   /** Its heart beats so seldom that its lease can pass without its noticing. */
