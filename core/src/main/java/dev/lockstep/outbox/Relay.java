@@ -64,7 +64,10 @@ public final class Relay implements AutoCloseable {
   }
 
   void start() {
-    var unused = loop.ended().thenAccept(why -> why.ifPresent(this::giveUp));
+    var unused =
+        loop.ended()
+            .thenAccept(
+                why -> why.ifPresent(e -> daemon("outbox-give-up", () -> giveUp(e)).start()));
     thread.start();
     hints.start();
     shards.start();

@@ -116,9 +116,16 @@ final class SinkRunner {
   CompletableFuture<List<SinkResult>> deliver(Session session, Send send) {
     List<Event> events = send.events();
     CompletableFuture<CompletionStage<List<SinkResult>>> call =
-        inBackground(() -> session.deliver(events));
+        inBackground(
+            () ->
+                session
+                    .deliver(events)
+                    .handle(
+                        (results, failure) ->
+                            failure == null
+                                ? checked(results, events.size())
+                                : allDown(events.size(), Texts.reason(failure))));
     return withTimeout(call.thenCompose(stage -> stage), call)
-        .thenApply(results -> checked(results, events.size()))
         .exceptionally(failure -> allDown(events.size(), Texts.reason(failure)));
   }
 
@@ -209,13 +216,27 @@ final class SinkRunner {
             try {
               result.complete(call.call());
             } catch (Throwable e) {
-              result.completeExceptionally(e);
+              result.completeExceptionally(new SinkFailed(e));
             }
           });
     } catch (RuntimeException | Error e) {
       // No thread for it.
-      result.completeExceptionally(e);
+      result.completeExceptionally(new SinkFailed(e));
     }
     return result;
+  }
+
+  /** Futures ask an exception what it is, and are stuck if that fails. This one can be asked. */
+  private static final class SinkFailed extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    SinkFailed(Throwable thrown) {
+      super(Texts.reason(thrown), thrown);
+    }
+
+    @Override
+    public String toString() {
+      return String.valueOf(getMessage());
+    }
   }
 }

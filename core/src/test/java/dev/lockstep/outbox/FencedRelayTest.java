@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -107,22 +106,6 @@ class FencedRelayTest {
     afterItWasSucceeded(first, () -> assertThat(parked()).isEqualTo(before));
   }
 
-  @Test
-  void aStaleRelayFreesNoKeyOfWhichNothingIsLeft() throws Exception {
-    post.define("sink");
-    post.append("a");
-    keyWaits();
-    // Its event was skipped: there is nothing to send, and the row may go.
-    database.execute("UPDATE lockstep.outbox_parked SET seq = 2");
-    // It is held by another key of the partition.
-    post.append(sibling());
-    MemorySink stale = holding(SinkResult.DELIVERED);
-    Relay first = startStale(stale);
-    List<String> before = parked();
-
-    afterItWasSucceeded(first, () -> assertThat(parked()).isEqualTo(before));
-  }
-
   /** What the stale relay wanted to write is refused, since its partitions are another's now. */
   private void afterItWasSucceeded(Relay stale, Runnable check) throws Exception {
     assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
@@ -147,15 +130,6 @@ class FencedRelayTest {
     Await.until("it waits", () -> !parked().isEmpty());
     post.stop(relay);
     database.execute("UPDATE lockstep.outbox_parked SET retry_at = now()");
-  }
-
-  private String sibling() {
-    short part = Partitioning.partOf(post.stream, "a", Post.PARTITIONS);
-    return IntStream.range(0, 1_000)
-        .mapToObj(i -> "s" + i)
-        .filter(key -> Partitioning.partOf(post.stream, key, Post.PARTITIONS) == part)
-        .findFirst()
-        .orElseThrow();
   }
 
   private MemorySink holding(SinkResult result) {
