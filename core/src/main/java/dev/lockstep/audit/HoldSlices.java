@@ -20,17 +20,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Adds up what live holds of a scope have, some thousands at a time, while they change.
  *
- * <p>Each slice is a snapshot. It first makes up for what has become, since the slice before, of the
- * holds that are counted already: their audit rows say so, whose numbers are in the order of commit.
- * Then it adds the next holds as they are in this snapshot. So after each slice the sums are those of
- * all holds so far in its snapshot, and after the last one they must be the pools' own counters in
- * the very same. No sale is ever mistaken for an error.
+ * <p>Each slice is a snapshot. It first makes up for what has become, since the slice before, of
+ * the holds that are counted already: their audit rows say so, whose numbers are in the order of
+ * commit. Then it adds the next holds as they are in this snapshot. So after each slice the sums
+ * are those of all holds so far in its snapshot, and after the last one they must be the pools' own
+ * counters in the very same. No sale is ever mistaken for an error.
  *
  * <p>Quotas are added up in the same way, a buyer's units times a hash of the buyer. The two sums,
  * over holds and over quotas, differ if any buyer's do.
  */
 final class HoldSlices {
-  private static final OffsetDateTime FIRST = OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
+  private static final OffsetDateTime FIRST =
+      OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
 
   private static final OffsetDateTime LAST =
       OffsetDateTime.of(9999, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC);
@@ -190,8 +191,7 @@ final class HoldSlices {
     catchUp(connection);
     RoundTrip trip = new RoundTrip(connection);
     Rows<Page> rows =
-        trip.query(
-            NEXT_HOLDS, Page::read, scope, afterAt, afterHold, slices.page(), scope);
+        trip.query(NEXT_HOLDS, Page::read, scope, afterAt, afterHold, slices.page(), scope);
     trip.send();
     long read = 0;
     for (Page page : rows.list()) {
@@ -244,11 +244,7 @@ final class HoldSlices {
             POOLS,
             row ->
                 new PoolNow(
-                    row.getLong(1),
-                    row.getInt(2),
-                    row.getInt(3),
-                    row.getInt(4),
-                    row.getLong(5)),
+                    row.getLong(1), row.getInt(2), row.getInt(3), row.getInt(4), row.getLong(5)),
             scope);
     trip.send();
     Map<Long, PoolNow> before = pools;

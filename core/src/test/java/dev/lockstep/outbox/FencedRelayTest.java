@@ -110,8 +110,7 @@ class FencedRelayTest {
   private void afterItWasSucceeded(Relay stale, Runnable check) throws Exception {
     assertThat(holding.await(60, TimeUnit.SECONDS)).isTrue();
     List<String> cursors = cursors();
-    database.execute(
-        "UPDATE lockstep.shard SET epoch = epoch + 1 WHERE shard_group = 'outbox'");
+    database.execute("UPDATE lockstep.shard SET epoch = epoch + 1 WHERE shard_group = 'outbox'");
     go.countDown();
     Await.until("written, or refused", () -> stale.isAtRest().join());
     post.stop(stale);

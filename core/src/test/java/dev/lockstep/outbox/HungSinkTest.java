@@ -151,7 +151,6 @@ class HungSinkTest {
 
     Await.until("a share", () -> second.ownedPartitions() == Post.PARTITIONS / 2);
     Await.until("hung no more", () -> sink("hung").seqs("a").contains(6L));
-    assertThat(sink("fast").seqs("a").stream().distinct())
-        .containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
+    assertThat(sink("fast").seqs("a").stream().distinct()).containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
   }
 }

@@ -18,7 +18,6 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
@@ -101,13 +100,31 @@ final class KafkaSession implements Session {
   private boolean sendAll(List<Event> events, List<Future<RecordMetadata>> sent) {
     Records records = new Records();
     for (Event event : events) {
-      Future<RecordMetadata> future = producer.send(records.of(event));
+      Future<RecordMetadata> future = send(records, event);
       sent.add(future);
       if (future.isDone() && failure(future).isPresent()) {
         return false;
       }
     }
     return true;
+  }
+
+  /** Kafka refuses some records by a future that has failed, and some by throwing. */
+  private Future<RecordMetadata> send(Records records, Event event) {
+    ProducerRecord<byte[], byte[]> record;
+    try {
+      record = records.of(event);
+    } catch (IllegalArgumentException e) {
+      return CompletableFuture.failedFuture(new InvalidRecordException(e.toString()));
+    }
+    try {
+      return producer.send(record);
+    } catch (KafkaException e) {
+      if (KafkaFault.of(e) == KafkaFault.RECORD) {
+        return CompletableFuture.failedFuture(e);
+      }
+      throw e;
+    }
   }
 
   /** Finds out whose fault it was: a record's, or the sink's. */
@@ -121,16 +138,12 @@ final class KafkaSession implements Session {
     Optional<String> first = Optional.empty();
     for (Future<RecordMetadata> one : sent) {
       Optional<Throwable> failure = failure(one);
-      if (failure.isPresent() && isPoison(failure.get())) {
+      if (failure.isPresent() && KafkaFault.of(failure.get()) == KafkaFault.RECORD) {
         return new Attempt.Refused(failure.get().toString());
       }
       first = first.or(() -> failure.map(KafkaSession::reason));
     }
     return new Attempt.Failed(first.orElse(reason));
-  }
-
-  private static boolean isPoison(Throwable failure) {
-    return failure instanceof RecordTooLargeException || failure instanceof InvalidRecordException;
   }
 
   private static Optional<Throwable> failure(Future<RecordMetadata> future) {

@@ -15,9 +15,10 @@ import org.apache.kafka.clients.producer.Producer;
  * Publishes a stream to a topic, whose name is the sink's settings: a transaction for each batch,
  * the key as the record's key, and headers that say which event it is.
  *
- * <p>A record that Kafka will never take (too large) is poison and parks its key. Everything else
- * that fails counts as the sink being down: nothing is lost, no attempt is spent, and the session
- * is opened anew. Thread-safe; connects when a session is opened.
+ * <p>A record that Kafka will never take (too large, or with a timestamp that the topic does not
+ * allow) is poison and parks its key. Everything else that fails counts as the sink being down:
+ * nothing is lost, no attempt is spent, and the session is opened anew. Thread-safe; connects when
+ * a session is opened.
  */
 public final class KafkaSink implements Sink {
   /** The type's name, as in {@code SinkTypes.standard().with(KafkaSink.TYPE, …)}. */

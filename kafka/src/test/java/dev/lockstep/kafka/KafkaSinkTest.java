@@ -223,6 +223,32 @@ class KafkaSinkTest {
     Stage.until("it goes on", () -> stage.seqs("big").equals(List.of(1L, 3L, 4L)));
   }
 
+  @Test
+  void aTimestampThatTheTopicRefusesParksItsKeyWhichCanBeSkipped() {
+    stage.define(Map.of("message.timestamp.before.max.ms", "3600000"));
+    stage.append("old", "first", "second");
+    database.execute(
+        "UPDATE lockstep.outbox_event SET appended_at = now() - interval '1 day' WHERE key = 'old' AND seq = 1");
+    stage.append("new", "a");
+    Relay relay = stage.start(Stage.kafka());
+
+    Stage.until("parked", () -> parked().isPresent());
+    assertThat(parked().orElseThrow().error()).contains("InvalidTimestamp");
+    Stage.until("the others flow", () -> stage.seqs("new").equals(List.of(1L)));
+    assertThat(relay.sinks()).allMatch(sink -> sink.down().isEmpty());
+    ChangeResult skipped =
+        stage
+            .transactor()
+            .call(
+                c ->
+                    stage
+                        .outbox()
+                        .skip(c, stage.stream, Stage.SINK, "old", 1, "test", "too old to send"));
+
+    assertThat(skipped).isInstanceOf(ChangeResult.Changed.class);
+    Stage.until("it goes on", () -> stage.seqs("old").equals(List.of(2L)));
+  }
+
   private Optional<ParkedKey> parked() {
     return stage.outbox().parked(stage.stream, Stage.SINK, Optional.empty(), 10).stream()
         .findFirst();

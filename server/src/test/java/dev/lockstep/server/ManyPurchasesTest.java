@@ -65,7 +65,8 @@ class ManyPurchasesTest {
             .replace(":c", campaign)
             .replace(":s", String.valueOf(SOLD))
             .replace(":n", String.valueOf(ALL));
-    // At once: what is loaded in parts does not agree in between, and the server looks all the time.
+    // At once: what is loaded in parts does not agree in between, and the server looks all the
+    // time.
     server.database().execute("BEGIN; " + rows + "; COMMIT");
   }
 
@@ -77,7 +78,11 @@ class ManyPurchasesTest {
     Await.until(
         "everything is checked",
         () ->
-            server.operator().get("/v1/invariants").expect(200).getJsonObject("full")
+            server
+                    .operator()
+                    .get("/v1/invariants")
+                    .expect(200)
+                    .getJsonObject("full")
                     .getString("finishedAt")
                 != null);
     Await.until(
@@ -121,8 +126,7 @@ class ManyPurchasesTest {
                 .contains("moreThanPaid"));
     Await.until(
         "the sale stops",
-        () ->
-            server.anyone().get("/v1/campaigns/" + campaign).expect(200).getBoolean("paused"));
+        () -> server.anyone().get("/v1/campaigns/" + campaign).expect(200).getBoolean("paused"));
     server
         .database()
         .execute(

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * What parts money from goods is found by the server itself, whoever did it, and goods without money
- * stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
+ * What parts money from goods is found by the server itself, whoever did it, and goods without
+ * money stop the sale. Nobody asks for the reconciliation here until it has found what was planted.
  */
 @Timeout(120)
 class ReconciliationTest {

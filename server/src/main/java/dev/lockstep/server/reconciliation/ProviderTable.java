@@ -134,8 +134,7 @@ final class ProviderTable {
       if (name.matches("[1-9]\\d{0,17}\\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")) {
         byCampaign
             .computeIfAbsent(
-                Long.parseLong(name.substring(0, name.indexOf('.'))),
-                campaign -> new HashSet<>())
+                Long.parseLong(name.substring(0, name.indexOf('.'))), campaign -> new HashSet<>())
             .add(Finding.uuid(name));
       }
     }
