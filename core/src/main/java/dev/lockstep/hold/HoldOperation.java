@@ -188,12 +188,11 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
 
   /**
    * Done here or found done, or found to be another hold: an attempt that was lost would have to
-   * insert the same hold, and fails. A refusal, provisional or not, rests on what may change before
-   * it comes. A sweep has nothing that could be lost.
+   * insert the same hold, and fails. Whatever else there is, a refusal that is only provisional and
+   * so has no outcome included, rests on what may change before the lost attempt comes.
    */
   private static boolean stands(@Nullable HoldOutcome outcome) {
-    return outcome == null
-        || outcome instanceof Granted
+    return outcome instanceof Granted
         || outcome instanceof Ended
         || outcome instanceof HoldIdReused;
   }

@@ -141,7 +141,7 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     }
   }
 
-  private static boolean isDone(LedgerOutcome outcome) {
+  private static boolean isDone(@Nullable LedgerOutcome outcome) {
     return outcome instanceof Done || outcome instanceof AllDone;
   }
 
@@ -164,11 +164,11 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
 
   /**
    * Done here or found done, or found to be another transfer: an attempt that was lost would have
-   * to insert the same transfer, and fails. A refusal rests on what may change before it comes. A
-   * sweep has nothing that could be lost.
+   * to insert the same transfer, and fails. Whatever else there is rests on what may change before
+   * the lost attempt comes.
    */
   private static boolean stands(@Nullable LedgerOutcome outcome) {
-    return outcome == null || isDone(outcome) || outcome instanceof TransferIdReused;
+    return isDone(outcome) || outcome instanceof TransferIdReused;
   }
 
   /**

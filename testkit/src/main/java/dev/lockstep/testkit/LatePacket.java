@@ -190,8 +190,9 @@ public final class LatePacket implements AutoCloseable {
             if (sql != null) {
               statements.add(sql);
             } else if (message.type() == 'S') {
-              ProxyConnection.reset(client);
+              // First: whoever hears of the loss may ask at once whether it was kept.
               keeping.complete(new Kept(server, back, statements));
+              ProxyConnection.reset(client);
               return;
             }
           }
