@@ -235,6 +235,7 @@ final class SinkRunner {
     }
 
     @Override
+    @SuppressWarnings("OverrideThrowableToString") // The reason alone is what is kept.
     public String toString() {
       return String.valueOf(getMessage());
     }

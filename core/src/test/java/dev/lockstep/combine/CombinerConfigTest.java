@@ -23,7 +23,10 @@ class CombinerConfigTest {
                 20_000,
                 Duration.ZERO,
                 Duration.ofSeconds(10),
-                TxOptions.DEFAULT.withLabel("limits").withPointLookups(),
+                TxOptions.DEFAULT
+                    .withLabel("limits")
+                    .withIdleTimeout(Duration.ofMillis(2_500))
+                    .withPointLookups(),
                 CombinerListener.NONE));
   }
 
