@@ -10,6 +10,10 @@ import java.util.Optional;
  */
 public record RelayHealth(State state, Optional<String> failure) {
 
+  public boolean isHealthy() {
+    return state == State.RELAYING;
+  }
+
   /** What a relay does. */
   public enum State {
     /** It reads and delivers. */

@@ -87,7 +87,9 @@ final class SnapshotSource implements EventSource {
 
   SnapshotSource(Transactor transactor) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("outbox look").asReadOnly().withPointLookups();
+    // As if it wrote: a standby refuses that, and its connection is dropped. It could answer, but
+    // not what the primary would.
+    this.options = transactor.defaults().withLabel("outbox look").withPointLookups();
   }
 
   /** The first row of a look is about the server, each of the others has an event. */

@@ -23,6 +23,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -49,7 +50,7 @@ final class HttpApi implements AutoCloseable {
   private final Router router;
   private final HttpServer server;
   private volatile @Nullable Database database;
-  private volatile Supplier<List<String>> jobProblems = List::of;
+  private volatile Supplier<Map<String, List<String>>> problems = Map::of;
   private volatile @Nullable ApiRouter api;
 
   private HttpApi(String host, int port) {
@@ -89,7 +90,7 @@ final class HttpApi implements AutoCloseable {
     get("/openapi.json").handler(content("application/json", document.openApi().toBuffer()));
     get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
     served.mountOn(router);
-    jobProblems = services::jobProblems;
+    problems = services::problems;
     api = served;
     database = migrated;
   }
@@ -204,7 +205,7 @@ final class HttpApi implements AutoCloseable {
     readiness()
         .map(
             readiness ->
-                StatusPage.render(Version.CURRENT, startedAt, readiness, jobProblems.get()))
+                StatusPage.render(Version.CURRENT, startedAt, readiness, problems.get()))
         .onSuccess(
             html ->
                 context.response().putHeader("Content-Type", "text/html; charset=utf-8").end(html))

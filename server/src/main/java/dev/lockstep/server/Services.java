@@ -47,6 +47,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,6 +75,7 @@ final class Services implements AutoCloseable {
   private final Keys keys;
   private final PaymentProvider provider;
   private final JobRunner jobs;
+  private final Streams streams;
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final Optional<Secret> firstOperatorKey;
 
@@ -152,7 +154,7 @@ final class Services implements AutoCloseable {
       Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);
       Scheduling scheduling =
           new Scheduling(transactor, workers, once, jobs.schedules(), deliveries);
-      Streams streams =
+      streams =
           opened(
               new Streams(
                   transactor,
@@ -201,6 +203,10 @@ final class Services implements AutoCloseable {
           "lockstep.jobs.worker.healthy",
           "1 while this node's worker reads, runs and completes jobs, else 0.",
           () -> jobs.health().isHealthy() ? 1 : 0);
+      metrics.gauge(
+          "lockstep.relay.healthy",
+          "1 while this node's relay reads and delivers events, else 0.",
+          () -> streams.problems().isEmpty() ? 1 : 0);
       streams.start();
       // Last: jobs use everything above, and the worker is closed before any of it.
       opened(jobs)
@@ -338,9 +344,12 @@ final class Services implements AutoCloseable {
     return keys;
   }
 
-  /** What is wrong with this node's worker; empty: nothing. From memory. */
-  List<String> jobProblems() {
-    return jobs.health().problems();
+  /** What is wrong with each part of this node that works by itself. From memory. */
+  Map<String, List<String>> problems() {
+    Map<String, List<String>> all = new LinkedHashMap<>();
+    all.put("Jobs", jobs.health().problems());
+    all.put("Streams", streams.problems());
+    return all;
   }
 
   /** A key made at this start, to be shown once. */

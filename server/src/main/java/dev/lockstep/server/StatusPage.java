@@ -28,16 +28,16 @@ final class StatusPage {
   private StatusPage() {}
 
   static String render(String version, Instant startedAt, Readiness readiness) {
-    return render(version, startedAt, readiness, List.of());
+    return render(version, startedAt, readiness, Map.of());
   }
 
   /**
-   * @param jobProblems what is wrong with this node's worker
+   * @param problems what is wrong with each part of this node that works by itself
    */
   static String render(
-      String version, Instant startedAt, Readiness readiness, List<String> jobProblems) {
+      String version, Instant startedAt, Readiness readiness, Map<String, List<String>> problems) {
     StringBuilder rows = new StringBuilder();
-    facts(version, startedAt, readiness, jobProblems)
+    facts(version, startedAt, readiness, problems)
         .forEach(
             (name, value) ->
                 rows.append("<div><dt>")
@@ -52,7 +52,7 @@ final class StatusPage {
   }
 
   private static Map<String, String> facts(
-      String version, Instant startedAt, Readiness readiness, List<String> jobProblems) {
+      String version, Instant startedAt, Readiness readiness, Map<String, List<String>> problems) {
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("Version", version);
     facts.put("Up for", age(Duration.between(startedAt, Instant.now())));
@@ -66,11 +66,14 @@ final class StatusPage {
                 facts.put(
                     "Where", (address.embedded() ? "embedded, " : "your own, ") + address.place()));
     readiness.status().ifPresent(status -> facts.put("Schema", schema(status)));
-    if (!jobProblems.isEmpty()) {
-      facts.put("Jobs", String.join("; ", jobProblems));
-    } else if (readiness.ready()) {
-      facts.put("Jobs", "running");
-    }
+    problems.forEach(
+        (part, found) -> {
+          if (!found.isEmpty()) {
+            facts.put(part, String.join("; ", found));
+          } else if (readiness.ready()) {
+            facts.put(part, "running");
+          }
+        });
     return facts;
   }
 

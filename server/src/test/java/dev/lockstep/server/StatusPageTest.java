@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -39,8 +40,8 @@ class StatusPageTest {
   void whatIsWrongWithTheWorkerIsShown() {
     Readiness ready = new Readiness(true, "Ready.", Optional.empty(), Optional.empty());
 
-    assertThat(StatusPage.render("1", Instant.now(), ready, List.of("job-reader has ended")))
+    assertThat(StatusPage.render("1", Instant.now(), ready, Map.of("Jobs", List.of("job-reader has ended"))))
         .contains("job-reader has ended");
-    assertThat(StatusPage.render("1", Instant.now(), ready, List.of())).contains("running");
+    assertThat(StatusPage.render("1", Instant.now(), ready, Map.of("Streams", List.of()))).contains("running");
   }
 }

@@ -8,6 +8,7 @@ import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.RelayConfig;
+import dev.lockstep.outbox.RelayHealth;
 import dev.lockstep.outbox.SinkHealth;
 import dev.lockstep.outbox.SinkLag;
 import dev.lockstep.outbox.SinkSpec;
@@ -248,6 +249,20 @@ public final class Streams implements AutoCloseable {
     return running == null ? List.of() : running.sinks();
   }
 
+  /** What is wrong with this node's relay; empty: nothing. From memory. */
+  public List<String> problems() {
+    Relay running = relay;
+    if (running == null || running.health().isHealthy()) {
+      return List.of();
+    }
+    RelayHealth health = running.health();
+    String what =
+        health.state() == RelayHealth.State.ENDED
+            ? "the relay has ended and given its partitions up"
+            : "the relay fails and tries again";
+    return List.of(what + health.failure().map(why -> ": " + why).orElse(""));
+  }
+
   private void wake() {
     Relay running = relay;
     if (running != null) {
@@ -261,9 +276,9 @@ public final class Streams implements AutoCloseable {
       if (looks++ % LOOKS_A_COUNT == 0) {
         count();
       }
-    } catch (RuntimeException e) {
-      // Nothing is lost by it; the next round looks again.
-      log.warn("Streams were not looked at this time: {}", e.getMessage());
+    } catch (RuntimeException | Error e) {
+      // Nothing is lost by it; the next round looks again. One that throws would be the last.
+      log.warn("Streams were not looked at this time: {}", e.toString());
     }
   }
 
