@@ -56,7 +56,8 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
    * What a batch is decided on.
    *
    * @param locked read and locked, not just remembered
-   * @param nanos when it was asked for, by the clock of this process
+   * @param nanos when it was known, by the clock of this process: a clock that is carried on from
+   *     there never runs ahead of the database's
    */
   record Seen(ScopeState state, boolean locked, long nanos) {}
 
@@ -74,7 +75,8 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
         return new Seen(remembered.get(), false, nanos);
       }
     }
-    return new Seen(lock(exchange, scope, asks, acquiresOnly ? acquires : null), true, nanos);
+    ScopeState state = lock(exchange, scope, asks, acquiresOnly ? acquires : null);
+    return new Seen(state, true, System.nanoTime());
   }
 
   private ScopeState lock(
