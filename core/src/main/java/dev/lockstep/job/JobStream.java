@@ -221,7 +221,7 @@ final class JobStream {
       readAgain(lane);
       return false;
     }
-    while (lane.hasPlace(task.row.laneLimit())) {
+    while (lane.hasPlace()) {
       promoted.accept(lane.promote());
     }
     return lane.isClosed() && lane.isLow();

@@ -67,8 +67,10 @@ final class LaneState {
     away--;
   }
 
-  boolean hasPlace(int limit) {
-    return running + away < limit && !waiting.isEmpty();
+  /** For the next that waits, by its own limit: those of a lane may differ. */
+  boolean hasPlace() {
+    Task next = waiting.peek();
+    return next != null && running + away < next.row.laneLimit();
   }
 
   Task promote() {

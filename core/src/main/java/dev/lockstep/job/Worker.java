@@ -262,15 +262,27 @@ public final class Worker implements AutoCloseable {
     try {
       switch (freshness.of(task, pace)) {
         case AS_READ -> run(task);
-        case CHANGED -> board.settled(List.of(Settled.refused(task)));
-        case UNDECIDED -> board.settled(List.of(Settled.postponed(task, UNDECIDED_MS)));
+        case CHANGED -> notBegun(task, Settled.refused(task));
+        case UNDECIDED -> notBegun(task, Settled.postponed(task, UNDECIDED_MS));
       }
     } catch (Throwable e) {
-      // Not begun, or not to be said how it ended: as if it had not been read.
-      board.settled(List.of(Settled.postponed(task, config.pollInterval().toMillis())));
+      notBegun(task, Settled.postponed(task, config.pollInterval().toMillis()));
       throw e;
     }
     return true;
+  }
+
+  /**
+   * Not begun, or not to be said how it ended: as if it had not been read. If its row may name this
+   * node, because its shard was handed over meanwhile, that has to be taken back: nobody else would
+   * run it.
+   */
+  private void notBegun(Task task, Settled otherwise) {
+    if (task.mayBeMarked) {
+      completer.add(Ended.givenBack(task));
+    } else {
+      board.settled(List.of(otherwise));
+    }
   }
 
   private void run(Task task) throws InterruptedException {
