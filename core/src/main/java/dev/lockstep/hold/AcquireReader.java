@@ -32,11 +32,15 @@ final class AcquireReader {
       SELECT pool, has_units, total, held, sold, pause_reason, next_rank, audit_seq FROM lockstep.pool
       WHERE scope = ? AND pool = ANY (?) ORDER BY pool FOR UPDATE""";
 
-  // Read when the pools are locked, by a snapshot of its own. One row a quota, at least one.
+  // Read when the pools are locked, by a snapshot and at a time of its own: now() would be the time
+  // of BEGIN, and what has expired while the lock was waited for would pass for live. One row per
+  // quota, at least one.
   private static final String READ_BUYERS =
       """
-      SELECT now(), s.buyer_limit,
-        EXISTS (SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()),
+      SELECT statement_timestamp(), s.buyer_limit,
+        EXISTS (
+          SELECT FROM lockstep.hold
+          WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()),
         EXISTS (SELECT FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)),
         q.buyer, q.used
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?

@@ -43,17 +43,17 @@ final class StateReader {
   private static final String LOCK_EXPIRED_HOLDS =
       """
       SELECT %s FROM lockstep.hold
-      WHERE scope = ? AND state = 0 AND expires_at <= now()
+      WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
       ORDER BY expires_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED"""
           .formatted(HoldRow.COLUMNS);
 
-  // Read when all locks are held. What has expired and is not ours by then is being decided by
+  // Read when all locks are held, and at that time, not at that of BEGIN. What has expired and is not ours by then is being decided by
   // another batch, or is more than one batch takes back: "sold out" would be premature.
   private static final String READ_SCOPE =
       """
-      SELECT now(), s.buyer_limit, (
+      SELECT statement_timestamp(), s.buyer_limit, (
         SELECT count(*) FROM (
-          SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
+          SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
           ORDER BY expires_at LIMIT ?) due)
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
 
@@ -66,7 +66,7 @@ final class StateReader {
       WHERE scope = ? AND buyer = ANY (ARRAY(
         SELECT unnest(?)
         UNION SELECT buyer FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
-        UNION (SELECT buyer FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
+        UNION (SELECT buyer FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
                ORDER BY expires_at LIMIT ?)))
       ORDER BY buyer %s FOR UPDATE"""
           .formatted(LockOrder.COLLATION);
@@ -78,7 +78,7 @@ final class StateReader {
         SELECT unnest(?)
         UNION SELECT unnest(pools) FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
         UNION SELECT unnest(due.pools)
-              FROM (SELECT pools FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= now()
+              FROM (SELECT pools FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
                     ORDER BY expires_at LIMIT ?) due))
       ORDER BY pool FOR UPDATE""";
 

@@ -23,9 +23,10 @@ import java.util.concurrent.locks.LockSupport;
  * to come is answered as of now, and stays open.
  */
 record AsOf(BookId book, AccountId account, List<Instant> instants) {
-  // Readers do not keep each other waiting.
+  // As a writer would, not FOR SHARE: readers who share a lock overtake a writer who waits for it,
+  // again and again. Here all wait in line, for one round trip each.
   private static final String LOCK =
-      "SELECT FROM lockstep.account WHERE book = ? AND account = ? FOR SHARE";
+      "SELECT FROM lockstep.account WHERE book = ? AND account = ? FOR NO KEY UPDATE";
 
   // By a statement of its own: within that one it would be read before the lock is granted.
   private static final String CLOCK = "SELECT clock_timestamp()";

@@ -1,0 +1,87 @@
+package dev.lockstep.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Background;
+import dev.lockstep.tx.Sql;
+import java.sql.Connection;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A hold expires after a transaction began that decides about it: it is decided as of its locks. */
+class ExpiredMeanwhileTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
+
+  @ParameterizedTest
+  @EnumSource(Door.class)
+  void nothingIsSoldOutThatExpiredWhileTheLockWasWaitedFor(Door door) throws Exception {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(1);
+    Hold first = sale.hold("first", Line.of(pool, 1));
+    assertThat(
+            afterALockedPool(
+                sale,
+                first,
+                () -> door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1)))))
+        .isInstanceOf(Granted.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Door.class)
+  void aHoldThatExpiredWhileTheLockWasWaitedForIsNotSold(Door door) throws Exception {
+    Sale sale = fixture.sale();
+    Hold first = sale.hold("first", Line.of(sale.counted(1), 1));
+    assertThat(
+            afterALockedPool(
+                sale, first, () -> door.ask(sale, sale.node(), sale.confirm(first.id()))))
+        .isInstanceOf(HoldEnded.class);
+  }
+
+  @Test
+  void anOlderTransactionOfTheCallersSellsNoExpiredHold() throws Exception {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(1);
+    Hold first = sale.hold("first", Line.of(pool, 1));
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      Sql.text(connection, "SELECT now()::text");
+      expire(first);
+      assertThat(sale.node().run(connection, sale.confirm(first.id())))
+          .isInstanceOf(HoldEnded.class);
+      assertThat(sale.node().run(connection, sale.acquire("second", Line.of(pool, 1))))
+          .isInstanceOf(Granted.class);
+      connection.commit();
+    }
+  }
+
+  /** What it comes to when the hold expires while the pool is locked by somebody else. */
+  private static <R> R afterALockedPool(Sale sale, Hold hold, Callable<R> work) throws Exception {
+    Background<R> waiting;
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      Sql.text(
+          connection,
+          "SELECT pool::text FROM lockstep.pool WHERE scope = %d FOR UPDATE"
+              .formatted(sale.scope().value()));
+      waiting = Background.start(work);
+      Await.blocked(database, 1);
+      expire(hold);
+      connection.commit();
+    }
+    return waiting.result();
+  }
+
+  private static void expire(Hold hold) {
+    database.execute(
+        "UPDATE lockstep.hold SET expires_at = clock_timestamp() WHERE hold = '%s'"
+            .formatted(hold.id().value()));
+  }
+}
