@@ -47,7 +47,8 @@ final class StateReader {
       ORDER BY expires_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED"""
           .formatted(HoldRow.COLUMNS);
 
-  // Read when all locks are held, and at that time, not at that of BEGIN. What has expired and is not ours by then is being decided by
+  // Read when all locks are held, and at that time, not at that of BEGIN. What has expired and is
+  // not ours by then is being decided by
   // another batch, or is more than one batch takes back: "sold out" would be premature.
   private static final String READ_SCOPE =
       """

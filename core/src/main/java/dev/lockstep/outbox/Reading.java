@@ -90,7 +90,8 @@ final class Reading {
   /** Streams, sinks, and whatever operators have ordered. */
   void definitions() {
     if (version < 0 || version != seenVersion) {
-      Definitions now = transactor.call(transactor.defaults().withLabel("outbox definitions"), Streams::read);
+      Definitions now =
+          transactor.call(transactor.defaults().withLabel("outbox definitions"), Streams::read);
       territory.define(now);
       version = now.version();
       seenVersion = now.version();

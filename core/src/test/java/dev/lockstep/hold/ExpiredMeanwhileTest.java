@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.testkit.TestDatabase;
@@ -9,13 +10,17 @@ import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A hold expires after a transaction began that decides about it: it is decided as of its locks. */
+/**
+ * A hold expires after a transaction began that decides about it: it is decided as of its locks.
+ */
 class ExpiredMeanwhileTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
@@ -25,7 +30,7 @@ class ExpiredMeanwhileTest {
   void nothingIsSoldOutThatExpiredWhileTheLockWasWaitedFor(Door door) throws Exception {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(1);
-    Hold first = sale.hold("first", Line.of(pool, 1));
+    Hold first = brief(sale, pool);
     assertThat(
             afterALockedPool(
                 sale,
@@ -38,7 +43,7 @@ class ExpiredMeanwhileTest {
   @EnumSource(Door.class)
   void aHoldThatExpiredWhileTheLockWasWaitedForIsNotSold(Door door) throws Exception {
     Sale sale = fixture.sale();
-    Hold first = sale.hold("first", Line.of(sale.counted(1), 1));
+    Hold first = brief(sale, sale.counted(1));
     assertThat(
             afterALockedPool(
                 sale, first, () -> door.ask(sale, sale.node(), sale.confirm(first.id()))))
@@ -49,11 +54,11 @@ class ExpiredMeanwhileTest {
   void anOlderTransactionOfTheCallersSellsNoExpiredHold() throws Exception {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(1);
-    Hold first = sale.hold("first", Line.of(pool, 1));
+    Hold first = brief(sale, pool);
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       Sql.text(connection, "SELECT now()::text");
-      expire(first);
+      awaitExpired(first);
       assertThat(sale.node().run(connection, sale.confirm(first.id())))
           .isInstanceOf(HoldEnded.class);
       assertThat(sale.node().run(connection, sale.acquire("second", Line.of(pool, 1))))
@@ -73,15 +78,33 @@ class ExpiredMeanwhileTest {
               .formatted(sale.scope().value()));
       waiting = Background.start(work);
       Await.blocked(database, 1);
-      expire(hold);
+      awaitExpired(hold);
       connection.commit();
     }
     return waiting.result();
   }
 
-  private static void expire(Hold hold) {
-    database.execute(
-        "UPDATE lockstep.hold SET expires_at = clock_timestamp() WHERE hold = '%s'"
-            .formatted(hold.id().value()));
+  /** As short as a hold may be. */
+  private static Hold brief(Sale sale, PoolId pool) {
+    AcquireResult result =
+        sale.ask(
+            Acquire.of(
+                sale.scope(),
+                HoldId.next(),
+                new BuyerId("first"),
+                List.of(Line.of(pool, 1)),
+                Duration.ofSeconds(1)));
+    return ((Granted) result).hold();
+  }
+
+  private static void awaitExpired(Hold hold) {
+    Await.until(
+        "its time is up",
+        () ->
+            database.queryLong(
+                    "SELECT count(*) FROM lockstep.hold WHERE hold = '%s'"
+                            .formatted(hold.id().value())
+                        + " AND expires_at <= clock_timestamp()")
+                == 1);
   }
 }

@@ -117,7 +117,7 @@ class KafkaFaultTest {
 
   private static List<String> names(String text) {
     List<String> names = new ArrayList<>();
-    for (String name : text.strip().split("\\s+")) {
+    for (String name : text.strip().split("\\s+", -1)) {
       names.add(name.contains(".") ? name : ERRORS + name);
     }
     return names;

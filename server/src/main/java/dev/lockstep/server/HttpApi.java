@@ -203,9 +203,7 @@ final class HttpApi implements AutoCloseable {
 
   private void statusPage(RoutingContext context) {
     readiness()
-        .map(
-            readiness ->
-                StatusPage.render(Version.CURRENT, startedAt, readiness, problems.get()))
+        .map(readiness -> StatusPage.render(Version.CURRENT, startedAt, readiness, problems.get()))
         .onSuccess(
             html ->
                 context.response().putHeader("Content-Type", "text/html; charset=utf-8").end(html))

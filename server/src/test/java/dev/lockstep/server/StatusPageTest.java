@@ -40,8 +40,11 @@ class StatusPageTest {
   void whatIsWrongWithTheWorkerIsShown() {
     Readiness ready = new Readiness(true, "Ready.", Optional.empty(), Optional.empty());
 
-    assertThat(StatusPage.render("1", Instant.now(), ready, Map.of("Jobs", List.of("job-reader has ended"))))
+    assertThat(
+            StatusPage.render(
+                "1", Instant.now(), ready, Map.of("Jobs", List.of("job-reader has ended"))))
         .contains("job-reader has ended");
-    assertThat(StatusPage.render("1", Instant.now(), ready, Map.of("Streams", List.of()))).contains("running");
+    assertThat(StatusPage.render("1", Instant.now(), ready, Map.of("Streams", List.of())))
+        .contains("running");
   }
 }
