@@ -217,7 +217,7 @@ public final class ApiRouter {
   private static void fail(RoutingContext context, Throwable thrown) {
     Problem problem = Faults.problemOf(thrown);
     String requestId = context.response().headers().get(Answer.REQUEST_ID);
-    if (problem.status() >= 500 && !(thrown instanceof ProblemException)) {
+    if (problem.status() >= 500 && !(Faults.causeOf(thrown) instanceof ProblemException)) {
       log.atError()
           .addKeyValue("request", requestId)
           .addKeyValue("method", context.request().method())

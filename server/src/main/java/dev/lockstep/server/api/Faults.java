@@ -3,6 +3,8 @@ package dev.lockstep.server.api;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.TransientFault;
 import java.time.Duration;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 
 /** Turns what was thrown into the problem it is answered with. */
 final class Faults {
@@ -10,7 +12,8 @@ final class Faults {
 
   private Faults() {}
 
-  static Problem problemOf(Throwable thrown) {
+  static Problem problemOf(Throwable failure) {
+    Throwable thrown = causeOf(failure);
     if (thrown instanceof ProblemException known) {
       return known.problem();
     }
@@ -29,5 +32,17 @@ final class Faults {
           .retryAfter(SOON);
     }
     return Problem.internal();
+  }
+
+  /** What a stage that failed was given: the wrapping says nothing, the cause everything. */
+  static Throwable causeOf(Throwable failure) {
+    Throwable thrown = failure;
+    Throwable cause = thrown.getCause();
+    while (cause != null
+        && (thrown instanceof CompletionException || thrown instanceof ExecutionException)) {
+      thrown = cause;
+      cause = thrown.getCause();
+    }
+    return thrown;
   }
 }

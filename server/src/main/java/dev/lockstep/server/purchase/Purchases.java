@@ -277,7 +277,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                 given ->
                     given.isPresent()
                         ? CompletableFuture.completedStage(given.get())
-                        : saga.pay(Objects.requireNonNull(order.begun()))
+                        : saga.payBegun(Objects.requireNonNull(order.begun()))
                             .thenApply(PurchaseView::answer));
     return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
   }

@@ -103,6 +103,20 @@ final class Saga {
         payments.pay(purchase.request()).thenCompose(result -> settle(purchase, result)));
   }
 
+  /**
+   * Pays for a purchase that was just begun. It is written down, and its money may have been taken:
+   * whatever fails now, it is pending, and the timer goes on with it. Never fails.
+   */
+  CompletionStage<Purchase> payBegun(Purchase begun) {
+    return CompletableFuture.completedStage(begun)
+        .thenCompose(this::pay)
+        .exceptionally(
+            thrown -> {
+              log.warn("Purchase {} is left to the timer: {}", begun.id(), thrown.toString());
+              return begun;
+            });
+  }
+
   CompletionStage<Purchase> settle(Purchase purchase, PaymentResult result) {
     return settle(purchase, result, Optional.empty());
   }
