@@ -18,6 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
@@ -25,6 +27,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * caller's connection, whose transaction plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
  */
 final class Comparison {
+  private static final Logger log = LoggerFactory.getLogger(Comparison.class);
+
   private static final int MAX_REMEMBERED = 10_000;
 
   private static final String OF_IDS =
@@ -181,7 +185,7 @@ final class Comparison {
     List<Finding> found = new ArrayList<>();
     Map<Long, List<PurchaseFacts>> refunded = new HashMap<>();
     for (PurchaseFacts one : facts) {
-      found.addAll(judgement.of(one, campaign(connection, one.campaign())));
+      found.addAll(judge(connection, one));
       if (one.status() == PurchaseFacts.REFUNDED && one.book().since() != null) {
         refunded.computeIfAbsent(one.campaign(), campaign -> new ArrayList<>()).add(one);
       }
@@ -195,6 +199,19 @@ final class Comparison {
       }
     }
     return found;
+  }
+
+  /** Alone: one that cannot be judged keeps no other from it. */
+  private List<Finding> judge(Connection connection, PurchaseFacts one) throws SQLException {
+    try {
+      return judgement.of(one, campaign(connection, one.campaign()));
+    } catch (RuntimeException e) {
+      log.error(
+          "Reconciliation: purchase {} cannot be judged: {}",
+          Finding.id(one.campaign(), one.id()),
+          e.toString());
+      return List.of();
+    }
   }
 
   /** Written in the transaction that said refunded, so that who sees the one sees the other. */
