@@ -81,6 +81,9 @@ public final class DutyThread<T> implements AutoCloseable {
     try {
       asked.complete(work.call());
     } catch (Throwable e) {
+      if (!thread.isShutdown()) {
+        log.warn("{} failed: {}", name, e.toString());
+      }
       asked.completeExceptionally(e);
     }
   }

@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 
 /** What does not agree. On the caller's connection. */
 final class FindingTable {
-  /** More of one kind are counted as so many; the first thousands tell enough. */
+  /**
+   * More of one kind are counted as so many; the first thousands tell enough. Those that are known
+   * go on being looked at, and each campaign has its first one, for which it is paused.
+   */
   static final int MAX_OF_A_KIND = 10_000;
 
   private static final String COLUMNS =
@@ -31,11 +34,20 @@ final class FindingTable {
   // Ordered by its key, so that two nodes cannot wait for each other in a ring.
   private static final String SAVE =
       """
+      WITH x AS MATERIALIZED (
+        SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::timestamptz[], ?) AS x (%s)),
+      full_kind AS MATERIALIZED (
+        SELECT k.kind FROM (SELECT DISTINCT kind FROM x) k
+        WHERE (SELECT count(*) FROM (SELECT 1 FROM lockstep_server.reconciliation_finding o
+               WHERE o.kind = k.kind LIMIT ?) c) >= ?)
       INSERT INTO lockstep_server.reconciliation_finding AS f (%s, found_at, seen_at, acted)
       SELECT x.*, now(), now(), NOT (x.kind = ANY (?))
-      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?::timestamptz[], ?) AS x (%s)
-      WHERE (SELECT count(*) FROM (SELECT 1 FROM lockstep_server.reconciliation_finding o
-             WHERE o.kind = x.kind LIMIT ?) c) < ?
+      FROM x
+      WHERE x.kind NOT IN (SELECT kind FROM full_kind)
+        OR EXISTS (SELECT 1 FROM lockstep_server.reconciliation_finding o
+             WHERE o.campaign = x.campaign AND o.kind = x.kind AND o.subject = x.subject)
+        OR NOT EXISTS (SELECT 1 FROM lockstep_server.reconciliation_finding o
+             WHERE o.campaign = x.campaign AND o.kind = x.kind)
       ORDER BY x.campaign, x.kind, x.subject
       ON CONFLICT (campaign, kind, subject) DO UPDATE
       SET detail = excluded.detail, amount = excluded.amount, payment = excluded.payment, seen_at = now()
@@ -51,11 +63,13 @@ final class FindingTable {
           + " FROM lockstep_server.reconciliation_finding WHERE kind = ANY (?)"
           + " ORDER BY since, campaign, kind, subject LIMIT ?";
 
-  private static final String SEEN_LONGEST_AGO =
+  // By its key, so that the next page is another one, whatever became of this one.
+  private static final String NOT_SEEN_SINCE =
       "SELECT "
           + COLUMNS
-          + " FROM lockstep_server.reconciliation_finding WHERE seen_at < ?"
-          + " AND NOT (kind = ANY (?)) ORDER BY seen_at LIMIT ?";
+          + " FROM lockstep_server.reconciliation_finding"
+          + " WHERE (campaign, kind, subject) > (?, ?, ?) AND seen_at < ? AND kind = ANY (?)"
+          + " ORDER BY campaign, kind, subject LIMIT ?";
 
   private static final String FORGET =
       """
@@ -65,11 +79,12 @@ final class FindingTable {
   private static final String FORGET_SUBJECT =
       "DELETE FROM lockstep_server.reconciliation_finding WHERE kind = ANY (?) AND subject = ?";
 
+  // One of each campaign, so that many of one leave room for the others.
   private static final String UNACTED =
-      "SELECT "
+      "SELECT DISTINCT ON (campaign) "
           + COLUMNS
           + " FROM lockstep_server.reconciliation_finding WHERE NOT acted"
-          + " ORDER BY found_at LIMIT 1000";
+          + " ORDER BY campaign, found_at LIMIT 1000";
 
   private static final String ACTED =
       """
@@ -78,7 +93,14 @@ final class FindingTable {
 
   private FindingTable() {}
 
-  private record Key(long campaign, Kind kind, String subject) {}
+  /** What a finding is known by, and its place in that order. */
+  record Key(long campaign, String kind, String subject) {
+    static final Key START = new Key(-1, "", "");
+
+    static Key of(Finding finding) {
+      return new Key(finding.campaign(), finding.kind().label(), finding.subject());
+    }
+  }
 
   /** Keeps findings; returns how many of each kind were not known before. */
   static Map<Kind, Integer> save(Connection connection, Collection<Finding> findings)
@@ -88,7 +110,7 @@ final class FindingTable {
       return fresh;
     }
     Map<Key, Finding> byKey = new LinkedHashMap<>();
-    findings.forEach(one -> byKey.put(new Key(one.campaign(), one.kind(), one.subject()), one));
+    findings.forEach(one -> byKey.put(Key.of(one), one));
     List<Finding> all = List.copyOf(byKey.values());
     RoundTrip trip = new RoundTrip(connection);
     trip.query(
@@ -99,7 +121,6 @@ final class FindingTable {
           }
           return true;
         },
-        kinds(Kind::pauses),
         texts(all, one -> one.kind().label()),
         SqlArray.bigints(all.stream().map(Finding::campaign).toList()),
         texts(all, Finding::subject),
@@ -112,7 +133,8 @@ final class FindingTable {
         texts(all, one -> one.since().toString()),
         texts(all, Finding::detail),
         MAX_OF_A_KIND,
-        MAX_OF_A_KIND);
+        MAX_OF_A_KIND,
+        kinds(Kind::pauses));
     trip.send();
     return fresh;
   }
@@ -137,13 +159,16 @@ final class FindingTable {
   }
 
   /** Those that the database alone can tell and that were not seen since. */
-  static List<Finding> toLookAtAgain(Connection connection, Instant since, int limit)
+  static List<Finding> toLookAtAgain(Connection connection, Instant since, Key after, int limit)
       throws SQLException {
     return read(
         connection,
-        SEEN_LONGEST_AGO,
+        NOT_SEEN_SINCE,
+        after.campaign(),
+        after.kind(),
+        after.subject(),
         since.atOffset(ZoneOffset.UTC),
-        kinds(Kind::ofProvider),
+        kinds(kind -> !kind.ofProvider()),
         limit);
   }
 
@@ -162,7 +187,7 @@ final class FindingTable {
     trip.send();
   }
 
-  /** What a campaign is still to be paused for. */
+  /** What campaigns are still to be paused for, the first of each. */
   static List<Finding> unacted(Connection connection) throws SQLException {
     return read(connection, UNACTED);
   }

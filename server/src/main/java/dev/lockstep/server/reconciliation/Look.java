@@ -4,6 +4,7 @@ import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.reconciliation.Changes.ChangedPool;
 import dev.lockstep.server.reconciliation.Changes.Portion;
+import dev.lockstep.tx.DatabaseUnavailable;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
@@ -32,6 +34,9 @@ import org.slf4j.LoggerFactory;
  * One look at money and goods: first what has changed since the last one, what waits for too long
  * and what was found before; then as many slices of the whole as there is time for. After each
  * slice it rests for as long as that took, so that those who sell have at least as much.
+ *
+ * <p>Campaigns are treated one at a time: what fails with one, because somebody has locked it
+ * perhaps, is logged and tried again by the next look, and the others are gone on with.
  *
  * <p>One node at a time looks, on one connection at a time, in transactions of some thousand index
  * look-ups. Blocks; run by one thread.
@@ -53,6 +58,10 @@ final class Look {
   private final Comparison comparison;
   private final DutyState duty;
   private final BiConsumer<Kind, Integer> onNew;
+
+  /** Could not be paused in this look: each would cost the next ones a lock timeout again. */
+  private final Set<Long> refused = ConcurrentHashMap.newKeySet();
+
   private long renewedAt;
 
   /**
@@ -79,6 +88,7 @@ final class Look {
    * @return whether the whole is still being gone through; empty: another node looks
    */
   Optional<Boolean> run(Duration budget) {
+    refused.clear();
     Optional<JsonObject> taken = duty.take();
     if (taken.isEmpty()) {
       return Optional.empty();
@@ -88,8 +98,10 @@ final class Look {
       Instant now = call(Look::now);
       changes();
       keep(call(connection -> comparison.open(connection, MAX_AGAIN)));
+      // Before what takes long: a campaign that gives out goods for nothing stops first.
+      act(this::renew);
       again(now);
-      act();
+      act(this::renew);
       JsonObject state = taken.get().put("checkedAt", now.toString());
       return Optional.of(sweep(state, now, budget));
     } finally {
@@ -99,24 +111,53 @@ final class Look {
 
   private void changes() {
     for (ChangedPool pool : call(Changes::pools)) {
-      // Behind: the server has come back without what it had told. What came since is in the sweep.
-      long after = Math.min(pool.seen(), pool.seq());
-      boolean more = after < pool.seq();
-      while (more && !stopped()) {
-        long from = after;
-        long began = System.nanoTime();
-        Portion portion = call(connection -> Changes.next(connection, pool, from, CHANGES));
-        List<UUID> holds = List.copyOf(portion.holds());
-        keep(call(connection -> comparison.holds(connection, pool.campaign(), holds)));
-        after = portion.last();
-        save(pool, after);
-        renew();
-        more = portion.rows() == CHANGES;
-        rest(began);
+      alone("The changes", pool.campaign(), () -> changes(pool));
+    }
+  }
+
+  private void changes(ChangedPool pool) {
+    // Behind: the server has come back without what it had told. What came since is in the sweep.
+    long after = Math.min(pool.seen(), pool.seq());
+    boolean more = after < pool.seq();
+    while (more && !stopped()) {
+      long from = after;
+      long began = System.nanoTime();
+      Portion portion = call(connection -> Changes.next(connection, pool, from, CHANGES));
+      List<UUID> holds = List.copyOf(portion.holds());
+      keep(call(connection -> comparison.holds(connection, pool.campaign(), holds)));
+      after = portion.last();
+      save(pool, after);
+      renew();
+      more = portion.rows() == CHANGES;
+      rest(began);
+    }
+    if (pool.seen() > pool.seq()) {
+      save(pool, pool.seq());
+    }
+  }
+
+  /**
+   * Keeps a fault of one campaign from the others.
+   *
+   * @return whether it was done
+   * @throws DatabaseUnavailable which is no fault of the campaign: the look ends
+   */
+  private static boolean alone(String what, long campaign, Runnable work) {
+    try {
+      work.run();
+      return true;
+    } catch (DatabaseUnavailable e) {
+      throw e;
+    } catch (RuntimeException e) {
+      if (stopped()) {
+        throw e;
       }
-      if (pool.seen() > pool.seq()) {
-        save(pool, pool.seq());
-      }
+      log.warn(
+          "Reconciliation: {} of campaign {} failed, and is tried again by the next look: {}",
+          what,
+          campaign,
+          e.toString());
+      return false;
     }
   }
 
@@ -134,13 +175,16 @@ final class Look {
 
   /** What was found before, all of it: what agrees by now is forgotten. */
   private void again(Instant now) {
+    FindingTable.Key after = FindingTable.Key.START;
     boolean more = true;
     while (more && !stopped()) {
       long began = System.nanoTime();
+      FindingTable.Key from = after;
       List<Finding> known =
-          call(connection -> FindingTable.toLookAtAgain(connection, now, MAX_AGAIN));
+          call(connection -> FindingTable.toLookAtAgain(connection, now, from, MAX_AGAIN));
       again(known);
       more = known.size() == MAX_AGAIN;
+      after = more ? FindingTable.Key.of(known.get(MAX_AGAIN - 1)) : after;
       renew();
       rest(began);
     }
@@ -150,31 +194,30 @@ final class Look {
     Map<Long, List<Finding>> byCampaign = new LinkedHashMap<>();
     known.forEach(
         one -> byCampaign.computeIfAbsent(one.campaign(), id -> new ArrayList<>()).add(one));
-    for (Map.Entry<Long, List<Finding>> of : byCampaign.entrySet()) {
-      Set<UUID> purchases = new HashSet<>();
-      Set<UUID> holds = new HashSet<>();
-      of.getValue()
-          .forEach(
-              one ->
-                  (one.kind() == Kind.SOLD_UNPAID ? holds : purchases)
-                      .add(Finding.uuid(one.subject())));
-      List<Finding> still =
-          call(
-              connection -> {
-                List<Finding> found =
-                    new ArrayList<>(comparison.purchases(connection, of.getKey(), purchases));
-                found.addAll(comparison.unpaid(connection, of.getKey(), holds));
-                return found;
-              });
-      Set<String> keys = new HashSet<>();
-      still.forEach(one -> keys.add(one.kind().label() + " " + one.subject()));
-      List<Finding> mended =
-          of.getValue().stream()
-              .filter(one -> !keys.contains(one.kind().label() + " " + one.subject()))
-              .toList();
-      transactor.run(options, connection -> FindingTable.forget(connection, mended));
-      keep(still);
-    }
+    byCampaign.forEach(
+        (campaign, of) -> alone("What was found", campaign, () -> again(campaign, of)));
+  }
+
+  private void again(long campaign, List<Finding> known) {
+    Set<UUID> purchases = new HashSet<>();
+    Set<UUID> holds = new HashSet<>();
+    known.forEach(
+        one ->
+            (one.kind() == Kind.SOLD_UNPAID ? holds : purchases).add(Finding.uuid(one.subject())));
+    List<Finding> still =
+        call(
+            connection -> {
+              List<Finding> found =
+                  new ArrayList<>(comparison.purchases(connection, campaign, purchases));
+              found.addAll(comparison.unpaid(connection, campaign, holds));
+              return found;
+            });
+    Set<FindingTable.Key> keys = new HashSet<>();
+    still.forEach(one -> keys.add(FindingTable.Key.of(one)));
+    List<Finding> mended =
+        known.stream().filter(one -> !keys.contains(FindingTable.Key.of(one))).toList();
+    transactor.run(options, connection -> FindingTable.forget(connection, mended));
+    keep(still);
   }
 
   private boolean sweep(JsonObject state, Instant now, Duration budget) {
@@ -191,7 +234,7 @@ final class Look {
       Sweep.Step step = call(connection -> from.next(connection, comparison, limit));
       if (!step.found().isEmpty()) {
         keep(step.found());
-        act();
+        act(this::renew);
       }
       sweep = step.sweep().worked((System.nanoTime() - began) / 1_000_000);
       if (System.nanoTime() - savedAt > SAVE_EVERY.toNanos()) {
@@ -228,19 +271,32 @@ final class Look {
         });
   }
 
-  /** Stops campaigns that have given out goods without money; each finding stops it once. */
-  void act() {
-    Map<Long, Finding> first = new LinkedHashMap<>();
-    call(FindingTable::unacted).forEach(one -> first.putIfAbsent(one.campaign(), one));
-    for (Map.Entry<Long, Finding> of : first.entrySet()) {
-      String reason = "Money and goods disagree: " + of.getValue().detail();
-      transactor.run(
-          connection -> {
-            campaigns.stop(
-                of.getKey(), reason.substring(0, Math.min(MAX_REASON, reason.length())), ACTOR);
-            FindingTable.acted(connection, of.getKey());
-          });
+  /**
+   * Stops campaigns that have given out goods without money; each finding stops it once.
+   *
+   * @param afterEach campaign, which may have taken as long as a lock timeout
+   */
+  void act(Runnable afterEach) {
+    for (Finding first : call(FindingTable::unacted)) {
+      if (!refused.contains(first.campaign())) {
+        if (!alone("The pause", first.campaign(), () -> stop(first))) {
+          refused.add(first.campaign());
+        }
+        afterEach.run();
+      }
     }
+  }
+
+  private void stop(Finding finding) {
+    String reason = "Money and goods disagree: " + finding.detail();
+    transactor.run(
+        connection -> {
+          campaigns.stop(
+              finding.campaign(),
+              reason.substring(0, Math.min(MAX_REASON, reason.length())),
+              ACTOR);
+          FindingTable.acted(connection, finding.campaign());
+        });
   }
 
   private <T> T call(TxWork<T> work) {

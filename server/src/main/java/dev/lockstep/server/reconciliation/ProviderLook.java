@@ -114,7 +114,7 @@ final class ProviderLook {
       again(charges, state, settled);
       again(refunds, state, settled);
       sample(state, settled);
-      look.act();
+      look.act(() -> {});
       complained = "";
       state.remove("error");
     } catch (ProviderSilent e) {
