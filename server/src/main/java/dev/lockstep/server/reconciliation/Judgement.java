@@ -112,7 +112,7 @@ final class Judgement {
           : Optional.of("what is sold is worth what was paid, but is not what was paid for");
     } catch (RuntimeException e) {
       // Nobody but a hand writes such items; whether the goods are right cannot be told.
-      return Optional.of("what is sold is worth what was paid, but what that was for is unreadable");
+      return Optional.of("what is sold is worth what was paid, but its items are unreadable");
     }
   }
 
