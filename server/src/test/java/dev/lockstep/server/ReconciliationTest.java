@@ -133,7 +133,7 @@ class ReconciliationTest {
     for (Map.Entry<Planted, String> planted : campaigns.entrySet()) {
       Planted one = planted.getKey();
       String campaign = planted.getValue();
-      assertFound(one.kind(), one.list(), campaign, before.get(one));
+      assertFound(one.kind(), one.list(), campaign, before.getOrDefault(one, 0.0));
       if (one.pauses()) {
         Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
         assertThat(campaign(campaign).getString("pauseReason"))
