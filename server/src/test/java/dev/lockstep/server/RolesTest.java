@@ -67,6 +67,7 @@ class RolesTest {
           Map.entry("POST /v1/purchases/{id}/refund", OPERATOR),
           Map.entry("POST /v1/purchases/{id}/authenticate", WITH_KEY),
           Map.entry("POST /v1/webhooks/stripe", ANYONE),
+          Map.entry("GET /v1/payments/mismatches", OPERATOR),
           Map.entry("GET /v1/reconciliation", OPERATOR),
           Map.entry("GET /v1/lab/scenarios", ANYONE),
           Map.entry("POST /v1/lab/scenarios/{id}/runs", ANYONE),
