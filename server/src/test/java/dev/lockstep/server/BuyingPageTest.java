@@ -207,7 +207,8 @@ class BuyingPageTest {
 
     operator.getByRole(AriaRole.LINK, named("Reconciliation")).click();
     assertThat(operator.locator("h1")).hasText("Reconciliation");
-    assertThat(operator.locator(".notice.good")).hasCount(3);
+    // Money, goods, what is unsettled, the books and the provider.
+    assertThat(operator.locator(".notice.good")).hasCount(5);
   }
 
   private static JsonObject product(String sku, String name, int price) {
