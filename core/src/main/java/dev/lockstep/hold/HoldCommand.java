@@ -50,8 +50,8 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
   /**
    * Moves the expiry to so long from now, never beyond {@link HoldsConfig#maxLifetime()}.
    *
-   * @param bound how often and how far who asks may extend; empty: as the configuration allows, and
-   *     it does not count
+   * @param bound how often and how far the caller may extend; empty: as the configuration allows,
+   *     and it does not count
    */
   record Extend(
       ScopeId scope, HoldId hold, Duration holdFor, Actor actor, Optional<ExtensionBound> bound)

@@ -96,8 +96,8 @@ public sealed interface HoldOutcome
   record SoldOut(List<Shortage> shortages) implements HoldOutcome, AcquireResult, ChangeResult {}
 
   /**
-   * The bound of who asks does not allow it: the hold was extended as often as it says, or the time
-   * asked for is longer. Nothing was changed.
+   * The bound of the caller does not allow it: the hold was extended as often as it says, or the
+   * time asked for is longer. Nothing was changed.
    */
   record ExtensionLimit(Hold hold, ExtensionBound bound) implements HoldOutcome, ExtendResult {}
 

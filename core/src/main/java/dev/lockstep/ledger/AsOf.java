@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
  * to come is answered as of now, and stays open.
  */
 record AsOf(BookId book, AccountId account, List<Instant> instants) {
-  // As a writer would, not FOR SHARE: readers who share a lock overtake a writer who waits for it,
+  // As a writer would, not FOR SHARE: readers that share a lock overtake a waiting writer,
   // again and again. Here all wait in line, for one round trip each.
   private static final String LOCK =
       "SELECT FROM lockstep.account WHERE book = ? AND account = ? FOR NO KEY UPDATE";
