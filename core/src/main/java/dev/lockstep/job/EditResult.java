@@ -9,6 +9,9 @@ public sealed interface EditResult {
   /** Somebody changed it meanwhile; nothing was done. */
   record Stale(int currentVersion) implements EditResult {}
 
-  /** Done; a worker that has it at this moment will have its result refused. */
+  /**
+   * Done; a worker that has it at this moment will have its result refused. The same version as
+   * before says that there was nothing to do.
+   */
   record Changed(int version) implements EditResult {}
 }

@@ -8,6 +8,7 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,13 +30,23 @@ import org.jspecify.annotations.Nullable;
 final class JobChanges {
   private static final String LOCK =
       """
-      SELECT j.queue, j.priority, %s FROM lockstep.job j
+      SELECT j.queue, j.priority, greatest(j.due, j.wait_until) <= now(), %s FROM lockstep.job j
       WHERE j.shard = ? AND j.id = ? FOR UPDATE"""
           .formatted(JobRow.COLUMNS);
 
+  // A time that has passed means at once. Then the job keeps its place if that is earlier: it is
+  // not put behind those of its lane that it was ahead of.
   private static final String MOVE =
       """
-      UPDATE lockstep.job SET due = ?::timestamptz, wait_until = NULL, version = version + 1
+      UPDATE lockstep.job
+      SET due = CASE WHEN x.at <= clock_timestamp() THEN least(due, x.at) ELSE x.at END,
+          wait_until = NULL, version = version + 1
+      FROM (SELECT ?::timestamptz AS at) x
+      WHERE shard = ? AND id = ?""";
+
+  private static final String RUN_NOW =
+      """
+      UPDATE lockstep.job SET due = least(due, now()), wait_until = NULL, version = version + 1
       WHERE shard = ? AND id = ?""";
 
   private static final String REPLACE_PAYLOAD =
@@ -137,6 +149,18 @@ final class JobChanges {
     void addTo(RoundTrip trip, JobRow row);
   }
 
+  EditResult runNow(JobId id, OptionalInt version) throws SQLException {
+    return change(
+        id,
+        version,
+        // It may run at this moment, and its result would be refused for nothing.
+        Locked::isDue,
+        (trip, row) -> {
+          trip.update(RUN_NOW, (short) id.shard(), id.value());
+          hint(trip, row.queue());
+        });
+  }
+
   EditResult cancel(JobId id, OptionalInt version) throws SQLException {
     return change(
         id,
@@ -165,22 +189,35 @@ final class JobChanges {
         (trip, row) -> trip.update(REPLACE_PAYLOAD, payload, (short) id.shard(), id.value()));
   }
 
+  private record Locked(JobRow row, boolean isDue) {
+    static Locked read(ResultSet row) throws SQLException {
+      return new Locked(
+          JobRow.read(row, 3, row.getString(1), Priority.of(row.getInt(2))), row.getBoolean(3));
+    }
+  }
+
   private EditResult change(JobId id, OptionalInt version, Change change) throws SQLException {
+    return change(id, version, locked -> false, change);
+  }
+
+  /**
+   * @param isSo whether there is nothing to change
+   */
+  private EditResult change(JobId id, OptionalInt version, Predicate<Locked> isSo, Change change)
+      throws SQLException {
     shardCount.requireAgreed(connection);
     RoundTrip read = new RoundTrip(connection);
-    Rows<JobRow> rows =
-        read.query(
-            LOCK,
-            row -> JobRow.read(row, 2, row.getString(1), Priority.of(row.getInt(2))),
-            (short) id.shard(),
-            id.value());
+    Rows<Locked> rows = read.query(LOCK, Locked::read, (short) id.shard(), id.value());
     read.send();
     if (rows.list().isEmpty()) {
       return new Gone();
     }
-    JobRow row = rows.list().get(0);
+    JobRow row = rows.list().get(0).row();
     if (version.isPresent() && version.getAsInt() != row.version()) {
       return new Stale(row.version());
+    }
+    if (isSo.test(rows.list().get(0))) {
+      return new Changed(row.version());
     }
     RoundTrip write = new RoundTrip(connection);
     change.addTo(write, row);

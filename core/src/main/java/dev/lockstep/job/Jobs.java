@@ -170,7 +170,23 @@ public final class Jobs {
     return transactor.on(connection, c -> changes(c).cancel(id, version));
   }
 
-  /** Changes when a live job runs. The caller commits. */
+  /**
+   * Makes a live job due at once, if it is not: one that is scheduled for later, or waits to be
+   * retried. In a lane it keeps its place, or gets an earlier one; it waits for what runs, and is
+   * never put behind a job that it was ahead of. One that is due already is left as it is, in its
+   * version, too. The caller commits.
+   *
+   * @param version empty: whatever it is
+   */
+  public EditResult runNow(Connection connection, JobId id, OptionalInt version) {
+    return transactor.on(connection, c -> changes(c).runNow(id, version));
+  }
+
+  /**
+   * Changes when a live job runs. A time that has passed means at once: the job becomes due, and
+   * does not lose an earlier place in its lane. One in the future is its new place. The caller
+   * commits.
+   */
   public EditResult runAt(Connection connection, JobId id, OptionalInt version, Instant at) {
     // The same limits as when it was new.
     NewJob.requireTime(at);

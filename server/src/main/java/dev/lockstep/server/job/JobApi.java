@@ -24,7 +24,6 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -174,11 +173,7 @@ final class JobApi {
             case SCHEDULED, READY ->
                 requireChanged(
                     transactor.call(
-                        c ->
-                            recorded(
-                                c,
-                                act,
-                                jobs.runAt(c, id, OptionalInt.of(job.version()), Instant.now()))));
+                        c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))));
             case RUNNING -> throw notNow("job-running", "It is running at this moment.");
             case DONE -> throw notNow("job-done", "It is done, and is not done twice.");
           }
