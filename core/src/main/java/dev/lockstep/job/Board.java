@@ -80,22 +80,22 @@ final class Board {
   /**
    * It is known.
    *
-   * @param marked the jobs of these shards whose rows say that a node runs them
+   * @param away the jobs of these shards that a node is said to run
    */
-  void examined(List<Lease> leases, List<JobRow> marked) {
+  void examined(List<Lease> leases, List<Away> away) {
     locked(
         () -> {
           for (Lease lease : leases) {
             OwnedShard shard = owned(lease);
             if (shard != null) {
-              // What was kept under an earlier lease still runs here, and may not be begun again.
+              // What runs here under an earlier lease, kept or lost, may not be begun beside that.
               left.values().stream()
-                  .filter(task -> task.row.id().shard() == lease.shard() && !task.lost)
-                  .forEach(task -> shard.away(task.row, task));
-              marked.stream()
-                  .filter(row -> row.id().shard() == lease.shard())
-                  .filter(row -> !lease.member().equals(row.keeper()))
-                  .forEach(row -> shard.away(row, null));
+                  .filter(task -> task.row.id().shard() == lease.shard())
+                  .forEach(task -> shard.away(Away.of(task.row, lease.member()), task));
+              away.stream()
+                  .filter(one -> one.id().shard() == lease.shard())
+                  .filter(one -> !lease.member().equals(one.member()))
+                  .forEach(one -> shard.away(one, null));
               shard.examined = true;
             }
           }
@@ -171,7 +171,7 @@ final class Board {
     return locked(
         () ->
             shards.values().stream()
-                .filter(shard -> !shard.awayElsewhere().isEmpty())
+                .filter(OwnedShard::hasAwayElsewhere)
                 .map(shard -> shard.lease)
                 .toList());
   }

@@ -48,13 +48,20 @@ final class Completer {
   private final JobsConfig config;
   private final JobIds ids;
   private final Board board;
+  private final AwayTable away;
   private final List<ResultsWriter> writers = new ArrayList<>();
 
   /**
    * @param died told when a writer ends that should not
    */
   Completer(
-      Transactor transactor, JobsConfig config, JobIds ids, Board board, int batch, Runnable died) {
+      Transactor transactor,
+      JobsConfig config,
+      JobIds ids,
+      Board board,
+      AwayTable away,
+      int batch,
+      Runnable died) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs done").withPointLookups();
     this.patient = waiting(LOCK_TIMEOUT);
@@ -62,6 +69,7 @@ final class Completer {
     this.config = config;
     this.ids = ids;
     this.board = board;
+    this.away = away;
     for (int i = 0; i < WRITERS; i++) {
       writers.add(new ResultsWriter(this, i, batch, died));
     }
@@ -101,45 +109,64 @@ final class Completer {
   }
 
   /**
-   * Writes effects and result in one transaction, on this thread.
+   * Writes effects and result in one transaction, on this thread. Effects that change or cancel
+   * their own job have the last word: it is committed as they leave it.
    *
    * @return false if the result is refused; nothing of the effects is left then
    */
   boolean completeWith(Task task, TxAction effects) {
     Ended ended = new Ended(task, Outcome.done(), Duration.ZERO);
-    boolean accepted = tryComplete(ended, effects);
-    if (!accepted && task.kept) {
-      // Its shard was handed over in between; now its own row is its lease.
-      accepted = tryComplete(ended, effects);
+    Optional<Settled> settled = tryComplete(ended, effects, false);
+    if (settled.isEmpty()) {
+      // Its shard was handed over in between, and now its own row is its lease; or its effects
+      // change the job itself; or somebody else has, and then they are not run again.
+      settled = tryComplete(ended, effects, true);
     }
-    if (accepted) {
-      board.settled(List.of(new Settled(task, -1, false)));
+    if (settled.isPresent()) {
+      board.settled(List.of(settled.get()));
     } else {
       add(Ended.givenBack(task));
     }
-    return accepted;
+    return settled.isPresent();
   }
 
-  private boolean tryComplete(Ended ended, TxAction effects) {
+  /**
+   * @param holding locks the job before the effects run: if its result is refused nevertheless, it
+   *     is they who have changed it
+   * @return empty if the result is refused
+   */
+  private Optional<Settled> tryComplete(Ended ended, TxAction effects, boolean holding) {
+    Task task = ended.task();
+    Settled done = new Settled(task, -1, false);
     try {
-      return transactor.call(
-          options,
-          connection -> {
-            bound(connection, ended.task().lease);
-            effects.run(connection);
-            if (!write(connection, List.of(ended), true).refused().isEmpty()) {
-              throw new Refused();
-            }
-            return true;
-          },
-          // The job is there: nothing has happened. It is gone: this did it, since nobody else
-          // could have had the result accepted; or somebody cancelled it, who had the last word.
-          connection ->
-              JobQueries.exists(connection, ended.row().id())
-                  ? Optional.empty()
-                  : Optional.of(true));
+      return Optional.of(
+          transactor.call(
+              options,
+              connection -> {
+                bound(connection, task.lease);
+                Results results = new Results(connection, config, ids);
+                Place place = Place.of(task);
+                if (holding && !results.hold(place, ended.row())) {
+                  throw new Refused();
+                }
+                effects.run(connection);
+                if (write(connection, List.of(ended), true).refused().isEmpty()) {
+                  return done;
+                }
+                if (!holding || results.hold(place, ended.row())) {
+                  throw new Refused();
+                }
+                return Settled.refused(task);
+              },
+              // The job is there: nothing has happened, or it is found changed. It is gone: this
+              // did it, since nobody else could have had the result accepted; or somebody cancelled
+              // it, who had the last word.
+              connection ->
+                  JobQueries.exists(connection, ended.row().id())
+                      ? Optional.empty()
+                      : Optional.of(done)));
     } catch (Refused e) {
-      return false;
+      return Optional.empty();
     }
   }
 
@@ -161,32 +188,50 @@ final class Completer {
 
   /** Marks a job as running here before it begins; false if it is not this node's to run. */
   boolean mark(Task task) {
-    return mark(options, task.lease, List.of(task)).contains(task.row.id());
+    return mark(options, List.of(task), results -> results.keep(task.lease, List.of(task)))
+        .contains(task.row.id());
   }
 
   /** Marks jobs that run for long; those that have ended meanwhile are passed over. */
   void markRunning(Lease lease, List<Task> tasks) {
     List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
     if (!running.isEmpty()) {
-      mark(hasty, lease, running);
+      mark(hasty, running, results -> results.keep(lease, running));
     }
   }
 
-  private Set<JobId> mark(TxOptions how, Lease lease, List<Task> tasks) {
+  /** How jobs are marked; says which were. */
+  @FunctionalInterface
+  private interface Marking {
+    Set<JobId> by(Results results) throws SQLException;
+  }
+
+  private Set<JobId> mark(TxOptions how, List<Task> tasks, Marking marking) {
     tasks.forEach(task -> task.mayBeMarked = true);
     Set<JobId> marked =
-        transactor.call(how, connection -> new Results(connection, config, ids).keep(lease, tasks));
+        transactor.call(how, connection -> marking.by(new Results(connection, config, ids)));
     tasks.stream()
         .filter(task -> marked.contains(task.row.id()))
         .forEach(task -> task.marked = true);
     return marked;
   }
 
-  /** Marks jobs of a shard that is handed over; from then on their rows are their leases. */
+  /**
+   * Marks jobs of a shard that is handed over; from then on their rows are their leases. Those of
+   * lanes are recorded, too: their rows may be gone before they end, or are already.
+   */
   void keepNow(Lease lease, List<Task> tasks) {
-    if (!tasks.isEmpty()) {
-      mark(hasty, lease, tasks);
-      tasks.forEach(task -> task.kept = true);
+    List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
+    if (running.isEmpty()) {
+      return;
+    }
+    try {
+      mark(hasty, running, results -> results.keepAway(lease, running));
+      running.forEach(task -> task.kept = true);
+    } finally {
+      away.recorded(running);
+      // One that has ended meanwhile did not know of its record.
+      board.hint();
     }
   }
 

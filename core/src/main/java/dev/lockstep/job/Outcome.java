@@ -22,7 +22,9 @@ public sealed interface Outcome {
    * Finished: the job is deleted.
    *
    * @param effects written in the transaction that deletes the job, so that they happen if and only
-   *     if the job is completed; run again, whole, when that transaction is retried
+   *     if the job is completed; run again, whole, when that transaction is retried. They may
+   *     cancel or edit the job itself: then it is gone, or there as they leave it, and neither
+   *     deleted nor counted as failed
    */
   record Done(Optional<TxAction> effects) implements Outcome {
     public Done {

@@ -16,21 +16,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A shard that this node owns: what it has read of it, and which of its jobs are <em>away</em>:
- * they run under an earlier lease of the shard, at another node or at this one, and their rows say
- * so. Such a job has its place in its lane until it has ended; then the lane is read again, since
- * only the table knows how it ended. Guarded by the board's lock.
+ * they run under an earlier lease of the shard, at another node or at this one. Such a job has its
+ * place in its lane until it has ended; then the lane is read again, since only the table knows how
+ * it ended. Guarded by the board's lock.
  */
 final class OwnedShard {
   final Lease lease;
   private final List<JobStream> streams = new ArrayList<>();
-  private final Map<JobId, Away> away = new HashMap<>();
+  private final Map<JobId, Absent> away = new HashMap<>();
   // Until it is known which jobs are away nothing is read.
   boolean examined;
 
   /**
    * @param here the task, if it is this node that runs it
    */
-  private record Away(JobRow row, @Nullable Task here) {}
+  private record Absent(Away job, @Nullable Task here) {}
 
   OwnedShard(Lease lease, Collection<QueueState> queues) {
     this.lease = lease;
@@ -107,7 +107,7 @@ final class OwnedShard {
     }
     // A mark of this node's own is a leftover: what runs here is known, or away.
     if (row.keeper() != null && !row.keeper().equals(lease.member())) {
-      away(row, null);
+      away(Away.of(row, row.keeper()), null);
       stream.passOver();
       return;
     }
@@ -132,15 +132,14 @@ final class OwnedShard {
     return !away.isEmpty() && away.containsKey(id);
   }
 
-  /** The rows of the jobs that are away at other nodes. */
-  List<JobRow> awayElsewhere() {
-    return away.values().stream().filter(one -> one.here() == null).map(Away::row).toList();
+  boolean hasAwayElsewhere() {
+    return away.values().stream().anyMatch(one -> one.here() == null);
   }
 
   /** A job is away; its lane counts it. */
-  void away(JobRow row, @Nullable Task here) {
-    if (away.putIfAbsent(row.id(), new Away(row, here)) == null) {
-      lane(row).ifPresent(found -> found.lane().enterAway());
+  void away(Away job, @Nullable Task here) {
+    if (away.putIfAbsent(job.id(), new Absent(job, here)) == null) {
+      lane(job).ifPresent(found -> found.lane().enterAway());
     }
   }
 
@@ -155,37 +154,37 @@ final class OwnedShard {
    * @return true if there were such: read again
    */
   boolean forgetUnless(Predicate<JobId> stillAway) {
-    return end(one -> one.here() == null && !stillAway.test(one.row().id()));
+    return end(one -> one.here() == null && !stillAway.test(one.job().id()));
   }
 
-  private boolean end(Predicate<Away> over) {
-    List<Away> ended = away.values().stream().filter(over).toList();
-    for (Away one : ended) {
-      away.remove(one.row().id());
-      lane(one.row())
+  private boolean end(Predicate<Absent> over) {
+    List<Absent> ended = away.values().stream().filter(over).toList();
+    for (Absent one : ended) {
+      away.remove(one.job().id());
+      lane(one.job())
           .ifPresent(
               found -> {
                 found.lane().leaveAway();
                 found.stream().readAgain(found.lane());
               });
-      stream(one.row()).ifPresent(JobStream::passOver);
+      stream(one.job()).ifPresent(JobStream::passOver);
     }
     return !ended.isEmpty();
   }
 
   private record FoundLane(JobStream stream, LaneState lane) {}
 
-  private Optional<FoundLane> lane(JobRow row) {
-    String name = row.lane();
+  private Optional<FoundLane> lane(Away job) {
+    String name = job.lane();
     return name == null
         ? Optional.empty()
-        : stream(row).map(stream -> new FoundLane(stream, stream.lane(name)));
+        : stream(job).map(stream -> new FoundLane(stream, stream.lane(name)));
   }
 
   /** Empty: the queue is not served here. */
-  private Optional<JobStream> stream(JobRow row) {
+  private Optional<JobStream> stream(Away job) {
     return streams.stream()
-        .filter(stream -> stream.queue.equals(row.queue()) && stream.priority == row.priority())
+        .filter(stream -> stream.queue.equals(job.queue()) && stream.priority == job.priority())
         .findAny();
   }
 }

@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 
 /**
  * What the next owner does about a shard whose owner was cut off. Reading a job writes nothing, so
@@ -130,6 +131,22 @@ final class Recovery {
       transactor.run(options, connection -> count(connection, lease, lost));
     }
     return running;
+  }
+
+  /**
+   * The same for jobs that are recorded as away. Nothing is counted here: if a job is still there,
+   * its row says what has to be.
+   */
+  Set<JobId> forgetTheLost(Lease lease, List<Away> recorded, AwayTable table) {
+    Set<UUID> alive = shards.members();
+    List<Away> lost = recorded.stream().filter(one -> !alive.contains(one.member())).toList();
+    if (!lost.isEmpty()) {
+      table.removeLost(lease, lost);
+    }
+    return recorded.stream()
+        .filter(one -> alive.contains(one.member()))
+        .map(Away::id)
+        .collect(Collectors.toSet());
   }
 
   private void count(Connection connection, Lease lease, List<JobRow> lost) throws SQLException {

@@ -83,6 +83,14 @@ final class Results {
       DELETE FROM lockstep.job_unique
       WHERE shard = ? AND queue = ? AND unique_key = ? AND id = ? AND expires_at IS NULL""";
 
+  // Before what else the transaction writes, and so against the order of locks. For effects that
+  // are run again since they seem to change their own job; then few wait for it.
+  private static final String HOLD =
+      """
+      SELECT j.id FROM lockstep.job j
+      WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
+      FOR UPDATE OF j""";
+
   private static final String KEEP =
       """
       UPDATE lockstep.job j SET keeper = ?
@@ -106,7 +114,28 @@ final class Results {
   }
 
   /** Where results belong: a shard that is owned, or jobs kept from one that was handed over. */
-  record Place(Lease lease, boolean kept) {}
+  record Place(Lease lease, boolean kept) {
+    static Place of(Task task) {
+      return new Place(task.lease, task.kept);
+    }
+  }
+
+  /**
+   * Locks a job that is as it was read and this node's to end, until the transaction ends.
+   *
+   * @return false if it is not
+   */
+  boolean hold(Place place, JobRow row) throws SQLException {
+    Fence fence = new Fence(place.lease(), place.kept());
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<JobId> held =
+        trip.query(
+            fence.in(HOLD),
+            Results::id,
+            fence.bind(fence.shard(), row.id().value(), row.version()));
+    trip.send();
+    return !held.list().isEmpty();
+  }
 
   /**
    * Writes results of any number of shards, in one crossing of the network. The share locks of the
@@ -160,6 +189,19 @@ final class Results {
   Set<JobId> keep(Lease lease, List<Task> tasks) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     lease.bound(trip);
+    return keep(trip, lease, tasks);
+  }
+
+  /** The same when their shard is handed over: their lanes go on without it only after them. */
+  Set<JobId> keepAway(Lease lease, List<Task> tasks) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    lease.bound(trip);
+    AwayTable.record(trip, lease, tasks);
+    return keep(trip, lease, tasks);
+  }
+
+  private static Set<JobId> keep(RoundTrip trip, Lease lease, List<Task> tasks)
+      throws SQLException {
     Rows<JobId> kept =
         trip.query(
             KEEP,
@@ -271,6 +313,9 @@ final class Results {
     places.forEach(
         (place, ended) -> {
           for (Ended one : ended) {
+            if (place.kept()) {
+              AwayTable.remove(trip, one.task());
+            }
             if (refused.isEmpty() || !refused.contains(one.row().id())) {
               followUp(trip, one);
             } else {

@@ -16,7 +16,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
@@ -48,6 +47,7 @@ public final class Worker implements AutoCloseable {
   private final Freshness freshness;
   private final Completer completer;
   private final Recovery recovery;
+  private final AwayJobs away;
   private final Shards shards;
   private final HintListener hints;
   private final Loop reader;
@@ -76,10 +76,13 @@ public final class Worker implements AutoCloseable {
     this.board = new Board(config.queues());
     this.reads = new JobReads(transactor);
     this.freshness = new Freshness(reads);
+    AwayTable awayTable = new AwayTable(transactor);
     this.completer =
-        new Completer(transactor, jobsConfig, ids, board, config.completionBatch(), this::giveUp);
+        new Completer(
+            transactor, jobsConfig, ids, board, awayTable, config.completionBatch(), this::giveUp);
     this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new Shift());
     this.recovery = new Recovery(transactor, shards, ids, config.maxCrashes());
+    this.away = new AwayJobs(board, reads, awayTable, recovery);
     this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", board::hint);
     this.reader = new Loop("job-reader", this::readAndOffer, this::giveUp);
     for (QueueConfig queue : config.queues()) {
@@ -195,10 +198,7 @@ public final class Worker implements AutoCloseable {
   }
 
   private void read() {
-    List<Lease> unexamined = board.unexamined();
-    if (!unexamined.isEmpty()) {
-      board.examined(unexamined, reads.marked(unexamined));
-    }
+    away.examine();
     List<JobStream.Ask> asks = board.startRead();
     Look look = reads.look(asks);
     Map<String, QueueRow> settings = new HashMap<>();
@@ -209,7 +209,7 @@ public final class Worker implements AutoCloseable {
       board.setQueue(queue.name(), row.paused(), row.rate() * share);
     }
     board.offer(asks, look.due(), look.at());
-    lookAfterThoseAway();
+    away.lookAfter(config.pollInterval().toMillis());
     markLongRunning();
     look.nextMs().ifPresent(board::wakeIn);
   }
@@ -225,30 +225,6 @@ public final class Worker implements AutoCloseable {
     }
     markedNanos = now;
     board.longRunning(config.markAfter().toNanos()).forEach(completer::markLater);
-  }
-
-  /** Jobs that run under an earlier lease: they end, or their nodes do. */
-  private void lookAfterThoseAway() {
-    List<Lease> leases = board.withAway();
-    if (leases.isEmpty()) {
-      return;
-    }
-    board.wakeIn(config.pollInterval().toMillis());
-    List<JobRow> marked = reads.marked(leases);
-    for (Lease lease : leases) {
-      List<JobRow> away =
-          marked.stream()
-              .filter(row -> row.id().shard() == lease.shard())
-              // What this very node is said to run it knows of.
-              .filter(row -> !lease.member().equals(row.keeper()))
-              .toList();
-      try {
-        board.stillAway(lease, away.isEmpty() ? Set.of() : recovery.countTheLost(lease, away));
-      } catch (RuntimeException e) {
-        // Its lanes wait; the other shards need not.
-        log.warn("Not yet looked after what was cut off in {}: {}", lease, e.toString());
-      }
-    }
   }
 
   private boolean runNext(QueueState queue, Freshness.Pace pace) throws InterruptedException {

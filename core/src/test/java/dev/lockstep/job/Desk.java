@@ -48,7 +48,7 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
     ran.clear();
     database.execute(
         """
-        TRUNCATE lockstep.job, lockstep.job_unique, lockstep.job_attempt, lockstep.job_dead,
+        TRUNCATE lockstep.job, lockstep.job_away, lockstep.job_unique, lockstep.job_attempt, lockstep.job_dead,
           lockstep.job_queue, lockstep.job_history, lockstep.shard_member, lockstep.shard,
           lockstep.shard_group;
         CREATE TABLE IF NOT EXISTS effect (name text NOT NULL);

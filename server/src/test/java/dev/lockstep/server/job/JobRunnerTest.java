@@ -42,7 +42,7 @@ class JobRunnerTest {
   void empty() {
     database.execute(
         """
-        TRUNCATE lockstep.job, lockstep.job_unique, lockstep.job_attempt, lockstep.job_dead,
+        TRUNCATE lockstep.job, lockstep.job_away, lockstep.job_unique, lockstep.job_attempt, lockstep.job_dead,
           lockstep.job_history
         """);
   }

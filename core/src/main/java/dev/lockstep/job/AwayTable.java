@@ -1,0 +1,158 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Records which jobs of lanes run at a node that has handed their shard over. The next owner lets
+ * their lanes wait, whatever happens to the jobs' own rows meanwhile: a job that is edited or
+ * cancelled while it runs still runs.
+ *
+ * <p>A record is written before the shard is given up, in the transaction that marks the rows. It
+ * is removed with the job's result, accepted or refused; by {@link #removeEnded}, should that not
+ * have known of it; and by the shard's owner once the node is gone. Thread-safe.
+ */
+final class AwayTable {
+  private static final String RECORD =
+      """
+      INSERT INTO lockstep.job_away (shard, member, id, run, queue, priority, lane)
+      SELECT ?, ?, x.* FROM unnest(?, ?, ?, ?, ?) AS x (id, run, queue, priority, lane)
+      WHERE %s
+      ON CONFLICT (shard, id, member, run) DO NOTHING""";
+
+  private static final String REMOVE =
+      "DELETE FROM lockstep.job_away WHERE shard = ? AND id = ? AND member = ? AND run = ?";
+
+  private static final String READ =
+      """
+      SELECT DISTINCT a.id, a.queue, a.priority, a.lane, a.member
+      FROM unnest(?) AS x (shard) JOIN lockstep.job_away a ON a.shard = x.shard""";
+
+  private static final String REMOVE_LOST =
+      """
+      DELETE FROM lockstep.job_away a USING unnest(?, ?) AS x (id, member)
+      WHERE a.shard = ? AND a.id = x.id AND a.member = x.member AND %s"""
+          .formatted(Lease.FENCE);
+
+  private final Transactor transactor;
+  private final TxOptions options;
+  // Recorded, or perhaps: the answer may be lost. Kept until the record is known to be gone.
+  private final Set<Task> recorded = ConcurrentHashMap.newKeySet();
+
+  AwayTable(Transactor transactor) {
+    this.transactor = transactor;
+    this.options = transactor.defaults().withLabel("jobs away").withPointLookups();
+  }
+
+  /** Adds the records of those of the jobs that are in lanes; as long as the lease holds. */
+  static void record(RoundTrip trip, Lease lease, List<Task> tasks) {
+    List<Task> recorded = inLanes(tasks);
+    if (!recorded.isEmpty()) {
+      trip.update(RECORD.formatted(Lease.FENCE), lease.fenced(parameters(lease, recorded)));
+    }
+  }
+
+  /** Adds the removal of the record of a job that has ended, if it is in a lane. */
+  static void remove(RoundTrip trip, Task task) {
+    if (task.row.lane() != null) {
+      trip.update(
+          REMOVE,
+          (short) task.lease.shard(),
+          task.row.id().value(),
+          task.lease.member(),
+          task.startedNanos());
+    }
+  }
+
+  /** To be told after records were written, or may have been. */
+  void recorded(List<Task> tasks) {
+    recorded.addAll(inLanes(tasks));
+  }
+
+  private static List<Task> inLanes(List<Task> tasks) {
+    return tasks.stream().filter(task -> task.row.lane() != null).toList();
+  }
+
+  /**
+   * Removes the records of jobs that have ended here. One whose COMMIT was not answered may still
+   * be on its way: it is written again first, which waits until that is decided.
+   */
+  void removeEnded() {
+    List<Task> ended = recorded.stream().filter(task -> task.is(Task.State.ENDED)).toList();
+    if (ended.isEmpty()) {
+      return;
+    }
+    transactor.run(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          for (Task task : ended) {
+            trip.update(RECORD.formatted("true"), parameters(task.lease, List.of(task)));
+            remove(trip, task);
+          }
+          trip.send();
+        });
+    ended.forEach(recorded::remove);
+  }
+
+  private static Object[] parameters(Lease lease, List<Task> tasks) {
+    List<JobRow> rows = tasks.stream().map(task -> task.row).toList();
+    return new Object[] {
+      (short) lease.shard(),
+      lease.member(),
+      SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList()),
+      SqlArray.bigints(tasks.stream().map(Task::startedNanos).toList()),
+      SqlArray.texts(rows.stream().map(JobRow::queue).toList()),
+      SqlArray.smallints(rows.stream().map(row -> row.priority().code()).toList()),
+      SqlArray.texts(rows.stream().map(JobRow::lane).toList())
+    };
+  }
+
+  /** What is recorded of these shards. */
+  List<Away> read(Collection<Lease> leases) {
+    return transactor.call(
+        options.asReadOnly(),
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<Away> rows =
+              trip.query(
+                  READ,
+                  row ->
+                      new Away(
+                          new JobId(row.getObject(1, UUID.class)),
+                          row.getString(2),
+                          Priority.of(row.getInt(3)),
+                          row.getString(4),
+                          row.getObject(5, UUID.class)),
+                  SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()));
+          trip.send();
+          return rows.list();
+        });
+  }
+
+  /** Removes records of nodes that are gone. */
+  void removeLost(Lease lease, List<Away> lost) {
+    transactor.run(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          lease.bound(trip);
+          trip.update(
+              REMOVE_LOST,
+              lease.fenced(
+                  SqlArray.uuids(lost.stream().map(one -> one.id().value()).toList()),
+                  SqlArray.uuids(lost.stream().map(Away::member).toList()),
+                  (short) lease.shard()));
+          trip.send();
+        });
+  }
+}
