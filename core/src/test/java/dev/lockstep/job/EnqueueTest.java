@@ -8,7 +8,10 @@ import dev.lockstep.job.Enqueued.Duplicate;
 import dev.lockstep.job.NewJob.UniqueKey;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Retry;
 import dev.lockstep.tx.StatementFailed;
+import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
@@ -122,6 +125,40 @@ class EnqueueTest {
     assertThat(desk.tryEnqueue(job)).isInstanceOf(Accepted.class);
     desk.awaitNoneLive();
     assertThat(desk.ran).hasSize(2);
+  }
+
+  /** How large a batch is decides in which order a hash map has its keys. */
+  @Test
+  void batchesWithTheSameKeysDoNotDeadlock() throws Exception {
+    database.execute(
+        """
+        CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS
+          $$BEGIN PERFORM pg_sleep(0.005); RETURN NEW; END$$;
+        CREATE TRIGGER slowly BEFORE INSERT ON lockstep.job_unique
+          FOR EACH ROW EXECUTE FUNCTION slowly();
+        """);
+    try {
+      Jobs jobs = desk.jobs();
+      TxOptions once = Await.PATIENTLY.withRetry(Retry.NEVER);
+      List<Integer> sizes = List.of(12, 24, 48, 96);
+
+      List<List<Enqueued>> results =
+          Race.<List<Enqueued>>of(sizes.size())
+              .run(
+                  i -> {
+                    List<NewJob> batch = new ArrayList<>();
+                    for (int key = 0; key < sizes.get(i); key++) {
+                      batch.add(Desk.job(key).withUnique(UniqueKey.whileLive("key-" + key)));
+                    }
+                    return desk.transactor().call(once, c -> jobs.enqueueAll(c, batch));
+                  })
+              .valuesOrThrow();
+
+      assertThat(results.stream().flatMap(List::stream).filter(Accepted.class::isInstance))
+          .hasSize(96);
+    } finally {
+      database.execute("DROP FUNCTION slowly CASCADE");
+    }
   }
 
   @Test

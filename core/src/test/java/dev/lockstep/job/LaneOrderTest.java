@@ -6,6 +6,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -86,6 +87,57 @@ class LaneOrderTest {
     desk.awaitNoneLive();
 
     assertThat(most).hasValue(3);
+  }
+
+  @Test
+  void jobsOfALaneWithDifferentLimitsEachKeepTheirOwn() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    CountDownLatch lastRan = new CountDownLatch(1);
+    desk.enqueue(Desk.job("\"three\"").inLane(new NewJob.Lane("lane", 3)));
+    desk.enqueue(Desk.job("\"one\"").inLane("lane"));
+    desk.enqueue(Desk.job("\"one more\"").inLane("lane"));
+    desk.start(
+        4,
+        (payload, job) -> {
+          switch (payload) {
+            case "\"other\"" -> {
+              return Outcome.done();
+            }
+            case "\"last\"" -> {
+              lastRan.countDown();
+              return Outcome.done();
+            }
+            default -> desk.ran.add(payload + " begins");
+          }
+          if (payload.equals("\"three\"")) {
+            begun.countDown();
+            assertThat(go.await(30, TimeUnit.SECONDS)).isTrue();
+          } else if (payload.equals("\"one\"")) {
+            // What is promoted together with it begins before this.
+            desk.enqueue(Desk.job("\"last\""));
+            assertThat(lastRan.await(30, TimeUnit.SECONDS)).isTrue();
+          }
+          return desk.note(payload, job);
+        });
+    assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+    // Those that wait are at hand when two jobs that came after them in each shard are done.
+    Jobs jobs = desk.jobs();
+    NewJob other = Desk.job("\"other\"");
+    desk.transactor().run(c -> jobs.enqueueAll(c, Collections.nCopies(2 * Desk.SHARDS, other)));
+    Await.until("the others are done", () -> desk.live() == 3);
+
+    go.countDown();
+    desk.awaitNoneLive();
+
+    assertThat(desk.ran)
+        .containsExactly(
+            "\"three\" begins",
+            "\"three\"",
+            "\"one\" begins",
+            "\"one\"",
+            "\"one more\" begins",
+            "\"one more\"");
   }
 
   @Test

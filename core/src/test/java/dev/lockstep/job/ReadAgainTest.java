@@ -6,6 +6,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -144,6 +145,59 @@ class ReadAgainTest {
     desk.awaitNoneLive();
 
     assertThat(desk.effects()).hasSize(Desk.SHARDS).containsOnly("\"after\"");
+  }
+
+  @Test
+  void aJobThatIsFoundChangedAfterItsShardWasHandedOverRunsAsChanged() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    try (HeldStatement network = HeldStatement.on(database)) {
+      Jobs jobs = new Jobs(new Transactor(network.dataSource()), Desk.config());
+      desk.enqueue(Desk.job("\"first\""));
+      Worker first =
+          desk.start(
+              jobs,
+              Desk.worker(1).withQueue(QueueConfig.of("other", 1)),
+              (payload, job) -> waitThenWrite(begun, payload.replace("first", "before"), job));
+      assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+      JobId id = desk.enqueue(Desk.job("\"read ahead\"").withUnique(keyOfAShardToBeHandedOver()));
+      lookAgain();
+
+      // Taken in hand, and before it begins its row is asked for: that question is on its way.
+      network.hold("SELECT j.id, j.version FROM unnest");
+      go.countDown();
+      network.awaitHeld();
+      Worker second = desk.start(1, Desk::effect);
+      awaitHalves(first, second);
+      assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(Job.State.RUNNING);
+      edit(id, "\"after\"");
+      network.release();
+      desk.awaitNoneLive();
+
+      assertThat(desk.effects()).containsExactly("\"before\"", "\"after\"");
+      first.close();
+    }
+  }
+
+  /** A node gives the last of its shards away. */
+  private static NewJob.UniqueKey keyOfAShardToBeHandedOver() {
+    JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
+    return IntStream.range(0, 1_000)
+        .mapToObj(Integer::toString)
+        .filter(key -> ids.shardOf(Desk.QUEUE, key) == Desk.SHARDS - 1)
+        .map(NewJob.UniqueKey::whileLive)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** A job of another queue in every shard: when they are done, the worker has looked since. */
+  private void lookAgain() {
+    Jobs jobs = desk.jobs();
+    NewJob other = NewJob.of("other", Desk.KIND, "\"other\"");
+    for (int i = 0; i < 2; i++) {
+      desk.transactor().run(c -> jobs.enqueueAll(c, Collections.nCopies(Desk.SHARDS, other)));
+      Await.until("the others are done", () -> desk.live() == 2);
+    }
+    database.execute("TRUNCATE effect");
   }
 
   private Outcome waitThenWrite(CountDownLatch begun, String payload, JobContext job)

@@ -85,6 +85,42 @@ class ScheduleEditTest {
     assertThat(ticks()).isEqualTo(1);
   }
 
+  @Test
+  void aDeadTickThatIsBroughtBackAfterAnEditDoesNotMakeTheScheduleRunTwice() {
+    Schedule schedule = createDue(CatchUp.LATEST);
+    JobId tick = killTick();
+    change(schedule.id(), content(daily, CatchUp.LATEST, NEW));
+    assertThat(ticks()).isEqualTo(1);
+
+    desk.transactor().run(c -> desk.jobs().replay(c, tick));
+    try (Worker worker = start(ScheduleEditTest::noteDue)) {
+      Await.until("it has run", () -> desk.jobs().find(tick).isEmpty());
+      Await.until("so has the job", () -> made().isEmpty());
+      assertThat(worker.health().problems()).isEmpty();
+    }
+
+    assertThat(noted()).containsExactly(due);
+    assertThat(ticks()).as("one tick for the next run").isEqualTo(1);
+  }
+
+  /** As if it had failed too often. */
+  private static JobId killTick() {
+    return JobId.of(
+        database
+            .query(
+                """
+                WITH gone AS (
+                  DELETE FROM lockstep.job WHERE queue = 'lockstep-schedules' RETURNING *)
+                INSERT INTO lockstep.job_dead
+                  (shard, id, queue, priority, due, kind, payload, max_attempts, attempts, crashes,
+                   version, reason, died_at)
+                SELECT shard, id, queue, priority, due, kind, payload, max_attempts, max_attempts,
+                       crashes, version, 'Failed', now() FROM gone
+                RETURNING id""",
+                row -> row.getString(1))
+            .get(0));
+  }
+
   @ParameterizedTest
   @EnumSource
   void theOldCatchUpPolicySaysWhatIsDue(CatchUp policy) {

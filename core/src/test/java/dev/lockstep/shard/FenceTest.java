@@ -55,6 +55,23 @@ class FenceTest {
   }
 
   @Test
+  void whoHasHandedAShardOverWritesNothingMoreAlsoWhileNobodyHasIt() {
+    Lease former;
+    try (TestNode first = quiet()) {
+      first.awaitOwned(1);
+      former = first.lease(0);
+      assertThat(save(former, "first")).isTrue();
+    }
+
+    assertThat(save(former, "stale")).isFalse();
+    assertThat(note()).isEqualTo("first");
+    assertThat(
+            database.queryLong(
+                "SELECT count(owner) FROM lockstep.shard WHERE shard_group = ?", group))
+        .isZero();
+  }
+
+  @Test
   void withoutTheFenceTheFormerOwnersWriteGoesThrough() {
     try (TestNode first = quiet()) {
       first.awaitOwned(1);
