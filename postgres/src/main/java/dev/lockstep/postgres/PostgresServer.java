@@ -11,7 +11,9 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * the next start stops what it left running and recovers. Closing takes well under a minute,
  * whatever clients do.
  *
- * <p>Thread safe. Nothing is stopped by itself at the end of the JVM: close it.
+ * <p>Thread safe. Nothing is stopped by itself at the end of the JVM: close it. A {@link
+ * PostgresKeeper} starts it again when it ends although nobody stopped it.
  */
 public final class PostgresServer implements AutoCloseable {
 
@@ -276,10 +279,38 @@ public final class PostgresServer implements AutoCloseable {
 
   private PostgresException startFailed() throws IOException {
     return new PostgresException(
-        "PostgreSQL did not start in "
-            + directory
-            + ". The end of its log:\n"
-            + postmaster.logTail());
+        "PostgreSQL did not start in " + directory + ". " + postmaster.whyItFailed());
+  }
+
+  /** Where a person reads what happened. */
+  String logHint() {
+    return "Its log is " + cluster.logFile() + ".";
+  }
+
+  /** Waits until the server's process is gone; returns at once when there is none. */
+  void awaitExit() throws InterruptedException {
+    Optional<ProcessHandle> process;
+    try {
+      process = postmaster.running();
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    }
+    if (process.isPresent()) {
+      try {
+        process.get().onExit().get();
+      } catch (ExecutionException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
+
+  /** Ends a start that is under way in another thread; that thread's call then fails. */
+  void abandonStart() {
+    try {
+      postmaster.stopImmediately();
+    } catch (IOException e) {
+      throw cannotUse(directory, e);
+    }
   }
 
   private static int freePort() {

@@ -54,6 +54,7 @@ final class Postmaster {
   private final Command command;
   private final Binaries binaries;
   private final Cluster cluster;
+  private String lastWords = "";
 
   Postmaster(Command command, Binaries binaries, Cluster cluster) {
     this.command = command;
@@ -78,6 +79,8 @@ final class Postmaster {
       stopImmediately();
     }
     String said = logSince(logStart);
+    // With a full disk the log may hold nothing; then what pg_ctl said is all there is.
+    lastWords = said.isBlank() ? result.output() : said;
     if (said.contains("Address already in use")) {
       return Start.PORT_TAKEN;
     }
@@ -146,16 +149,22 @@ final class Postmaster {
     return pidFileLeft ? Remains.PID_FILE : Remains.NONE;
   }
 
-  /** The end of the server's log, for a person to read. */
-  String logTail() throws IOException {
+  /** What the last start said before it failed, where the rest is, and what to do. */
+  String whyItFailed() {
     Deque<String> tail = new ArrayDeque<>();
-    for (String line : logSince(0).lines().toList()) {
+    for (String line : lastWords.lines().filter(line -> !line.isBlank()).toList()) {
       tail.addLast(line);
       if (tail.size() > LOG_LINES_SHOWN) {
         tail.removeFirst();
       }
     }
-    return String.join("\n", tail);
+    String advice =
+        lastWords.contains("No space left on device")
+            ? "The disk is full: free some space, then start again. No committed data is lost."
+            : "Mend what it names, then start again. The data were left as they are.";
+    return "Its log, %s, ends with:%n%s%n%s"
+        .formatted(
+            cluster.logFile(), tail.isEmpty() ? "(nothing)" : String.join("\n", tail), advice);
   }
 
   /**
@@ -163,7 +172,7 @@ final class Postmaster {
    * it may be any program's, and pg_ctl would signal that. So the process must also be a {@code
    * postgres} started on this folder.
    */
-  private Optional<ProcessHandle> running() throws IOException {
+  Optional<ProcessHandle> running() throws IOException {
     List<String> lines;
     try {
       lines = Files.readAllLines(pidFile());

@@ -98,12 +98,14 @@ class PostgresRefusalTest {
   }
 
   @Test
-  void theEndOfTheLogTellsWhyAStartFailed() {
+  void theEndOfTheLogItsNameAndAnAdviceTellWhyAStartFailed() throws IOException {
     PostgresConfig config = config().withSetting("shared_buffers", "plenty");
     assertThatThrownBy(() -> PostgresServer.start(config))
         .isInstanceOf(PostgresException.class)
         .hasMessageStartingWith("PostgreSQL did not start in ")
-        .hasMessageContaining("invalid value for parameter \"shared_buffers\"");
+        .hasMessageContaining("Its log, " + directory.toRealPath().resolve("postgres.log"))
+        .hasMessageContaining("invalid value for parameter \"shared_buffers\"")
+        .hasMessageEndingWith("then start again. The data were left as they are.");
   }
 
   @Test
