@@ -2,7 +2,10 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/** No working connection to the database, before any COMMIT was sent. */
+/**
+ * The database cannot do it now: it is away, takes no writes, or its disk is full. Nothing was
+ * done.
+ */
 public final class DatabaseUnavailable extends TransientFault {
   private static final long serialVersionUID = 1L;
 

@@ -25,6 +25,8 @@ public enum SqlFault {
   UNAVAILABLE,
   /** 25006: the server takes no writes. It is a standby, or was the primary once. */
   READ_ONLY,
+  /** 53100: the server has no room to write. Waiting helps only when somebody makes some. */
+  DISK_FULL,
   /** 23xxx: unique, check, foreign key, not null, exclusion. */
   CONSTRAINT,
   /** Everything else: a mistake in the statement or in its data. */
@@ -48,7 +50,7 @@ public enum SqlFault {
 
   /** Whether more time might have helped. */
   boolean mayPass() {
-    return retryable() || this == LOCK_TIMEOUT || this == CANCELLED;
+    return retryable() || this == LOCK_TIMEOUT || this == CANCELLED || this == DISK_FULL;
   }
 
   /**
@@ -165,7 +167,7 @@ public enum SqlFault {
       case SERIALIZATION, DEADLOCK -> new SerializationConflict(message, cause);
       case LOCK_TIMEOUT -> new LockTimeout(message, cause);
       case CANCELLED -> new StatementTimeout(message, cause);
-      case UNAVAILABLE, READ_ONLY -> new DatabaseUnavailable(message, cause);
+      case UNAVAILABLE, READ_ONLY, DISK_FULL -> new DatabaseUnavailable(message, cause);
       case CONSTRAINT -> new ConstraintViolated(message, cause);
       case OTHER -> new StatementFailed(message, cause);
     };
@@ -183,6 +185,7 @@ public enum SqlFault {
       case "57014", "25P04" -> CANCELLED;
       case "57P01", "57P02", "57P03", "57P05", IDLE_IN_TRANSACTION, "53300" -> UNAVAILABLE;
       case STANDBY -> READ_ONLY;
+      case "53100" -> DISK_FULL;
       default -> ofClass(state.substring(0, 2));
     };
   }

@@ -3,6 +3,8 @@ package dev.lockstep.server;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import dev.lockstep.server.api.Trouble;
+import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -31,7 +33,7 @@ final class Database implements AutoCloseable {
   private static final String SERVER_MIGRATIONS = "classpath:db/server";
   private static final int POOL_SIZE = 20;
   private static final long POOL_WAIT_MS = 3_000;
-  private static final int STATUS_TIMEOUT_SECONDS = 3;
+  private static final int PROBE_TIMEOUT_SECONDS = 3;
 
   /** Another node may do the same: then one of the two finds that it is done. */
   private static final String CREATE_SCHEMAS =
@@ -51,28 +53,21 @@ final class Database implements AutoCloseable {
         END LOOP;
       END $$""";
 
-  /**
-   * Reads only; a history has a row per migration, and one without a version for the schema's own
-   * creation.
-   */
-  private static final String READ_STATUS =
-      """
-      SELECT current_setting('server_version'),
-             (SELECT count(*) FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL)
-             + (SELECT count(*) FROM lockstep_server.flyway_schema_history
-                WHERE success AND version IS NOT NULL),
-             (SELECT version FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL
-              ORDER BY installed_rank DESC LIMIT 1)
-      """;
-
   private final DatabaseAddress address;
   private final HikariDataSource pool;
-  private final int migrationsKnown;
+  private final DatabaseWatch watch;
+  private final DataSource gate;
 
   private Database(DatabaseAddress address, HikariDataSource pool, int migrationsKnown) {
     this.address = address;
     this.pool = pool;
-    this.migrationsKnown = migrationsKnown;
+    PGSimpleDataSource direct = direct(address);
+    direct.setConnectTimeout(PROBE_TIMEOUT_SECONDS);
+    direct.setSocketTimeout(PROBE_TIMEOUT_SECONDS);
+    this.watch = new DatabaseWatch(direct, migrationsKnown);
+    this.gate =
+        new DatabaseGate(
+            pool, () -> watch.finding().trouble().filter(Trouble.GONE::equals).isPresent());
   }
 
   /**
@@ -85,15 +80,31 @@ final class Database implements AutoCloseable {
     checkVersion(address);
     HikariDataSource pool = pool(address);
     try {
-      return new Database(address, pool, migrateAll(pool, address));
+      Database database = new Database(address, pool, migrateAll(pool, address));
+      database.watch.start();
+      return database;
     } catch (FlywayException | SQLException e) {
       pool.close();
       throw DatabaseRefusal.ofMigrating(e, address);
     }
   }
 
+  /** Fails at once while the database is known to be gone. */
   DataSource dataSource() {
-    return pool;
+    return gate;
+  }
+
+  /** Whether a write works, as of a moment ago; from memory. */
+  DatabaseWatch.Finding finding() {
+    return watch.finding();
+  }
+
+  /** A transaction met this fault. */
+  void met(SqlFault fault) {
+    watch.met(fault);
+    if (fault == SqlFault.READ_ONLY) {
+      forgetConnections();
+    }
   }
 
   /** How busy the pool is; reading them blocks nobody. */
@@ -106,6 +117,10 @@ final class Database implements AutoCloseable {
    * long as they are wanted.
    */
   DataSource direct() {
+    return direct(address);
+  }
+
+  private static PGSimpleDataSource direct(DatabaseAddress address) {
     PGSimpleDataSource source = new PGSimpleDataSource();
     source.setURL(address.url());
     Properties properties = address.properties();
@@ -123,7 +138,7 @@ final class Database implements AutoCloseable {
    * The server at the other end of some connection takes no writes: it is a standby, or was the
    * primary once. The others lead there as well, and must not be handed out again.
    */
-  void forgetConnections() {
+  private void forgetConnections() {
     pool.getHikariPoolMXBean().softEvictConnections();
   }
 
@@ -136,33 +151,10 @@ final class Database implements AutoCloseable {
     return address;
   }
 
-  DatabaseStatus status() throws SQLException {
-    try (Connection connection = pool.getConnection();
-        Statement statement = connection.createStatement()) {
-      // A silent network would not bring the request to cancel there either.
-      connection.setNetworkTimeout(Runnable::run, 2_000 * STATUS_TIMEOUT_SECONDS);
-      statement.setQueryTimeout(STATUS_TIMEOUT_SECONDS);
-      try (ResultSet row = statement.executeQuery(READ_STATUS)) {
-        row.next();
-        String schemaVersion = row.getString(3);
-        return new DatabaseStatus(
-            shortVersion(row.getString(1)),
-            schemaVersion == null ? "none" : schemaVersion,
-            row.getInt(2),
-            migrationsKnown);
-      }
-    }
-  }
-
   @Override
   public void close() {
+    watch.close();
     pool.close();
-  }
-
-  /** Distributions append their own name: {@code 16.4 (Debian 16.4-1)}. */
-  private static String shortVersion(String serverVersion) {
-    int end = serverVersion.indexOf(' ');
-    return end < 0 ? serverVersion : serverVersion.substring(0, end);
   }
 
   /** Not through the pool, which would retry until its own timeout and hide the reason. */

@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import dev.lockstep.server.api.ApiRouter;
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.FaultLog;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.document.ApiDocument;
@@ -47,6 +48,7 @@ final class HttpApi implements AutoCloseable {
   private final Vertx vertx;
   private final InFlight inFlight = new InFlight();
   private final Metrics metrics = new Metrics();
+  private final FaultLog faultLog = new FaultLog();
   private final Router router;
   private final HttpServer server;
   private volatile @Nullable Database database;
@@ -83,13 +85,18 @@ final class HttpApi implements AutoCloseable {
 
   /** From here on requests are served from these, which stay the caller's to close. */
   void serve(Database migrated, Services services) {
-    ApiRouter served = new ApiRouter(services.endpoints(), services.authenticator());
+    ApiRouter served =
+        new ApiRouter(
+            services.endpoints(),
+            services.authenticator(),
+            () -> migrated.finding().trouble(),
+            faultLog);
     List<Endpoint> described = new ArrayList<>(services.endpoints());
     described.addAll(Probes.ENDPOINTS);
     ApiDocument document = new ApiDocument(described, Version.CURRENT);
     get("/openapi.json").handler(content("application/json", document.openApi().toBuffer()));
     get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
-    served.mountOn(router);
+    served.mountOn(router, vertx);
     problems = services::problems;
     api = served;
     database = migrated;
@@ -159,7 +166,7 @@ final class HttpApi implements AutoCloseable {
     routes.errorHandler(404, this::notFound);
     routes.errorHandler(405, this::methodNotAllowed);
     routes.errorHandler(413, this::tooLarge);
-    routes.errorHandler(500, HttpApi::failed);
+    routes.errorHandler(500, this::failed);
     return routes;
   }
 
@@ -189,32 +196,24 @@ final class HttpApi implements AutoCloseable {
   }
 
   private void readyz(RoutingContext context) {
-    readiness()
-        .onSuccess(
-            readiness -> {
-              if (readiness.ready()) {
-                context.json(new JsonObject().put("status", "ready"));
-              } else {
-                Problem.notReady(readiness.explanation()).send(context.response());
-              }
-            })
-        .onFailure(context::fail);
+    Readiness readiness = readiness();
+    if (readiness.ready()) {
+      context.json(new JsonObject().put("status", "ready"));
+    } else {
+      Problem.notReady(readiness.explanation()).send(context.response());
+    }
   }
 
   private void statusPage(RoutingContext context) {
-    readiness()
-        .map(readiness -> StatusPage.render(Version.CURRENT, startedAt, readiness, problems.get()))
-        .onSuccess(
-            html ->
-                context.response().putHeader("Content-Type", "text/html; charset=utf-8").end(html))
-        .onFailure(context::fail);
+    context
+        .response()
+        .putHeader("Content-Type", "text/html; charset=utf-8")
+        .end(StatusPage.render(Version.CURRENT, startedAt, readiness(), problems.get()));
   }
 
-  private Future<Readiness> readiness() {
+  private Readiness readiness() {
     Database current = database;
-    return current == null
-        ? Future.succeededFuture(Readiness.starting())
-        : vertx.executeBlocking(() -> Readiness.of(current), false);
+    return current == null ? Readiness.starting() : Readiness.of(current);
   }
 
   /**
@@ -249,13 +248,14 @@ final class HttpApi implements AutoCloseable {
         .send(context.response());
   }
 
-  private static void failed(RoutingContext context) {
-    log.atError()
-        .addKeyValue("request", Headers.requestId(context))
-        .addKeyValue("method", context.request().method())
-        .addKeyValue("path", context.request().path())
-        .setCause(context.failure())
-        .log("A request failed");
+  private void failed(RoutingContext context) {
+    Throwable thrown = context.failure();
+    faultLog.failed(
+        String.valueOf(Headers.requestId(context)),
+        context.request().method().name(),
+        context.request().path(),
+        Problem.internal(),
+        thrown == null ? new IllegalStateException("failed without a cause") : thrown);
     Problem.internal().send(context.response());
   }
 

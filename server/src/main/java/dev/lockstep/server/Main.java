@@ -58,7 +58,7 @@ public final class Main {
   }
 
   private static void say(PrintWriter err, String message) {
-    err.println("lockstep: " + message.lines().findFirst().orElse("failed"));
+    err.println("lockstep: " + message);
     err.flush();
   }
 }

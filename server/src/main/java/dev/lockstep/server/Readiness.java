@@ -1,14 +1,12 @@
 package dev.lockstep.server;
 
-import java.sql.SQLException;
+import dev.lockstep.server.api.Trouble;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Whether requests can be served now.
  *
- * @param ready database reachable and migrated
+ * @param ready the database is migrated, and a write works
  * @param explanation one sentence, without credentials
  * @param address the database, once there is one
  * @param status what it answered, when it did
@@ -18,23 +16,23 @@ record Readiness(
     String explanation,
     Optional<DatabaseAddress> address,
     Optional<DatabaseStatus> status) {
-  private static final Logger log = LoggerFactory.getLogger(Readiness.class);
-
   static Readiness starting() {
     return new Readiness(false, "The database is starting.", Optional.empty(), Optional.empty());
   }
 
-  /** Asks the database; blocks. */
+  /** What the watch knows; from memory. */
   static Readiness of(Database database) {
-    Optional<DatabaseAddress> address = Optional.of(database.address());
-    try {
-      DatabaseStatus status = database.status();
-      return status.migrated()
-          ? new Readiness(true, "Ready.", address, Optional.of(status))
-          : new Readiness(false, "The database is not migrated.", address, Optional.of(status));
-    } catch (SQLException e) {
-      log.warn("The database does not answer: {}", e.getMessage());
-      return new Readiness(false, "The database does not answer.", address, Optional.empty());
-    }
+    DatabaseWatch.Finding finding = database.finding();
+    boolean migrated = finding.status().map(DatabaseStatus::migrated).orElse(false);
+    String explanation =
+        finding
+            .trouble()
+            .map(Trouble::sentence)
+            .orElse(migrated ? "Ready." : "The database is not migrated.");
+    return new Readiness(
+        finding.trouble().isEmpty() && migrated,
+        explanation,
+        Optional.of(database.address()),
+        finding.status());
   }
 }

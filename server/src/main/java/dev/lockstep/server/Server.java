@@ -2,7 +2,9 @@ package dev.lockstep.server;
 
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
+import dev.lockstep.postgres.PostgresKeeper;
 import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.server.api.Trouble;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Secret;
 import java.net.URI;
@@ -10,7 +12,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,24 +29,31 @@ import org.slf4j.LoggerFactory;
 final class Server implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
+  /** For each of the six parts; in all well below ten seconds. */
+  private static final long CLOSE_WITHOUT_DATABASE_MS = 1_500;
+
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
   private final String host;
   private final HttpApi http;
+  private @Nullable Database database;
   private final Optional<Secret> firstOperatorKey;
   private final Optional<Gateway> gateway;
 
-  private Server(ServerConfig config, LongSupplier nanoTime) {
+  private Server(
+      ServerConfig config, LongSupplier nanoTime, Consumer<RuntimeException> cannotGoOn) {
     host = config.host();
     http = opened(HttpApi.listen(host, config.port()));
     try {
-      DatabaseAddress address = config.externalDatabase().orElseGet(() -> startEmbedded(config));
-      Database database = opened(Database.open(address));
+      DatabaseAddress address =
+          config.externalDatabase().orElseGet(() -> startEmbedded(config, cannotGoOn));
+      Database open = opened(Database.open(address));
+      database = open;
       Services services =
           opened(
               Services.open(
-                  database,
+                  open,
                   config,
                   http.vertx(),
                   http.inFlight(),
@@ -51,7 +62,7 @@ final class Server implements AutoCloseable {
                   nanoTime));
       gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();
-      http.serve(database, services);
+      http.serve(open, services);
       // Closed first: what is in flight still needs everything above.
       opened.push(http::drain);
     } catch (Throwable e) {
@@ -68,10 +79,11 @@ final class Server implements AutoCloseable {
   /**
    * Starts everything, or leaves nothing behind.
    *
-   * @throws CannotStart with one line that says why
+   * @param cannotGoOn told once, on another thread, when the embedded database is gone for good
+   * @throws CannotStart which says why
    */
-  static Server start(ServerConfig config) {
-    return start(config, System::nanoTime);
+  static Server start(ServerConfig config, Consumer<RuntimeException> cannotGoOn) {
+    return new Server(config, System::nanoTime, cannotGoOn);
   }
 
   /**
@@ -80,7 +92,7 @@ final class Server implements AutoCloseable {
    * @throws CannotStart with one line that says why
    */
   static Server start(ServerConfig config, LongSupplier nanoTime) {
-    return new Server(config, nanoTime);
+    return new Server(config, nanoTime, e -> log.error("The database is gone for good", e));
   }
 
   /** As someone on this machine reaches it. */
@@ -102,19 +114,52 @@ final class Server implements AutoCloseable {
 
   @Override
   public void close() {
+    Database open = database;
+    boolean gone =
+        open != null && open.finding().trouble().filter(Trouble.GONE::equals).isPresent();
+    if (gone) {
+      log.warn("The database is gone, so nothing can be handed over; stopping without it");
+    }
     while (!opened.isEmpty()) {
-      try {
-        opened.pop().close();
-      } catch (Exception e) {
-        log.warn("While stopping: {}", e.toString());
+      AutoCloseable next = opened.pop();
+      if (gone) {
+        closeOrLeave(next);
+      } else {
+        close(next);
       }
     }
   }
 
-  private DatabaseAddress startEmbedded(ServerConfig config) {
+  /** Orderly ends wait for the database; without one they would wait in vain. */
+  private static void closeOrLeave(AutoCloseable resource) {
+    Thread closing = new Thread(() -> close(resource), "lockstep-close");
+    closing.setDaemon(true);
+    closing.start();
     try {
-      return DatabaseAddress.embedded(
-          opened(PostgresServer.start(PostgresConfig.durable(config.data()))));
+      closing.join(CLOSE_WITHOUT_DATABASE_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void close(AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Exception e) {
+      log.warn("While stopping: {}", e.toString());
+    }
+  }
+
+  private DatabaseAddress startEmbedded(
+      ServerConfig config, Consumer<RuntimeException> cannotGoOn) {
+    try {
+      PostgresServer postgres = opened(PostgresServer.start(PostgresConfig.durable(config.data())));
+      opened(
+          PostgresKeeper.over(
+              postgres,
+              PostgresKeeper.Patience.DEFAULT,
+              e -> cannotGoOn.accept(new CannotStart(String.valueOf(e.getMessage()), e))));
+      return DatabaseAddress.embedded(postgres);
     } catch (PostgresException e) {
       throw new CannotStart(String.valueOf(e.getMessage()), e);
     }

@@ -14,6 +14,7 @@ import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
+import dev.lockstep.server.api.Trouble;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
@@ -36,7 +37,6 @@ import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.schedule.Scheduling;
 import dev.lockstep.server.stream.Streams;
 import dev.lockstep.server.visitor.Visitors;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
 import dev.lockstep.tx.TxOptions;
@@ -76,6 +76,7 @@ final class Services implements AutoCloseable {
   private final PaymentProvider provider;
   private final JobRunner jobs;
   private final Streams streams;
+  private final Optional<DiskSpace> disk;
   private final List<Endpoint> endpoints = new ArrayList<>();
   private final Optional<Secret> firstOperatorKey;
 
@@ -99,9 +100,7 @@ final class Services implements AutoCloseable {
               attempt -> {
                 figures.onAttempt(attempt);
                 counting.onAttempt(attempt);
-                if (attempt.fault().filter(SqlFault.READ_ONLY::equals).isPresent()) {
-                  database.forgetConnections();
-                }
+                attempt.fault().ifPresent(database::met);
               });
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
@@ -199,6 +198,16 @@ final class Services implements AutoCloseable {
       health.start(transactor);
       opened(new Housekeeping(jobs, invariants, reconciliation));
       gauges(metrics, database, holds, ledger, campaigns);
+      disk =
+          config.externalDatabase().isEmpty()
+              ? Optional.of(new DiskSpace(config.data()))
+              : Optional.empty();
+      disk.ifPresent(
+          space ->
+              metrics.gauge(
+                  "lockstep.disk.free.bytes",
+                  "Room left where the embedded database lives.",
+                  space::freeBytes));
       metrics.gauge(
           "lockstep.jobs.worker.healthy",
           "1 while this node's worker reads, runs and completes jobs, else 0.",
@@ -320,6 +329,14 @@ final class Services implements AutoCloseable {
         "lockstep.database.connections.waiting",
         "Threads that wait for a connection.",
         pool::getThreadsAwaitingConnection);
+    for (Trouble trouble : Trouble.values()) {
+      metrics.gauge(
+          "lockstep.database.trouble",
+          "1 while the database cannot serve anybody for this reason, else 0.",
+          () -> database.finding().trouble().filter(trouble::equals).isPresent() ? 1 : 0,
+          "reason",
+          trouble.reason());
+    }
     metrics.gauge(
         "lockstep.combiner.waiting",
         "Requests waiting to be decided.",
@@ -349,6 +366,9 @@ final class Services implements AutoCloseable {
     Map<String, List<String>> all = new LinkedHashMap<>();
     all.put("Jobs", jobs.health().problems());
     all.put("Streams", streams.problems());
+    disk.map(DiskSpace::problems)
+        .filter(found -> !found.isEmpty())
+        .ifPresent(found -> all.put("Disk", found));
     return all;
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns SIGTERM and Ctrl-C into an orderly end of the thread that started the server.
@@ -21,6 +22,7 @@ final class StopRequest implements AutoCloseable {
   private final CountDownLatch requested = new CountDownLatch(1);
   private final CountDownLatch closed = new CountDownLatch(1);
   private boolean starting = true;
+  private volatile @Nullable RuntimeException failure;
 
   private StopRequest() {}
 
@@ -36,12 +38,28 @@ final class StopRequest implements AutoCloseable {
     starting = false;
   }
 
+  /** Whether the user asked for it. */
   boolean requested() {
-    return requested.getCount() == 0;
+    return requested.getCount() == 0 && failure == null;
   }
 
+  /**
+   * Waits until a stop is asked for.
+   *
+   * @throws RuntimeException what it was asked for with, when it was not a signal
+   */
   void await() throws InterruptedException {
     requested.await();
+    RuntimeException because = failure;
+    if (because != null) {
+      throw because;
+    }
+  }
+
+  /** Asks for a stop because the server cannot go on; {@link #await} throws this. */
+  void fail(RuntimeException because) {
+    failure = because;
+    requested.countDown();
   }
 
   /** Everything is closed: the process may end. */

@@ -47,7 +47,7 @@ final class UpCommand implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     ServerConfig config = ServerConfig.of(host, port, data, databaseUrl, System.getenv());
     try (StopRequest stop = StopRequest.onSignal()) {
-      try (Server server = Server.start(config)) {
+      try (Server server = Server.start(config, stop::fail)) {
         stop.startFinished();
         System.out.println("Lockstep is ready on " + server.url());
         server.firstOperatorKey().ifPresent(UpCommand::showKey);

@@ -147,6 +147,7 @@ class BirthdaysTest {
             Map.of(
                 "LOCKSTEP_OPERATOR_KEY", KEY,
                 "LOCKSTEP_SAMPLES", "false",
-                "LOCKSTEP_ALLOW_PRIVATE_TARGETS", "true")));
+                "LOCKSTEP_ALLOW_PRIVATE_TARGETS", "true")),
+        System::nanoTime);
   }
 }

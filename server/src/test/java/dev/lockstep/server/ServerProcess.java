@@ -111,8 +111,13 @@ final class ServerProcess implements AutoCloseable {
 
   /** SIGTERM; returns the exit code. */
   int terminate() throws InterruptedException {
-    process.toHandle().destroy();
+    askToStop();
     return awaitExit();
+  }
+
+  /** SIGTERM. One that has much to say must be read from, or it waits for that. */
+  void askToStop() {
+    process.toHandle().destroy();
   }
 
   /** SIGKILL. */

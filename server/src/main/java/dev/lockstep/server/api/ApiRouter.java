@@ -1,6 +1,7 @@
 package dev.lockstep.server.api;
 
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -12,29 +13,38 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Serves a table of endpoints. For each request, in this order: the key (from the header, else a
  * visitor's from the cookie), the rate limit, the role, the body; only then the handler.
  */
 public final class ApiRouter {
-  private static final Logger log = LoggerFactory.getLogger(ApiRouter.class);
-
   public static final int MAX_BODY_BYTES = 64 * 1024;
   private static final String BEARER = "bearer ";
 
   private final List<Endpoint> endpoints;
   private final Authenticator authenticator;
+  private final Unanswered unanswered;
+  private final FaultLog faultLog;
 
-  public ApiRouter(List<Endpoint> endpoints, Authenticator authenticator) {
+  /**
+   * @param trouble why the database cannot serve anybody now; from memory
+   */
+  public ApiRouter(
+      List<Endpoint> endpoints,
+      Authenticator authenticator,
+      Supplier<Optional<Trouble>> trouble,
+      FaultLog faultLog) {
     this.endpoints = List.copyOf(endpoints);
     this.authenticator = authenticator;
+    this.unanswered = new Unanswered(trouble);
+    this.faultLog = faultLog;
   }
 
-  public void mountOn(Router router) {
+  public void mountOn(Router router, Vertx vertx) {
+    unanswered.start(vertx);
     for (Endpoint endpoint : endpoints) {
       var route = router.route(endpoint.route()).method(endpoint.method());
       if (endpoint.method().equals(HttpMethod.GET)) {
@@ -78,7 +88,8 @@ public final class ApiRouter {
     } catch (RuntimeException e) {
       answer = Future.failedFuture(e);
     }
-    answer
+    unanswered
+        .orTrouble(context.vertx(), answer)
         .onSuccess(
             given -> {
               if (!given.streaming()) {
@@ -214,16 +225,16 @@ public final class ApiRouter {
     return Problem.unauthorized(detail).asException();
   }
 
-  private static void fail(RoutingContext context, Throwable thrown) {
-    Problem problem = Faults.problemOf(thrown);
+  private void fail(RoutingContext context, Throwable thrown) {
+    Problem problem = unanswered.named(Faults.problemOf(thrown));
     String requestId = context.response().headers().get(Answer.REQUEST_ID);
     if (problem.status() >= 500 && !(Faults.causeOf(thrown) instanceof ProblemException)) {
-      log.atError()
-          .addKeyValue("request", requestId)
-          .addKeyValue("method", context.request().method())
-          .addKeyValue("path", context.request().path())
-          .setCause(thrown)
-          .log("A request failed");
+      faultLog.failed(
+          String.valueOf(requestId),
+          context.request().method().name(),
+          context.request().path(),
+          problem,
+          thrown);
     }
     if (context.response().headWritten()) {
       context.request().connection().close();

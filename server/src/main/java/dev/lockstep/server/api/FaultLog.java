@@ -1,0 +1,95 @@
+package dev.lockstep.server.api;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.slf4j.spi.LoggingEventBuilder;
+
+/**
+ * Says which requests failed: one line per kind of fault and second, with a count, so that a
+ * database in trouble does not fill the log. A fault of ours is shown whole, at most once a minute
+ * per kind. Thread-safe.
+ */
+public final class FaultLog {
+  private static final Logger log = LoggerFactory.getLogger(FaultLog.class);
+
+  private static final long LINE_NANOS = 1_000_000_000L;
+  private static final long TRACE_NANOS = 60 * LINE_NANOS;
+
+  /** Kinds are classes of exceptions: there are not many, but nothing here grows without bound. */
+  private static final int MAX_KINDS = 200;
+
+  private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
+  private final LongSupplier nanoTime;
+
+  public FaultLog() {
+    this(System::nanoTime);
+  }
+
+  FaultLog(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+  }
+
+  private static final class Kind {
+    private final AtomicInteger unsaid = new AtomicInteger();
+    private long lineAt;
+    private long traceAt;
+
+    private Kind(long now) {
+      lineAt = now - LINE_NANOS;
+      traceAt = now - TRACE_NANOS;
+    }
+
+    /** Whether a second has passed since this kind was last told. */
+    private synchronized boolean takeLine(long now) {
+      boolean due = now - lineAt >= LINE_NANOS;
+      lineAt = due ? now : lineAt;
+      return due;
+    }
+
+    private synchronized boolean takeTrace(long now) {
+      boolean due = now - traceAt >= TRACE_NANOS;
+      traceAt = due ? now : traceAt;
+      return due;
+    }
+  }
+
+  /**
+   * Tells of a request that failed, or counts it.
+   *
+   * @param problem what the request is answered with
+   */
+  public void failed(
+      String requestId, String method, String path, Problem problem, Throwable thrown) {
+    Throwable cause = Faults.causeOf(thrown);
+    String name = kinds.size() < MAX_KINDS ? cause.getClass().getSimpleName() : "others";
+    long now = nanoTime.getAsLong();
+    Kind kind = kinds.computeIfAbsent(name, unused -> new Kind(now));
+    if (!kind.takeLine(now)) {
+      kind.unsaid.incrementAndGet();
+      return;
+    }
+    boolean ours = problem.status() == 500;
+    LoggingEventBuilder line =
+        log.atLevel(ours ? Level.ERROR : Level.WARN)
+            .addKeyValue("request", requestId)
+            .addKeyValue("method", method)
+            .addKeyValue("path", path)
+            .addKeyValue("status", problem.status());
+    int more = kind.unsaid.getAndSet(0);
+    String others = more == 0 ? "" : " (and " + more + " more like it since the last such line)";
+    if (ours && kind.takeTrace(now)) {
+      line.setCause(thrown).log("A request failed{}", others);
+    } else {
+      line.log("A request failed: {}: {}{}", name, firstLine(cause), others);
+    }
+  }
+
+  private static String firstLine(Throwable cause) {
+    return String.valueOf(cause.getMessage()).lines().findFirst().orElse("");
+  }
+}

@@ -1,0 +1,43 @@
+package dev.lockstep.server.api;
+
+import java.time.Duration;
+
+/** Why the database cannot serve anybody now. */
+public enum Trouble {
+  GONE("database-gone", "The database does not answer."),
+  READ_ONLY("database-read-only", "The database takes no writes: it is a standby, or read-only."),
+  DISK_FULL("disk-full", "The disk of the database is full.");
+
+  /** Of every problem that says the database could not do it now. */
+  static final String SLUG = "unavailable";
+
+  private static final Duration RETRY_AFTER = Duration.ofSeconds(2);
+
+  private final String reason;
+  private final String sentence;
+
+  Trouble(String reason, String sentence) {
+    this.reason = reason;
+    this.sentence = sentence;
+  }
+
+  /** As metrics and problems name it. */
+  public String reason() {
+    return reason;
+  }
+
+  public String sentence() {
+    return sentence;
+  }
+
+  /** For a request that waits for the database; what it asked for may still be done. */
+  Problem problem() {
+    return Problem.of(
+            SLUG,
+            503,
+            "Unavailable",
+            sentence + " Repeat the request with the same Idempotency-Key, if it has one.")
+        .with("reason", reason)
+        .retryAfter(RETRY_AFTER);
+  }
+}

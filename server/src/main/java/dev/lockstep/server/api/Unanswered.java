@@ -1,0 +1,75 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+/**
+ * Requests that wait for an answer. While the database is in trouble none of them waits for long:
+ * it is told what the trouble is, and what it asked for goes on or fails without it. Thread-safe.
+ */
+final class Unanswered {
+  /** With the time in which trouble is noticed, an answer comes within three seconds. */
+  private static final Duration LONGEST_WAIT = Duration.ofMillis(1_500);
+
+  private static final long LOOK_EVERY_MS = 250;
+
+  private record Waiting(Promise<Answer> promise, Context context, long sinceNanos) {}
+
+  private final Supplier<Optional<Trouble>> trouble;
+  private final Set<Waiting> waiting = ConcurrentHashMap.newKeySet();
+
+  Unanswered(Supplier<Optional<Trouble>> trouble) {
+    this.trouble = trouble;
+  }
+
+  /** Looks from now on, until Vert.x is closed. */
+  void start(Vertx vertx) {
+    vertx.setPeriodic(LOOK_EVERY_MS, timer -> trouble.get().ifPresent(this::answerThoseWhoWait));
+  }
+
+  /** The answer, or the trouble that it waits for. To be called on the request's event loop. */
+  Future<Answer> orTrouble(Vertx vertx, Future<Answer> answer) {
+    if (answer.isComplete()) {
+      return answer;
+    }
+    Promise<Answer> first = Promise.promise();
+    Waiting entry = new Waiting(first, vertx.getOrCreateContext(), System.nanoTime());
+    waiting.add(entry);
+    answer.onComplete(
+        done -> {
+          waiting.remove(entry);
+          if (done.succeeded()) {
+            first.tryComplete(done.result());
+          } else {
+            first.tryFail(done.cause());
+          }
+        });
+    return first.future();
+  }
+
+  /** With the trouble's name, where the database could not do it and the reason is known. */
+  Problem named(Problem problem) {
+    return problem.slug().equals(Trouble.SLUG)
+        ? trouble.get().map(Trouble::problem).orElse(problem)
+        : problem;
+  }
+
+  private void answerThoseWhoWait(Trouble found) {
+    long now = System.nanoTime();
+    waiting.stream()
+        .filter(entry -> now - entry.sinceNanos() > LONGEST_WAIT.toNanos())
+        .forEach(
+            entry ->
+                entry
+                    .context()
+                    .runOnContext(
+                        unused -> entry.promise().tryFail(found.problem().asException())));
+  }
+}
