@@ -118,7 +118,7 @@ final class DatabaseWatch implements AutoCloseable {
   private void look() {
     Finding before = finding;
     try {
-      finding = new Finding(Optional.empty(), Optional.of(ask()));
+      finding = new Finding(Optional.empty(), Optional.of(askTwice()));
     } catch (SQLException | RuntimeException e) {
       disconnect();
       finding = new Finding(Optional.of(troubleBehind(e)), before.status());
@@ -129,6 +129,18 @@ final class DatabaseWatch implements AutoCloseable {
     if (finding.trouble().isEmpty() && before.trouble().isPresent()) {
       log.info("The database takes writes again");
     }
+  }
+
+  /** A connection that somebody ended says nothing about the database; a new one does. */
+  private DatabaseStatus askTwice() throws SQLException {
+    if (connection != null) {
+      try {
+        return ask();
+      } catch (SQLException e) {
+        disconnect();
+      }
+    }
+    return ask();
   }
 
   private DatabaseStatus ask() throws SQLException {
