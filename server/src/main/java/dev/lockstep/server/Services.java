@@ -202,12 +202,10 @@ final class Services implements AutoCloseable {
           config.externalDatabase().isEmpty()
               ? Optional.of(new DiskSpace(config.data()))
               : Optional.empty();
-      disk.ifPresent(
-          space ->
-              metrics.gauge(
-                  "lockstep.disk.free.bytes",
-                  "Room left where the embedded database lives.",
-                  space::freeBytes));
+      metrics.gauge(
+          "lockstep.disk.free.bytes",
+          "Room left where the embedded database lives.",
+          () -> disk.map(DiskSpace::freeBytes).orElse(Double.NaN));
       metrics.gauge(
           "lockstep.jobs.worker.healthy",
           "1 while this node's worker reads, runs and completes jobs, else 0.",
