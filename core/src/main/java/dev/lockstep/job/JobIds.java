@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.zip.CRC32C;
 
 /**
@@ -83,8 +84,16 @@ final class JobIds {
     return (int) (hash.getValue() % shards);
   }
 
-  private synchronized JobId next(int shard) {
-    long millis = clock.millis();
+  /** Of this moment, and after those that this made before. */
+  JobId at(Instant moment) {
+    return next(nextShard(), moment.toEpochMilli());
+  }
+
+  private JobId next(int shard) {
+    return next(shard, clock.millis());
+  }
+
+  private synchronized JobId next(int shard, long millis) {
     if (millis > lastMillis) {
       lastMillis = millis;
       // Random, with the top bit free so that counting up does not overflow soon.

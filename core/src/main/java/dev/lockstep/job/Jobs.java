@@ -31,6 +31,8 @@ public final class Jobs {
   private final Transactor transactor;
   private final JobsConfig config;
   private final JobIds ids;
+  // Apart, since they carry the database's time, which may be behind this node's.
+  private final JobIds scheduleIds;
   private final Enqueuer enqueuer;
   private final History history;
   private final ShardCount shardCount;
@@ -45,6 +47,7 @@ public final class Jobs {
     this.transactor = transactor;
     this.config = config;
     this.ids = new JobIds(config.clock(), config.shards());
+    this.scheduleIds = new JobIds(config.clock(), config.shards());
     this.shardCount = Shards.count(JobsConfig.GROUP, config.shards());
     this.enqueuer = new Enqueuer(config, ids, shardCount);
     this.history = new History(transactor, config.historyDays());
@@ -114,7 +117,7 @@ public final class Jobs {
   public Schedules schedules(
       Function<String, Recurrence> reader, BiFunction<NewJob, Instant, NewJob> occurrence) {
     return new Schedules(
-        transactor, ids, enqueuer, this::changes, reader, occurrence, config.shards());
+        transactor, scheduleIds, enqueuer, this::changes, reader, occurrence, config.shards());
   }
 
   /** A job, live, dead or, where history is kept, done. */

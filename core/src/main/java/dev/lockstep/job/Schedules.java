@@ -77,12 +77,22 @@ public final class Schedules {
    * @throws IllegalArgumentException if the reader does not understand its spec
    */
   public Schedule create(Connection connection, NewSchedule schedule) {
-    return create(connection, nextId(), schedule);
+    return create(
+        connection, transactor.on(connection, c -> idAt(new ScheduleTable(c).now())), schedule);
   }
 
-  /** An id for a schedule to be made, whose job is to know it. */
+  /**
+   * An id for a schedule to be made, whose job is to know it. It carries the database's time: lists
+   * are in the order of ids, and nodes' clocks differ.
+   */
   public ScheduleId nextId() {
-    return new ScheduleId(ids.spread(1).next().value());
+    return idAt(
+        transactor.call(
+            transactor.defaults().asReadOnly(), connection -> new ScheduleTable(connection).now()));
+  }
+
+  private ScheduleId idAt(Instant now) {
+    return new ScheduleId(ids.at(now).value());
   }
 
   /** The same with an id from {@link #nextId}, which is used once. The caller commits. */

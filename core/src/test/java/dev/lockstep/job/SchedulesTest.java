@@ -12,6 +12,7 @@ import dev.lockstep.job.Recurrence.CatchUp;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -172,6 +173,20 @@ class SchedulesTest {
   }
 
   @Test
+  void schedulesOfNodesWhoseClocksDifferAreListedInTheOrderTheyWereMade() {
+    Clock ahead = Clock.offset(Clock.systemUTC(), Duration.ofHours(1));
+    Schedules nodeAhead = desk.jobs(ahead).schedules(Specs::read);
+    Schedules nodeOnTime = schedules();
+    List<Schedule> made = new ArrayList<>();
+    for (Schedules node : List.of(nodeAhead, nodeOnTime, nodeAhead, nodeOnTime)) {
+      made.add(0, desk.transactor().call(c -> node.create(c, node.nextId(), content("never"))));
+      awaitAnotherMillisecond();
+    }
+
+    assertThat(schedules().list(Optional.empty(), 10)).containsExactlyElementsOf(made);
+  }
+
+  @Test
   void schedulesThatHaveEndedAreRemovedAfterAWhile() {
     Schedule ended = create("never", CatchUp.ALL);
     Schedule goesOn = create("every 60000", CatchUp.ALL);
@@ -242,6 +257,18 @@ class SchedulesTest {
         .orElseThrow()
         .atZone(ZoneOffset.UTC)
         .getYear();
+  }
+
+  /** Ids of different nodes are in no order within one. */
+  private static void awaitAnotherMillisecond() {
+    long before = databaseMillis();
+    while (databaseMillis() == before) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static long databaseMillis() {
+    return database.queryLong("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
   }
 
   private static List<Instant> waiting() {
