@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,7 @@ final class Attempts<T, R> {
   // again, and repeats what it does outside the database each time.
   private static final int MAX_TIMES_OVERDUE = 2;
 
-  private final DataSource dataSource;
+  private final Source connections;
   private final TxOptions options;
   private final TxListener listener;
   private final Watch watch;
@@ -48,14 +47,14 @@ final class Attempts<T, R> {
   private boolean apart;
 
   Attempts(
-      DataSource dataSource,
+      Source connections,
       TxOptions options,
       TxListener listener,
       Watch watch,
       ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup,
       Past.Telling<T, R> telling) {
-    this.dataSource = dataSource;
+    this.connections = connections;
     this.options = options;
     this.listener = listener;
     this.watch = watch;
@@ -187,13 +186,13 @@ final class Attempts<T, R> {
     }
 
     T run() throws SQLException {
-      Connection connection = dataSource.getConnection();
+      Connection connection = connections.dataSource().getConnection();
       connectedNanos = System.nanoTime();
       boolean autoCommit = true;
       // Until it is certain that nobody else's transaction is on it.
       leftOpen = true;
       try {
-        HandedOut.requireIdle(connection);
+        HandedOut.requireOurs(connection, connections.manualCommit());
         autoCommit = connection.getAutoCommit();
         leftOpen = false;
         if (deadline.passed()) {
@@ -291,7 +290,7 @@ final class Attempts<T, R> {
       HandedOut.discard(connection);
       HandedOut.close(connection);
       Optional<T> found =
-          new CommitDoubt<>(dataSource, options, watch, identity, lookup).settle(lost);
+          new CommitDoubt<>(connections, options, watch, identity, lookup).settle(lost);
       if (found.isPresent()) {
         lookedUp = true;
         return found.get();

@@ -184,7 +184,7 @@ class UncooperativePoolTest {
     try (Connection pooled = database.connection()) {
       pooled.setAutoCommit(false);
       Transactor transactor =
-          new Transactor(
+          Transactor.onManualCommitPool(
               Tampered.single(database.dataSource(), pooled), TxOptions.DEFAULT, attempted);
 
       transactor.run(UncooperativePoolTest::insert);
