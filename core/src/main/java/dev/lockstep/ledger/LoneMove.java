@@ -3,6 +3,7 @@ package dev.lockstep.ledger;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.Plan.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -48,7 +49,7 @@ final class LoneMove {
         List.of(),
         List.of(),
         List.of(),
-        List.of(new Done(transfer, false)));
+        List.of(Answer.certain(new Done(transfer, false))));
   }
 
   static void write(Exchange exchange, Transfer transfer, Duration lockTimeout) {
