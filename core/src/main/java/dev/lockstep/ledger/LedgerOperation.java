@@ -117,8 +117,7 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     Plan plan = decided.plan();
     switch (decided.seen().how()) {
       case PRESUMED ->
-          LoneMove.write(
-              exchange, plan.newTransfers().get(0), config.combiner().transaction().lockTimeout());
+          LoneMove.write(exchange, plan.newTransfers().get(0), config.combiner().transaction());
       case REMEMBERED -> {
         if (!plan.answers().stream().allMatch(answer -> isDone(answer.outcome()))) {
           throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));

@@ -165,8 +165,8 @@ public record TxOptions(
         pointLookups);
   }
 
-  /** A statement's own timeout always comes first. */
-  Duration effectiveTransactionTimeout() {
+  /** What applies: transactionTimeout, or statementTimeout where that is longer. */
+  public Duration effectiveTransactionTimeout() {
     return transactionTimeout.compareTo(statementTimeout) < 0
         ? statementTimeout
         : transactionTimeout;
