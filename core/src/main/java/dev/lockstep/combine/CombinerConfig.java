@@ -19,7 +19,9 @@ import java.time.Duration;
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
  * @param transaction how a batch's transaction runs, by default with point look-ups, and with an
  *     idle timeout (2.5 s) below the lock timeout: a batch computes in memory only, and should its
- *     process stop all the same, those who want its rows wait, but get them. Its label is the name
+ *     process stop all the same, those who want its rows wait, but get them. A statement and the
+ *     whole may take 8 s: one wait for a lock, and 5 s for work of milliseconds and a slow COMMIT.
+ *     Should half a message be lost, others are kept waiting no longer. Its label is the name
  * @param listener hears of every batch; nobody by default
  */
 public record CombinerConfig(
@@ -34,6 +36,7 @@ public record CombinerConfig(
     CombinerListener listener) {
 
   private static final Duration IDLE_TIMEOUT = Duration.ofMillis(2_500);
+  private static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(8);
 
   public CombinerConfig {
     if (name.isBlank()) {
@@ -63,7 +66,12 @@ public record CombinerConfig(
         20_000,
         Duration.ZERO,
         Duration.ofSeconds(10),
-        TxOptions.DEFAULT.withLabel(name).withPointLookups().withIdleTimeout(IDLE_TIMEOUT),
+        TxOptions.DEFAULT
+            .withLabel(name)
+            .withPointLookups()
+            .withStatementTimeout(TRANSACTION_TIMEOUT)
+            .withIdleTimeout(IDLE_TIMEOUT)
+            .withTransactionTimeout(TRANSACTION_TIMEOUT),
         CombinerListener.NONE);
   }
 

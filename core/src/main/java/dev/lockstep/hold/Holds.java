@@ -1,12 +1,13 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Asker;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Overloaded;
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.hold.Ask.Attachment;
+import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -21,10 +22,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +43,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. {@link #close} lets what is queued finish, in bounded time.
  */
 public final class Holds implements AutoCloseable {
-  /** Between two looks at expired holds that another transaction has locked. */
-  private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
-
   /** Batches of one scope in one sweep, so that the others have their turn. */
   private static final int MAX_SWEEPS = 1_000;
 
@@ -55,8 +50,8 @@ public final class Holds implements AutoCloseable {
   private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
 
   private final HoldsConfig config;
-  private final HoldOperation operation;
   private final Combiner<ScopeId, Ask, Reply> combiner;
+  private final Asker<ScopeId, Ask, Reply> asker;
   private final Transactor transactor;
   private final Rounds<ScopeId> sweeps = new Rounds<>();
 
@@ -67,8 +62,15 @@ public final class Holds implements AutoCloseable {
   public Holds(Transactor transactor, HoldsConfig config) {
     this.config = config;
     this.transactor = transactor;
-    this.operation = new HoldOperation(config);
+    HoldOperation operation = new HoldOperation(config);
     this.combiner = Combiner.on(transactor, operation, config.combiner());
+    this.asker =
+        new Asker<>(
+            combiner,
+            operation,
+            config.combiner().transaction(),
+            Ask::thoroughly,
+            scope -> "holds of scope " + scope.value());
   }
 
   /**
@@ -91,15 +93,11 @@ public final class Holds implements AutoCloseable {
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R call(HoldCommand<R> command) {
     Ask ask = Ask.of(config.requireWithinLimits(command), null);
-    Reply reply;
     try {
-      reply = combiner.call(command.scope(), ask);
+      return (R) Objects.requireNonNull(asker.call(command.scope(), ask).outcome());
     } catch (Overloaded overloaded) {
       return (R) new HoldOutcome.Overloaded(overloaded.retryAfter());
     }
-    return reply.again()
-        ? await(submit(ask.thoroughly()))
-        : (R) Objects.requireNonNull(reply.outcome());
   }
 
   /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
@@ -307,17 +305,6 @@ public final class Holds implements AutoCloseable {
     combiner.close();
   }
 
-  private static <R> R await(CompletionStage<R> stage) {
-    try {
-      return stage.toCompletableFuture().join();
-    } catch (CompletionException e) {
-      if (e.getCause() instanceof RuntimeException cause) {
-        throw cause;
-      }
-      throw e;
-    }
-  }
-
   private void runScope(
       Connection connection,
       ScopeId scope,
@@ -325,75 +312,28 @@ public final class Holds implements AutoCloseable {
       List<? extends HoldCommand<?>> commands,
       List<@Nullable HoldOutcome> outcomes)
       throws SQLException {
-    List<Integer> open = indexes;
-    Patience patience = patience();
-    while (!open.isEmpty()) {
-      List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null, true)).toList();
-      List<Reply> replies = Combiner.apply(connection, operation, scope, asks);
-      if (replies.stream().allMatch(reply -> reply.again() && reply.swept() == 0)) {
-        // Whoever is deciding about the rest may be waiting for what this transaction has locked.
-        throw SqlFault.conflict("expired holds of scope %d are locked".formatted(scope.value()));
-      }
-      List<Integer> again = new ArrayList<>();
-      for (int i = 0; i < replies.size(); i++) {
-        if (replies.get(i).again()) {
-          again.add(open.get(i));
-        } else {
-          outcomes.set(open.get(i), replies.get(i).outcome());
-        }
-      }
-      if (!again.isEmpty() && !patience.lasts(replies.get(0).swept(), System.nanoTime())) {
-        throw new StillExpiring(scope);
-      }
-      open = again;
+    List<Ask> asks = indexes.stream().map(i -> Ask.of(commands.get(i), null)).toList();
+    List<Reply> replies = asker.apply(Exchange.within(connection), scope, asks);
+    for (int i = 0; i < replies.size(); i++) {
+      outcomes.set(indexes.get(i), replies.get(i).outcome());
     }
-  }
-
-  private <R extends HoldOutcome> CompletionStage<R> submit(Ask ask) {
-    CompletableFuture<R> answer = new CompletableFuture<>();
-    submit(ask, patience(), answer);
-    return answer;
-  }
-
-  private <R extends HoldOutcome> void submit(
-      Ask ask, Patience patience, CompletableFuture<R> answer) {
-    ScopeId scope = Objects.requireNonNull(ask.command()).scope();
-    var unused =
-        combiner
-            .submit(scope, ask)
-            .whenComplete(
-                (reply, thrown) -> {
-                  if (thrown != null || !reply.again()) {
-                    complete(answer, reply, thrown);
-                  } else if (patience.lasts(reply.swept(), System.nanoTime())) {
-                    next(ask, reply).execute(() -> submit(ask.thoroughly(), patience, answer));
-                  } else {
-                    answer.completeExceptionally(new StillExpiring(scope));
-                  }
-                });
-  }
-
-  private Patience patience() {
-    return new Patience(config.combiner().transaction(), System.nanoTime());
-  }
-
-  /**
-   * Without progress, though it was looked for, another batch has what is expired, and may wait.
-   */
-  private static Executor next(Ask ask, Reply reply) {
-    return reply.swept() > 0 || !ask.thorough() ? Runnable::run : SOON;
   }
 
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  private static <R extends HoldOutcome> void complete(
-      CompletableFuture<R> answer, @Nullable Reply reply, @Nullable Throwable thrown) {
-    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
-    if (cause instanceof Overloaded overloaded) {
-      answer.complete((R) new HoldOutcome.Overloaded(overloaded.retryAfter()));
-    } else if (cause != null) {
-      answer.completeExceptionally(cause);
-    } else {
-      answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
-    }
+  private <R extends HoldOutcome> CompletionStage<R> submit(Ask ask) {
+    CompletableFuture<R> answer = new CompletableFuture<>();
+    asker.submit(
+        Objects.requireNonNull(ask.command()).scope(),
+        ask,
+        (reply, thrown) -> {
+          if (thrown instanceof Overloaded overloaded) {
+            answer.complete((R) new HoldOutcome.Overloaded(overloaded.retryAfter()));
+          } else if (thrown != null) {
+            answer.completeExceptionally(thrown);
+          } else {
+            answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
+          }
+        });
+    return answer;
   }
 }

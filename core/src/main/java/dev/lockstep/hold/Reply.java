@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.Provisional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param again the ask must be decided again: more has expired than the batch could take back
  * @param swept expired holds taken back by the batch
  */
-record Reply(@Nullable HoldOutcome outcome, boolean again, int swept) {
+record Reply(@Nullable HoldOutcome outcome, boolean again, int swept) implements Provisional {
   Reply {
     if (again && outcome != null) {
       throw new IllegalArgumentException("A provisional outcome is told to nobody");

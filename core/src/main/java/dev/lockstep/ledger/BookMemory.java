@@ -54,7 +54,7 @@ final class BookMemory {
     for (Account account : wanted.values()) {
       now = account.changedAt().isAfter(now) ? account.changedAt() : now;
     }
-    return Optional.of(new LedgerState(now, wanted, Map.of(), List.of()));
+    return Optional.of(new LedgerState(now, wanted, Map.of(), List.of(), false));
   }
 
   /** The time at which such a transfer can be written without reading; empty: it must be read. */

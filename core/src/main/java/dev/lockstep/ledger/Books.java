@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.ledger.Entry.Kind;
 import dev.lockstep.ledger.Plan.AccountChange;
+import dev.lockstep.ledger.Plan.Answer;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -113,7 +114,7 @@ final class Books {
         });
   }
 
-  Plan plan(List<LedgerOutcome> answers) {
+  Plan plan(List<Answer> answers) {
     // Sorted, so that two batches that insert the same ids do not wait for each other in a ring.
     List<Transfer> fresh =
         inserted.stream().sorted().map(id -> Objects.requireNonNull(transfers.get(id))).toList();

@@ -18,8 +18,10 @@ final class Companions {
   Companions(Decided decided) {
     for (int i = 0; i < decided.asks().size(); i++) {
       Attachment<?> attachment = decided.asks().get(i).attachment();
-      if (attachment != null) {
-        add(attachment, Objects.requireNonNull(decided.replies().get(i).outcome()));
+      Reply reply = decided.replies().get(i);
+      // A command that is to be decided again has no outcome yet that anybody may act upon.
+      if (attachment != null && !reply.again()) {
+        add(attachment, Objects.requireNonNull(reply.outcome()));
       }
     }
   }

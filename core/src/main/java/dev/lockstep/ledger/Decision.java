@@ -17,6 +17,7 @@ import dev.lockstep.ledger.LedgerOutcome.Refused;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
+import dev.lockstep.ledger.Plan.Answer;
 import dev.lockstep.ledger.Transfer.State;
 import java.time.Duration;
 import java.time.Instant;
@@ -41,18 +42,31 @@ final class Decision {
   }
 
   static Plan decide(LedgerState state, List<LedgerCommand<?>> commands) {
-    return new Decision(state).plan(state.expired(), commands);
+    return new Decision(state).plan(state, commands);
   }
 
-  private Plan plan(List<TransferId> expired, List<LedgerCommand<?>> commands) {
-    for (TransferId id : expired) {
+  private Plan plan(LedgerState state, List<LedgerCommand<?>> commands) {
+    for (TransferId id : state.expired()) {
       books.transfer(id).ifPresent(this::current);
     }
-    List<LedgerOutcome> answers = new ArrayList<>(commands.size());
+    List<Answer> answers = new ArrayList<>(commands.size());
     for (LedgerCommand<?> command : commands) {
-      answers.add(command instanceof Linked linked ? linked(linked) : step(command));
+      LedgerOutcome outcome = command instanceof Linked linked ? linked(linked) : step(command);
+      answers.add(new Answer(outcome, state.moreExpired() && expiryMayCure(outcome)));
     }
     return books.plan(answers);
+  }
+
+  /** What an expired transfer had reserved comes back to the account that it was to leave. */
+  private boolean expiryMayCure(LedgerOutcome outcome) {
+    if (outcome instanceof Refused refused) {
+      return expiryMayCure(refused.why());
+    }
+    AccountId account =
+        outcome instanceof InsufficientFunds lacking
+            ? lacking.account()
+            : outcome instanceof BalanceOverflow beyond ? beyond.account() : null;
+    return account != null && books.account(account).orElseThrow().pending() > 0;
   }
 
   private LedgerOutcome step(LedgerCommand<?> command) {
@@ -122,7 +136,7 @@ final class Decision {
     Optional<Transfer> known = books.transfer(asked.id());
     if (known.isPresent()) {
       return asked.isSameAs(known.get())
-          ? new Done(known.get(), true)
+          ? new Done(current(known.get()), true)
           : new TransferIdReused(asked.id());
     }
     TransferResult refusal = refusalOf(asked);

@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.Asker;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Overloaded;
 import dev.lockstep.combine.Rounds;
@@ -25,9 +26,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,8 +56,8 @@ public final class Ledger implements AutoCloseable {
   private static final int MAX_ROUNDS = 1_000;
 
   private final LedgerConfig config;
-  private final LedgerOperation operation;
   private final Combiner<BookId, Ask, Reply> combiner;
+  private final Asker<BookId, Ask, Reply> asker;
   private final Transactor transactor;
   private final Rounds<BookId> sweeps = new Rounds<>();
 
@@ -67,8 +68,15 @@ public final class Ledger implements AutoCloseable {
   public Ledger(Transactor transactor, LedgerConfig config) {
     this.config = config;
     this.transactor = transactor;
-    this.operation = new LedgerOperation(config);
+    LedgerOperation operation = new LedgerOperation(config);
     this.combiner = Combiner.on(transactor, operation, config.combiner());
+    this.asker =
+        new Asker<>(
+            combiner,
+            operation,
+            config.combiner().transaction(),
+            UnaryOperator.identity(),
+            book -> "transfers of book " + book.value());
   }
 
   /**
@@ -101,8 +109,7 @@ public final class Ledger implements AutoCloseable {
     requireWithinLimits(command);
     try {
       return (R)
-          Objects.requireNonNull(
-              combiner.call(command.book(), Ask.queued(command, null)).outcome());
+          Objects.requireNonNull(asker.call(command.book(), Ask.queued(command, null)).outcome());
     } catch (Overloaded overloaded) {
       return (R) new LedgerOutcome.Overloaded(overloaded.retryAfter());
     }
@@ -169,7 +176,7 @@ public final class Ledger implements AutoCloseable {
       throws SQLException {
     List<Ask> asks = new ArrayList<>(indexes.size());
     indexes.forEach(i -> asks.add(Ask.onConnection(commands.get(i))));
-    List<Reply> replies = Combiner.apply(exchange, operation, book, asks);
+    List<Reply> replies = asker.apply(exchange, book, asks);
     for (int i = 0; i < replies.size(); i++) {
       outcomes.set(indexes.get(i), replies.get(i).outcome());
     }
@@ -354,21 +361,18 @@ public final class Ledger implements AutoCloseable {
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   private <R extends LedgerOutcome> CompletionStage<R> submit(LedgerCommand<R> command, Ask ask) {
     CompletableFuture<R> answer = new CompletableFuture<>();
-    var unused =
-        combiner
-            .submit(command.book(), ask)
-            .whenComplete(
-                (reply, thrown) -> {
-                  Throwable cause =
-                      thrown instanceof CompletionException ? thrown.getCause() : thrown;
-                  if (cause instanceof Overloaded overloaded) {
-                    answer.complete((R) new LedgerOutcome.Overloaded(overloaded.retryAfter()));
-                  } else if (cause != null) {
-                    answer.completeExceptionally(cause);
-                  } else {
-                    answer.complete((R) Objects.requireNonNull(reply.outcome()));
-                  }
-                });
+    asker.submit(
+        command.book(),
+        ask,
+        (reply, thrown) -> {
+          if (thrown instanceof Overloaded overloaded) {
+            answer.complete((R) new LedgerOutcome.Overloaded(overloaded.retryAfter()));
+          } else if (thrown != null) {
+            answer.completeExceptionally(thrown);
+          } else {
+            answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
+          }
+        });
     return answer;
   }
 

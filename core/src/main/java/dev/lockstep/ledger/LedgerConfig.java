@@ -8,8 +8,8 @@ import java.time.Duration;
  *
  * @param combiner queue, batches and transactions; a node uses {@code maxWriters} connections
  * @param maxPendingFor longest time a transfer may be asked to be pending (30 days)
- * @param sweepBatch expired transfers ended along with any batch of their accounts (5,000). When
- *     more of one account's have expired than that, the rest stays reserved until the next batch
+ * @param sweepBatch expired transfers ended along with any batch of their accounts (5,000). Where
+ *     more have expired, a command that would be refused for want of money is decided again
  */
 public record LedgerConfig(CombinerConfig combiner, Duration maxPendingFor, int sweepBatch) {
 

@@ -8,6 +8,7 @@ import dev.lockstep.ledger.LedgerOperation.Seen;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
+import dev.lockstep.ledger.Plan.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -96,15 +97,16 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
         seen.how() == How.PRESUMED
             ? LoneMove.presume((Move) commandsOf(asks).get(0), state.now())
             : Decision.decide(state, commandsOf(asks));
-    int unclaimed = state.expired().size();
-    Iterator<LedgerOutcome> answers = plan.answers().iterator();
+    int swept = state.expired().size();
+    int unclaimed = swept;
+    Iterator<Answer> answers = plan.answers().iterator();
     List<Reply> replies = new ArrayList<>(asks.size());
     for (Ask ask : asks) {
       if (ask.command() == null) {
-        replies.add(new Reply(null, unclaimed));
+        replies.add(Reply.swept(unclaimed));
         unclaimed = 0;
       } else {
-        replies.add(new Reply(answers.next(), 0));
+        replies.add(Reply.to(answers.next(), swept));
       }
     }
     return new Decided(plan, seen, asks, replies);
@@ -115,10 +117,9 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     Plan plan = decided.plan();
     switch (decided.seen().how()) {
       case PRESUMED ->
-          LoneMove.write(
-              exchange, plan.newTransfers().get(0), config.combiner().transaction().lockTimeout());
+          LoneMove.write(exchange, plan.newTransfers().get(0), config.combiner().transaction());
       case REMEMBERED -> {
-        if (!plan.answers().stream().allMatch(LedgerOperation::isDone)) {
+        if (!plan.answers().stream().allMatch(answer -> isDone(answer.outcome()))) {
           throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));
         }
         new PlanWriter(book, plan).writeUnread(exchange);
@@ -164,8 +165,9 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
 
   /**
    * Done here or found done, or found to be another transfer: an attempt that was lost would have
-   * to insert the same transfer, and fails. Whatever else there is rests on what may change before
-   * the lost attempt comes.
+   * to insert the same transfer, and fails. Whatever else there is, a refusal that is only
+   * provisional and so has no outcome included, rests on what may change before the lost attempt
+   * comes.
    */
   private static boolean stands(@Nullable LedgerOutcome outcome) {
     return isDone(outcome) || outcome instanceof TransferIdReused;

@@ -12,15 +12,17 @@ import java.util.Map;
  * @param accounts the accounts the commands name or lead to; those that exist
  * @param transfers the transfers the commands name, and the expired ones
  * @param expired transfers out of these accounts whose time is up, soonest expired first
+ * @param moreExpired there are more of them than were read
  */
 record LedgerState(
     Instant now,
     Map<AccountId, Account> accounts,
     Map<TransferId, Transfer> transfers,
-    List<TransferId> expired) {
+    List<TransferId> expired,
+    boolean moreExpired) {
 
   /** Nothing but a time. */
   static LedgerState unseen(Instant now) {
-    return new LedgerState(now, Map.of(), Map.of(), List.of());
+    return new LedgerState(now, Map.of(), Map.of(), List.of(), false);
   }
 }

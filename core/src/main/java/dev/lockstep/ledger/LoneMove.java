@@ -3,13 +3,14 @@ package dev.lockstep.ledger;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.Plan.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
@@ -25,10 +26,9 @@ import java.util.List;
  * other's way.
  */
 final class LoneMove {
-  // In V035__ledger_in_time.sql: locks both accounts ascending, and gives up at whatever it does
-  // not
-  // expect, a late time included.
-  private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  // In V043__ledger_move_bounded.sql: locks both accounts ascending, and gives up at whatever it
+  // does not expect, a late time included.
+  private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
   private static final long TOLERANCE_MICROS = Timely.TOLERANCE.toNanos() / 1_000;
 
@@ -48,10 +48,10 @@ final class LoneMove {
         List.of(),
         List.of(),
         List.of(),
-        List.of(new Done(transfer, false)));
+        List.of(Answer.certain(new Done(transfer, false))));
   }
 
-  static void write(Exchange exchange, Transfer transfer, Duration lockTimeout) {
+  static void write(Exchange exchange, Transfer transfer, TxOptions options) {
     exchange
         .alone()
         .guarded(
@@ -68,7 +68,8 @@ final class LoneMove {
                     transfer.money().currency(),
                     ChronoUnit.MICROS.between(Instant.EPOCH, transfer.createdAt()),
                     TOLERANCE_MICROS,
-                    String.valueOf(lockTimeout.toMillis())));
+                    String.valueOf(options.lockTimeout().toMillis()),
+                    String.valueOf(options.effectiveTransactionTimeout().toMillis())));
   }
 
   /** Whatever the server refuses about it, also in a session where it could never succeed. */

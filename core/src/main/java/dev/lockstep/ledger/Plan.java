@@ -19,7 +19,19 @@ record Plan(
     List<Transfer> endedTransfers,
     List<Entry> entries,
     List<AccountChange> accounts,
-    List<LedgerOutcome> answers) {
+    List<Answer> answers) {
 
   record AccountChange(Account before, Account after) {}
+
+  /**
+   * What a command is told.
+   *
+   * @param askAgain refused only as far as this batch could see: transfers have expired whose money
+   *     is still to be given back, so the command must be decided again before anybody is told
+   */
+  record Answer(LedgerOutcome outcome, boolean askAgain) {
+    static Answer certain(LedgerOutcome outcome) {
+      return new Answer(outcome, false);
+    }
+  }
 }

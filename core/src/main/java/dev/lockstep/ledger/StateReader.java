@@ -173,7 +173,8 @@ final class StateReader {
       }
     }
     requireAccountsOf(known, byId);
-    return new LedgerState(now, byId, known, expired);
+    boolean rest = expired.size() > sweepBatch;
+    return new LedgerState(now, byId, known, rest ? expired.subList(0, sweepBatch) : expired, rest);
   }
 
   private Rows<Transfer> readExpired(RoundTrip trip, Instant now, Set<AccountId> locked) {
@@ -183,7 +184,7 @@ final class StateReader {
         book.value(),
         now.atOffset(ZoneOffset.UTC),
         SqlArray.bigints(locked.stream().map(AccountId::value).toList()),
-        sweepBatch);
+        sweepBatch + 1L);
   }
 
   private Rows<Account> lock(RoundTrip trip) {

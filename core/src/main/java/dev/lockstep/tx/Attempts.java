@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,7 +28,11 @@ final class Attempts<T, R> {
   private static final String MUST_BE_SOUND = "SELECT";
   private static final String COMMIT = "COMMIT";
 
-  private final DataSource dataSource;
+  // A process or network that stood still once may be well again. Work that is too slow is too slow
+  // again, and repeats what it does outside the database each time.
+  private static final int MAX_TIMES_OVERDUE = 2;
+
+  private final Source connections;
   private final TxOptions options;
   private final TxListener listener;
   private final Watch watch;
@@ -39,18 +42,19 @@ final class Attempts<T, R> {
   private final Deadline deadline;
   private Past past = Past.CLEAR;
   private int guardsFailed;
+  private int timesOverdue;
   // Every party's statements travel by themselves, and so does COMMIT: what fails is then known.
   private boolean apart;
 
   Attempts(
-      DataSource dataSource,
+      Source connections,
       TxOptions options,
       TxListener listener,
       Watch watch,
       ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup,
       Past.Telling<T, R> telling) {
-    this.dataSource = dataSource;
+    this.connections = connections;
     this.options = options;
     this.listener = listener;
     this.watch = watch;
@@ -92,9 +96,12 @@ final class Attempts<T, R> {
   private void retryOrThrow(One one, Throwable thrown) {
     SqlFault fault = faultBehind(thrown);
     Duration backoff = options.retry().backoffAfter(one.number);
+    boolean overdue = fault == SqlFault.OVERDUE || one.lostAfterIdleTimeout(fault);
+    timesOverdue += overdue ? 1 : 0;
     boolean again =
         fault != null
             && fault.retryable()
+            && timesOverdue < MAX_TIMES_OVERDUE
             && !one.cutByDeadline()
             && one.number < options.retry().maxAttempts()
             && backoff.compareTo(deadline.remaining()) < 0
@@ -111,6 +118,9 @@ final class Attempts<T, R> {
           "%s: not done within %s (attempt %d)"
               .formatted(options.label(), options.deadline(), one.number),
           thrown);
+    }
+    if (fault == SqlFault.OVERDUE || timesOverdue >= MAX_TIMES_OVERDUE) {
+      throw TransactionTimeout.of(options, one.number, thrown);
     }
     if (thrown instanceof SQLException && fault != null) {
       throw fault.asException(describe(one), thrown);
@@ -165,14 +175,24 @@ final class Attempts<T, R> {
       return watchdog != null && watchdog.hasCut();
     }
 
+    /**
+     * Whether the server may have ended a session that was idle without the driver getting to read
+     * its word: while it is still sending, it learns only that nobody takes what it sends.
+     */
+    boolean lostAfterIdleTimeout(@Nullable SqlFault fault) {
+      return fault == SqlFault.UNAVAILABLE
+          && watchdog != null
+          && System.nanoTime() - connectedNanos >= options.idleTimeout().toNanos();
+    }
+
     T run() throws SQLException {
-      Connection connection = dataSource.getConnection();
+      Connection connection = connections.dataSource().getConnection();
       connectedNanos = System.nanoTime();
       boolean autoCommit = true;
       // Until it is certain that nobody else's transaction is on it.
       leftOpen = true;
       try {
-        HandedOut.requireIdle(connection);
+        HandedOut.requireOurs(connection, connections.manualCommit());
         autoCommit = connection.getAutoCommit();
         leftOpen = false;
         if (deadline.passed()) {
@@ -194,7 +214,10 @@ final class Attempts<T, R> {
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
-        Exchange exchange = Exchange.opening(connection, () -> opening(connection), apart);
+        // The driver was told when it connected: no round trip.
+        int serverVersion = connection.getMetaData().getDatabaseMajorVersion();
+        Exchange exchange =
+            Exchange.opening(connection, () -> opening(connection, serverVersion), apart);
         T result = work.run(exchange);
         return commit(connection, guard, exchange, result);
       } catch (SQLException | RuntimeException | Error e) {
@@ -205,9 +228,9 @@ final class Attempts<T, R> {
       }
     }
 
-    private RoundTrip opening(Connection connection) {
+    private RoundTrip opening(Connection connection, int serverVersion) {
       RoundTrip trip = new RoundTrip(connection, !apart);
-      Opening opening = new Opening(options, deadline, lookup != null);
+      Opening opening = new Opening(options, deadline, lookup != null, serverVersion);
       trip.meaning(SqlFault::ofStandby, settings -> identity = opening.addTo(settings).list());
       return trip;
     }
@@ -267,7 +290,7 @@ final class Attempts<T, R> {
       HandedOut.discard(connection);
       HandedOut.close(connection);
       Optional<T> found =
-          new CommitDoubt<>(dataSource, options, watch, identity, lookup).settle(lost);
+          new CommitDoubt<>(connections, options, watch, identity, lookup).settle(lost);
       if (found.isPresent()) {
         lookedUp = true;
         return found.get();

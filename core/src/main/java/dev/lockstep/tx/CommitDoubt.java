@@ -6,7 +6,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +61,7 @@ final class CommitDoubt<T> {
     ENDED
   }
 
-  private final DataSource dataSource;
+  private final Source connections;
   private final TxOptions options;
   private final Watch watch;
   private final @Nullable Suspect suspect;
@@ -72,12 +71,12 @@ final class CommitDoubt<T> {
    * @param suspect null: it never told its name, and may be run again whether or not it is over
    */
   CommitDoubt(
-      DataSource dataSource,
+      Source connections,
       TxOptions options,
       Watch watch,
       @Nullable Suspect suspect,
       EffectLookup<T> lookup) {
-    this.dataSource = dataSource;
+    this.connections = connections;
     this.options = options;
     this.watch = watch;
     this.suspect = suspect;
@@ -124,12 +123,12 @@ final class CommitDoubt<T> {
   }
 
   private Inquiry<T> inquire(Deadline patience) throws SQLException {
-    Connection connection = dataSource.getConnection();
+    Connection connection = connections.dataSource().getConnection();
     boolean autoCommit = true;
     boolean ours = false;
     Watchdog guard = watch.over(connection, patience);
     try {
-      HandedOut.requireIdle(connection);
+      HandedOut.requireOurs(connection, connections.manualCommit());
       autoCommit = connection.getAutoCommit();
       ours = true;
       // Each question must see what was committed before it was asked, whatever the pool's default.

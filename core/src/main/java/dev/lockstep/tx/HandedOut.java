@@ -9,30 +9,50 @@ import org.slf4j.LoggerFactory;
 
 /** What is made sure of before a connection that a DataSource handed out is used, and after. */
 final class HandedOut {
+  private static final String WAYS_OUT =
+      "Run in that transaction with on(connection, work), or give the Transactor a plain DataSource"
+          + " whose connections are in auto-commit mode";
+
   private static final Logger log = LoggerFactory.getLogger(HandedOut.class);
 
   private HandedOut() {}
 
   /**
-   * Refuses a connection with a transaction in progress. Such a DataSource (Spring's {@code
-   * TransactionAwareDataSourceProxy} is one) hands out the connection of the transaction that the
-   * thread is in: to commit, to roll back or to change auto-commit would end what is not ours.
+   * Refuses a connection that may be in somebody else's transaction. Such a DataSource (Spring's
+   * {@code TransactionAwareDataSourceProxy} is one) hands out the connection of the transaction
+   * that the thread is in: to commit, to roll back or to change auto-commit would end what is not
+   * ours. Before its first statement such a transaction can not be told from a connection that is
+   * not in auto-commit mode for any other reason.
    *
-   * <p>A pool may well give out connections that are not in auto-commit mode: nothing has begun on
-   * those. JDBC has no question for that, but a call that a driver must refuse during a
-   * transaction, and that neither changes nor sends anything where it is set to what it is.
-   *
-   * @throws IllegalStateException if one is in progress; nothing was sent, and nothing changed
+   * @param manualCommit the connections are nobody's, though they are not in auto-commit mode: then
+   *     only one with a transaction in progress is refused
+   * @throws IllegalStateException if it is refused; nothing was sent, and nothing changed
    */
-  static void requireIdle(Connection connection) throws SQLException {
+  static void requireOurs(Connection connection, boolean manualCommit) throws SQLException {
+    requireIdle(connection);
+    if (!manualCommit && !connection.getAutoCommit()) {
+      throw new IllegalStateException(
+          "The DataSource handed out a connection that is not in auto-commit mode, which may belong"
+              + " to a transaction of somebody else's that has sent nothing yet. "
+              + WAYS_OUT
+              + "; if its pool is configured without auto-commit and nobody else uses its"
+              + " connections, make the Transactor with Transactor.onManualCommitPool");
+    }
+  }
+
+  /**
+   * JDBC has no question for a transaction in progress, but a call that a driver must refuse then,
+   * and that neither changes nor sends anything where it is set to what it is.
+   */
+  private static void requireIdle(Connection connection) throws SQLException {
     try {
       connection.setReadOnly(connection.isReadOnly());
     } catch (SQLException e) {
       if (SqlFault.saysInTransaction(e)) {
         throw new IllegalStateException(
             "The DataSource handed out a connection with a transaction in progress, which is for"
-                + " somebody else to commit. Run in that transaction with on(connection, work), or"
-                + " give the Transactor a plain DataSource that hands out connections of its own",
+                + " somebody else to commit. "
+                + WAYS_OUT,
             e);
       }
       throw e;

@@ -28,8 +28,8 @@ public final class HintListener implements AutoCloseable {
   private volatile boolean stopping;
 
   /**
-   * @param source of direct connections, not through a pooler in transaction mode; empty: there are
-   *     no hints
+   * @param source of direct connections in auto-commit mode, not through a pooler in transaction
+   *     mode; empty: there are no hints
    * @param channel a name of our own, which becomes part of a statement
    * @param hint called by the listening thread
    */
@@ -76,8 +76,7 @@ public final class HintListener implements AutoCloseable {
   }
 
   private void listen(Connection connection) throws SQLException {
-    HandedOut.requireIdle(connection);
-    connection.setAutoCommit(true);
+    HandedOut.requireOurs(connection, false);
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN " + channel);
       // What came while there was no connection.

@@ -19,18 +19,40 @@ final class Opening {
         set_config('idle_in_transaction_session_timeout', ?, true),
         set_config('tcp_user_timeout', CASE WHEN version() LIKE '%linux%' THEN ? ELSE '0' END, true)""";
 
+  // Ends a session that waits for the rest of a message, which no other timeout does.
+  private static final String TRANSACTION_TIMEOUT =
+      """
+      ,
+        set_config('transaction_timeout', ?, true)""";
+
+  // In its place: the server notices that nobody is there who could send the rest. Their number
+  // does not matter; tcp_user_timeout counts from the last packet, once there was a probe.
+  private static final String KEEP_ALIVES =
+      """
+      ,
+        set_config('tcp_keepalives_idle', CASE WHEN version() LIKE '%linux%' THEN ? ELSE '0' END, true),
+        set_config('tcp_keepalives_interval', CASE WHEN version() LIKE '%linux%' THEN '1' ELSE '0' END, true)""";
+
+  private static final int HAS_TRANSACTION_TIMEOUT = 17;
+
+  /** For the client to end its transaction first, which knows why. */
+  private static final Duration GRACE = Duration.ofSeconds(1);
+
   private final TxOptions options;
   private final Deadline deadline;
   private final boolean identified;
+  private final boolean hasTransactionTimeout;
 
   /**
    * @param identified also fetch the transaction's identity: it tells later whether the server has
    *     finished with the transaction
+   * @param serverVersion the major one
    */
-  Opening(TxOptions options, Deadline deadline, boolean identified) {
+  Opening(TxOptions options, Deadline deadline, boolean identified, int serverVersion) {
     this.options = options;
     this.deadline = deadline;
     this.identified = identified;
+    this.hasTransactionTimeout = serverVersion >= HAS_TRANSACTION_TIMEOUT;
   }
 
   /** The row is there when the trip was sent, with an identity in it if that was asked for. */
@@ -39,12 +61,13 @@ final class Opening {
     String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
     String statementTimeout = String.valueOf(statementMs);
     String idleTimeout = String.valueOf(atMost(options.idleTimeout()));
+    String last = hasTransactionTimeout ? transactionTimeout() : keepAliveAfterSeconds();
     trip.update(
         "SET TRANSACTION ISOLATION LEVEL "
             + options.isolation().sql()
             + (options.readOnly() ? " READ ONLY" : " READ WRITE"));
     if (!identified && options.isolation() != Isolation.READ_COMMITTED) {
-      return setLocal(trip, lockTimeout, statementTimeout, idleTimeout);
+      return setLocal(trip, lockTimeout, statementTimeout, idleTimeout, last);
     }
     return trip.query(
         prologue(),
@@ -52,11 +75,21 @@ final class Opening {
         lockTimeout,
         statementTimeout,
         idleTimeout,
-        idleTimeout);
+        idleTimeout,
+        last);
   }
 
   private long atMost(Duration timeout) {
     return Math.max(1, deadline.orSooner(timeout).toMillis());
+  }
+
+  private String transactionTimeout() {
+    long leftMs = deadline.remaining().plus(GRACE).toMillis();
+    return String.valueOf(Math.min(options.effectiveTransactionTimeout().toMillis(), leftMs));
+  }
+
+  private String keepAliveAfterSeconds() {
+    return String.valueOf(Math.max(1, atMost(options.idleTimeout()) / 1000));
   }
 
   /**
@@ -64,7 +97,11 @@ final class Opening {
    * then would read what was there before it had the lock.
    */
   private Rows<Optional<Suspect>> setLocal(
-      RoundTrip trip, String lockTimeout, String statementTimeout, String idleTimeout) {
+      RoundTrip trip,
+      String lockTimeout,
+      String statementTimeout,
+      String idleTimeout,
+      String last) {
     if (options.pointLookups()) {
       PointLookups.SETTINGS.forEach(
           one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
@@ -72,6 +109,12 @@ final class Opening {
     trip.update("SET LOCAL lock_timeout = " + lockTimeout);
     trip.update("SET LOCAL idle_in_transaction_session_timeout = " + idleTimeout);
     trip.update("SET LOCAL tcp_user_timeout = " + idleTimeout);
+    if (hasTransactionTimeout) {
+      trip.update("SET LOCAL transaction_timeout = " + last);
+    } else {
+      trip.update("SET LOCAL tcp_keepalives_idle = " + last);
+      trip.update("SET LOCAL tcp_keepalives_interval = 1");
+    }
     return trip.query("SET LOCAL statement_timeout = " + statementTimeout, row -> Optional.empty());
   }
 
@@ -79,6 +122,7 @@ final class Opening {
     return "SELECT "
         + (identified ? CommitDoubt.IDENTITY + ", " : "")
         + TIMEOUTS
+        + (hasTransactionTimeout ? TRANSACTION_TIMEOUT : KEEP_ALIVES)
         + (options.pointLookups() ? ", " + PointLookups.ON : "");
   }
 }

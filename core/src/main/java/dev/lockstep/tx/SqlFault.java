@@ -19,10 +19,15 @@ public enum SqlFault {
   DEADLOCK,
   /** 55P03: lock_timeout passed, or NOWAIT met a lock. */
   LOCK_TIMEOUT,
-  /** 57014, 25P04: statement_timeout, transaction_timeout or a cancel request. */
+  /** 57014: statement_timeout or a cancel request. */
   CANCELLED,
-  /** 08xxx, 57P0x, 25P03, 53300: no connection, or not any more. */
+  /** 08xxx, 57P0x, 53300: no connection, or not any more. */
   UNAVAILABLE,
+  /**
+   * 25P03, 25P04: the server ended the session, since it waited too long for the next statement, or
+   * since the transaction took too long.
+   */
+  OVERDUE,
   /** 25006: the server takes no writes. It is a standby, or was the primary once. */
   READ_ONLY,
   /** 53100: the server has no room to write. Waiting helps only when somebody makes some. */
@@ -33,6 +38,7 @@ public enum SqlFault {
   OTHER;
 
   private static final String IDLE_IN_TRANSACTION = "25P03";
+  private static final String TRANSACTION_TIMEOUT = "25P04";
   private static final String STANDBY = "25006";
 
   /** Of a conflict that we found ourselves. */
@@ -45,7 +51,7 @@ public enum SqlFault {
 
   /** Whether the database is not there at all, or not at the end of this connection. */
   boolean isAway() {
-    return this == UNAVAILABLE || this == READ_ONLY;
+    return this == UNAVAILABLE || this == OVERDUE || this == READ_ONLY;
   }
 
   /** Whether more time might have helped. */
@@ -60,7 +66,8 @@ public enum SqlFault {
    */
   public static boolean serverRolledBack(SQLException thrown) {
     return hasState(thrown)
-        && (of(thrown) != UNAVAILABLE || IDLE_IN_TRANSACTION.equals(thrown.getSQLState()));
+        && of(thrown) != UNAVAILABLE
+        && !TRANSACTION_TIMEOUT.equals(thrown.getSQLState());
   }
 
   /**
@@ -76,6 +83,16 @@ public enum SqlFault {
   /** A server that is a standby was found where the primary was wanted. */
   static SQLException standby(String message, @Nullable SQLException cause) {
     return new SQLException(message, STANDBY, cause);
+  }
+
+  /** Whether the server waited for too long: 25P03. */
+  static boolean saysIdle(Throwable thrown) {
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      if (t instanceof SQLException e) {
+        return IDLE_IN_TRANSACTION.equals(e.getSQLState());
+      }
+    }
+    return false;
   }
 
   /** Whether a driver refuses a call because a transaction is in progress: 25001. */
@@ -167,6 +184,7 @@ public enum SqlFault {
       case SERIALIZATION, DEADLOCK -> new SerializationConflict(message, cause);
       case LOCK_TIMEOUT -> new LockTimeout(message, cause);
       case CANCELLED -> new StatementTimeout(message, cause);
+      case OVERDUE -> new TransactionTimeout(message, cause);
       case UNAVAILABLE, READ_ONLY, DISK_FULL -> new DatabaseUnavailable(message, cause);
       case CONSTRAINT -> new ConstraintViolated(message, cause);
       case OTHER -> new StatementFailed(message, cause);
@@ -182,8 +200,9 @@ public enum SqlFault {
       case "40001" -> SERIALIZATION;
       case "40P01" -> DEADLOCK;
       case "55P03" -> LOCK_TIMEOUT;
-      case "57014", "25P04" -> CANCELLED;
-      case "57P01", "57P02", "57P03", "57P05", IDLE_IN_TRANSACTION, "53300" -> UNAVAILABLE;
+      case "57014" -> CANCELLED;
+      case "57P01", "57P02", "57P03", "57P05", "53300" -> UNAVAILABLE;
+      case IDLE_IN_TRANSACTION, TRANSACTION_TIMEOUT -> OVERDUE;
       case STANDBY -> READ_ONLY;
       case "53100" -> DISK_FULL;
       default -> ofClass(state.substring(0, 2));

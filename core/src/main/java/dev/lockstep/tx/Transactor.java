@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * join that transaction, and the outermost commits; a joined call that throws dooms the whole, even
  * if its exception is swallowed. {@link #nested} confines a failure to a savepoint. {@link #on}
  * runs on a connection of the caller's, who commits. A connection that the DataSource hands out
- * with a transaction in progress is refused: what the Transactor did not begin it never ends.
+ * with a transaction in progress, or not in auto-commit mode, is refused: what the Transactor did
+ * not begin it never ends. See {@link #onManualCommitPool} for pools without auto-commit.
  *
  * <p><b>Retry.</b> Serialization failures, deadlocks and connections lost before COMMIT are retried
  * as a whole new transaction with backoff and jitter. A connection lost <i>during</i> COMMIT is
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. Exceptions of the function that did not come from the database pass unchanged.
  */
 public final class Transactor {
-  private final DataSource dataSource;
+  private final Source connections;
   private final TxOptions defaults;
   private final TxListener listener;
   private final Watch watch = new Watch();
@@ -43,9 +44,26 @@ public final class Transactor {
   }
 
   public Transactor(DataSource dataSource, TxOptions defaults, TxListener listener) {
-    this.dataSource = dataSource;
+    this(new Source(dataSource, false), defaults, listener);
+  }
+
+  private Transactor(Source connections, TxOptions defaults, TxListener listener) {
+    this.connections = connections;
     this.defaults = defaults;
     this.listener = listener;
+  }
+
+  /**
+   * For a pool that is configured to hand out connections that are not in auto-commit mode.
+   * Otherwise such a connection is refused: it may belong to a transaction that somebody else is
+   * about to use, and the Transactor would commit what they roll back. Do not use this with a
+   * DataSource that knows of the transaction a thread is in.
+   *
+   * <p>Connections go back as they came. One with a transaction in progress is refused here, too.
+   */
+  public static Transactor onManualCommitPool(
+      DataSource pool, TxOptions defaults, TxListener listener) {
+    return new Transactor(new Source(pool, true), defaults, listener);
   }
 
   /** The options of calls that name none. */
@@ -223,7 +241,7 @@ public final class Transactor {
       @Nullable EffectLookup<T> lookup,
       Past.Telling<T, R> telling) {
     ExchangeWork<T> framed = exchange -> inFrame(new Frame(exchange, options), work);
-    return new Attempts<>(dataSource, options, listener, watch, framed, lookup, telling).run();
+    return new Attempts<>(connections, options, listener, watch, framed, lookup, telling).run();
   }
 
   private <T> T inFrame(Frame frame, ExchangeWork<T> work) throws SQLException {

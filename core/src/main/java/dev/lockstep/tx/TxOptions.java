@@ -15,6 +15,14 @@ import java.time.Duration;
  *     of a transaction, or a network that swallows packets, holds up others no longer than this.
  *     Work that computes for longer between two statements needs more. With less than the
  *     lockTimeout of the others these only wait.
+ * @param transactionTimeout longest time of one attempt on the server (15 s), or statementTimeout
+ *     where that is longer; then the server rolls back and ends the session. It is the only bound
+ *     that works while the server waits for the rest of a message that arrived in part: the session
+ *     counts as active then, but runs no statement. The default is one full lockTimeout, one full
+ *     statementTimeout and some slack; work of many slow statements needs more. The time ends when
+ *     COMMIT begins to write: deferred constraints and triggers count, the flush to disk and the
+ *     wait for a replica do not. Needs PostgreSQL 17; on 14 to 16 TCP keep-alives take its place,
+ *     which notice a dead network within idleTimeout and two seconds, but not a stopped process
  * @param deadline longest time for everything: waiting for a connection, all attempts, all waits
  *     (30 s). A transaction still running then is cut off and rolled back.
  * @param retry what happens after a conflict or a lost connection
@@ -29,6 +37,7 @@ public record TxOptions(
     Duration lockTimeout,
     Duration statementTimeout,
     Duration idleTimeout,
+    Duration transactionTimeout,
     Duration deadline,
     Retry retry,
     boolean pointLookups) {
@@ -41,6 +50,7 @@ public record TxOptions(
           Duration.ofSeconds(3),
           Duration.ofSeconds(10),
           Duration.ofSeconds(5),
+          Duration.ofSeconds(15),
           Duration.ofSeconds(30),
           Retry.DEFAULT,
           false);
@@ -49,6 +59,7 @@ public record TxOptions(
     requireWholeMillis("lockTimeout", lockTimeout);
     requireWholeMillis("statementTimeout", statementTimeout);
     requireWholeMillis("idleTimeout", idleTimeout);
+    requireWholeMillis("transactionTimeout", transactionTimeout);
     requireWholeMillis("deadline", deadline);
     if (lockTimeout.compareTo(statementTimeout) > 0) {
       throw new IllegalArgumentException(
@@ -64,6 +75,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -77,6 +89,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -90,6 +103,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -103,6 +117,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -116,6 +131,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -129,9 +145,31 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
+  }
+
+  public TxOptions withTransactionTimeout(Duration transactionTimeout) {
+    return new TxOptions(
+        label,
+        isolation,
+        readOnly,
+        lockTimeout,
+        statementTimeout,
+        idleTimeout,
+        transactionTimeout,
+        deadline,
+        retry,
+        pointLookups);
+  }
+
+  /** What applies: transactionTimeout, or statementTimeout where that is longer. */
+  public Duration effectiveTransactionTimeout() {
+    return transactionTimeout.compareTo(statementTimeout) < 0
+        ? statementTimeout
+        : transactionTimeout;
   }
 
   public TxOptions withDeadline(Duration deadline) {
@@ -142,6 +180,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -155,6 +194,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         pointLookups);
@@ -168,6 +208,7 @@ public record TxOptions(
         lockTimeout,
         statementTimeout,
         idleTimeout,
+        transactionTimeout,
         deadline,
         retry,
         true);

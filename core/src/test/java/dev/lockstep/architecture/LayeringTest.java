@@ -9,6 +9,7 @@ import com.tngtech.archunit.lang.FailureReport;
 import dev.lockstep.architecture.fixture.hold.Entry;
 import dev.lockstep.architecture.fixture.hold.Fault;
 import dev.lockstep.audit.Audit;
+import dev.lockstep.combine.Asker;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.Reliance;
 import dev.lockstep.combine.Rounds;
@@ -58,6 +59,7 @@ class LayeringTest {
           // COPY and notifications, which JDBC has no words for.
           PgDriver.class,
           HintListener.class,
+          Asker.class,
           Combiner.class,
           // Whether an operation may go by what its last batch left, and be in time then.
           Reliance.class,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -42,6 +43,25 @@ class BatchMarkTest {
     assertThat(marksOf(3)).as("another scope's").isEqualTo(20);
   }
 
+  @Test
+  void whatAnotherBatchIsTakingAwayIsPassedOverAndNotWaitedFor() throws SQLException {
+    for (int i = 0; i < 6; i++) {
+      leave(BatchMark.of(new Trace.Mark(4, NOW)));
+    }
+    try (Connection taking = database.connection()) {
+      taking.setAutoCommit(false);
+      Sql.execute(
+          taking,
+          "DELETE FROM lockstep.batch_mark WHERE (scope, at, id) IN"
+              + " (SELECT scope, at, id FROM lockstep.batch_mark WHERE scope = 4 ORDER BY at, id LIMIT 4)");
+
+      leave(BatchMark.of(new Trace.Mark(4, NOW.plusSeconds(7_200))));
+
+      taking.rollback();
+    }
+    assertThat(marksOf(4)).as("the four that were locked, and the new one").isEqualTo(5);
+  }
+
   private static long marksOf(long scope) {
     return database.queryLong("SELECT count(*) FROM lockstep.batch_mark WHERE scope = ?", scope);
   }
@@ -49,6 +69,7 @@ class BatchMarkTest {
   private static void leave(BatchMark mark) throws SQLException {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
+      Sql.execute(connection, "SET LOCAL lock_timeout = '10s'");
       mark.leave(Exchange.within(connection));
       connection.commit();
     }

@@ -25,7 +25,9 @@ class CombinerConfigTest {
                 Duration.ofSeconds(10),
                 TxOptions.DEFAULT
                     .withLabel("limits")
+                    .withStatementTimeout(Duration.ofSeconds(8))
                     .withIdleTimeout(Duration.ofMillis(2_500))
+                    .withTransactionTimeout(Duration.ofSeconds(8))
                     .withPointLookups(),
                 CombinerListener.NONE));
   }

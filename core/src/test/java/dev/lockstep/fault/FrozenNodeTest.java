@@ -109,7 +109,7 @@ class FrozenNodeTest {
     }
   }
 
-  private static String count(Doing doing) {
+  static String count(Doing doing) {
     return switch (doing) {
       case HOLD -> "SELECT held FROM lockstep.pool";
       case TRANSFER -> "SELECT balance FROM lockstep.account WHERE account = 2";

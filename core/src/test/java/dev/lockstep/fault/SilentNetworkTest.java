@@ -2,16 +2,19 @@ package dev.lockstep.fault;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.lockstep.testkit.TcpProxy;
 import dev.lockstep.testkit.TcpProxy.Passage;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
@@ -37,6 +40,17 @@ class SilentNetworkTest {
           .withStatementTimeout(Duration.ofSeconds(50))
           .withDeadline(Duration.ofSeconds(50));
 
+  private static final TxOptions HALF_WAY =
+      TxOptions.DEFAULT
+          .withStatementTimeout(Duration.ofSeconds(3))
+          .withTransactionTimeout(Duration.ofSeconds(3))
+          .withDeadline(Duration.ofSeconds(50));
+
+  private static final String READING_THE_REST =
+      """
+      SELECT count(*) FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'active' AND wait_event = 'ClientRead'""";
+
   private static final TxOptions WAITING =
       TxOptions.DEFAULT
           .withStatementTimeout(Duration.ofSeconds(20))
@@ -44,6 +58,7 @@ class SilentNetworkTest {
 
   private final CountDownLatch taking = new CountDownLatch(1);
   private volatile boolean answersAreTaken = true;
+  private volatile boolean messagesAreCutInHalf;
   private final TcpProxy proxy =
       TcpProxy.to("127.0.0.1", database.server().port(), () -> new Reluctant());
   private final Transactor direct = new Transactor(database.dataSource());
@@ -106,13 +121,41 @@ class SilentNetworkTest {
     assertThat(database.queryLong("SELECT n FROM item")).isEqualTo(2);
   }
 
+  /**
+   * The server reads the rest of a message that never comes. It counts as active then: neither the
+   * idle timeout nor a statement's ends that.
+   */
+  @Test
+  void theLocksOfATransactionWhoseNextStatementIsLostHalfWayAreFreedByTheServer() throws Exception {
+    assumeThat(serverVersion()).isGreaterThanOrEqualTo(17);
+    Background<Integer> lost = underWay("SELECT 1", HALF_WAY);
+    messagesAreCutInHalf = true;
+    silent.countDown();
+    Await.until("half a message has arrived", () -> database.queryLong(READING_THE_REST) == 1);
+
+    assertThat(direct.<Integer>call(WAITING, c -> Sql.execute(c, LOCK))).isEqualTo(1);
+
+    proxy.cut();
+    proxy.refuse();
+    assertThatThrownBy(lost::result).isInstanceOf(TransientFault.class);
+    assertThat(database.queryLong("SELECT n FROM item")).isEqualTo(1);
+  }
+
+  private static long serverVersion() {
+    return database.queryLong("SELECT current_setting('server_version_num')::int / 10000");
+  }
+
   /** Has the row locked, and waits for the network to fall silent; then runs the statement. */
   private Background<Integer> underWay(String next) throws InterruptedException {
+    return underWay(next, CUT_OFF);
+  }
+
+  private Background<Integer> underWay(String next, TxOptions options) throws InterruptedException {
     Background<Integer> transaction =
         Background.start(
             () ->
                 cutOff.call(
-                    CUT_OFF,
+                    options,
                     connection -> {
                       int changed = Sql.execute(connection, LOCK);
                       locked.countDown();
@@ -128,8 +171,17 @@ class SilentNetworkTest {
     return transaction;
   }
 
-  /** Takes no more from the server once it is told so. */
+  /** Takes no more from the server once it is told so, or gives it no more. */
   private final class Reluctant implements TcpProxy.Tap {
+    @Override
+    public Passage toServer(byte[] bytes) {
+      if (!messagesAreCutInHalf) {
+        return Passage.forward(bytes);
+      }
+      proxy.swallow();
+      return Passage.forward(Arrays.copyOf(bytes, bytes.length / 2));
+    }
+
     @Override
     public Passage toClient(byte[] bytes) {
       try {

@@ -93,6 +93,19 @@ class GuardedWriteTest {
   }
 
   @Test
+  void norFromOneOfSeveralPoolsThatWasPausedMeanwhile() throws SQLException {
+    Sale sale = fixture.sale();
+    PoolId open = sale.counted(10);
+    PoolId paused = sale.counted(10);
+
+    assertRefused(
+        sale,
+        sale.acquire("buyer", Line.of(open, 1), Line.of(paused, 1)),
+        () -> sale.node().pause(sale.scope(), paused, "stop"),
+        "never_oversold");
+  }
+
+  @Test
   void aUnitThatHasAnOwnerIsNotGivenToAnother() throws SQLException {
     Sale sale = fixture.sale();
     PoolId pool = sale.units(3);

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -172,6 +173,18 @@ class EnqueueTest {
 
     database.execute("UPDATE lockstep.job_unique SET expires_at = now()");
     assertThat(desk.tryEnqueue(job)).isInstanceOf(Accepted.class);
+  }
+
+  @Test
+  void aJobThatEndsDoesNotFreeTheKeyThatAnotherHasByNow() {
+    JobId first = desk.enqueue(Desk.job(1).withUnique(UniqueKey.per(Duration.ofDays(1), "k")));
+    database.execute("UPDATE lockstep.job_unique SET expires_at = now()");
+    NewJob next = Desk.job(2).withUnique(UniqueKey.whileLive("k"));
+    JobId second = desk.enqueue(next);
+
+    desk.transactor().run(c -> desk.jobs().cancel(c, first, OptionalInt.empty()));
+
+    assertThat(desk.tryEnqueue(next)).isEqualTo(new Duplicate(second));
   }
 
   @Test

@@ -102,7 +102,8 @@ class LoneMoveTest {
       AccountId from, AccountId to, String currency, Instant time, long toleranceMicros) {
     try (Connection connection = database.connection();
         PreparedStatement move =
-            connection.prepareStatement("SELECT lockstep.move(?, ?, ?, ?, 1, ?, ?, ?, '60000')")) {
+            connection.prepareStatement(
+                "SELECT lockstep.move(?, ?, ?, ?, 1, ?, ?, ?, '60000', '60000')")) {
       move.setLong(1, bank.book().value());
       move.setObject(2, TransferId.next().value());
       move.setLong(3, from.value());

@@ -45,9 +45,10 @@ final class MemoryLedger {
             .toList();
     Plan plan =
         Decision.decide(
-            new LedgerState(now, Map.copyOf(accounts), Map.copyOf(transfers), expired), commands);
+            new LedgerState(now, Map.copyOf(accounts), Map.copyOf(transfers), expired, false),
+            commands);
     apply(plan);
-    return plan.answers();
+    return plan.answers().stream().map(Plan.Answer::outcome).toList();
   }
 
   private void apply(Plan plan) {

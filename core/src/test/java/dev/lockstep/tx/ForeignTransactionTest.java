@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Some frameworks have a DataSource that hands out the connection of the transaction the thread is
@@ -107,14 +109,48 @@ class ForeignTransactionTest {
     assertThat(effects()).containsExactlyInAnyOrder("ours", "theirs");
   }
 
+  /** As in a method that Spring has begun a transaction for, before its first statement. */
   @Test
-  void aPoolOfConnectionsWithoutAutoCommitIsFine() {
-    HikariConfig config = new HikariConfig();
-    config.setDataSource(database.dataSource());
-    config.setMaximumPoolSize(1);
-    config.setAutoCommit(false);
-    try (HikariDataSource pool = new HikariDataSource(config)) {
-      Transactor transactor = new Transactor(pool);
+  void oneThatHasSentNothingYetIsRefusedBeforeAnythingIsSent() throws SQLException {
+    theirs.rollback();
+    Transactor transactor = new Transactor(handingOut(theirs));
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> transactor.run(ForeignTransactionTest::insertOurs))
+        .withMessageContaining("on(connection, work)")
+        .withMessageContaining("plain DataSource")
+        .withMessageContaining("Transactor.onManualCommitPool");
+
+    assertThat(calls).doesNotContain("prepareStatement", "commit", "rollback", "setAutoCommit");
+    assertThat(theirs.getAutoCommit()).isFalse();
+    theirs.rollback();
+    assertThat(effects()).isEmpty();
+  }
+
+  @Test
+  void aPoolOfConnectionsWithoutAutoCommitIsRefusedUnlessTheTransactorIsMadeForIt() {
+    try (HikariDataSource pool = withoutAutoCommit()) {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> new Transactor(pool).run(ForeignTransactionTest::insertOurs));
+    }
+    assertThat(effects()).isEmpty();
+  }
+
+  @Test
+  void aTransactorForAPoolWithoutAutoCommitRefusesATransactionInProgressAllTheSame() {
+    Transactor transactor =
+        Transactor.onManualCommitPool(handingOut(theirs), TxOptions.DEFAULT, attempt -> {});
+
+    assertThatIllegalStateException()
+        .isThrownBy(() -> transactor.run(ForeignTransactionTest::insertOurs));
+
+    assertThat(calls).doesNotContain("prepareStatement", "commit", "rollback", "setAutoCommit");
+  }
+
+  @Test
+  void aPoolOfConnectionsWithoutAutoCommitIsFineForATransactorThatIsMadeForIt() {
+    try (HikariDataSource pool = withoutAutoCommit()) {
+      Transactor transactor = Transactor.onManualCommitPool(pool, TxOptions.DEFAULT, attempt -> {});
       for (int i = 0; i < 3; i++) {
         transactor.run(ForeignTransactionTest::insertOurs);
         assertThatThrownBy(() -> transactor.run(c -> Sql.execute(c, "SELECT 1/0")))
@@ -126,8 +162,12 @@ class ForeignTransactionTest {
   }
 
   /** The thread has come into a transaction of somebody else's by the time that it asks. */
-  @Test
-  void askingWhatBecameOfACommitDoesNotCommitItEither() throws SQLException {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void askingWhatBecameOfACommitDoesNotCommitItEither(boolean begun) throws SQLException {
+    if (!begun) {
+      theirs.rollback();
+    }
     AtomicInteger handedOut = new AtomicInteger();
     DataSource losing =
         Tampered.connections(
@@ -155,12 +195,17 @@ class ForeignTransactionTest {
                         c -> Optional.of("found")))
         .isInstanceOf(OutcomeUnknown.class);
 
+    assertThat(theirs.getAutoCommit()).isFalse();
     theirs.rollback();
     assertThat(effects()).containsExactly("ours");
   }
 
-  @Test
-  void listeningDoesNotCommitItEither() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void listeningDoesNotCommitItEither(boolean begun) throws Exception {
+    if (!begun) {
+      theirs.rollback();
+    }
     CountDownLatch asked = new CountDownLatch(2);
     DataSource source = Tampered.gated(handingOut(theirs), asked::countDown);
     try (HintListener listener =
@@ -170,8 +215,17 @@ class ForeignTransactionTest {
       assertThat(asked.await(30, TimeUnit.SECONDS)).isTrue();
     }
 
+    assertThat(calls).doesNotContain("createStatement", "setAutoCommit");
     theirs.rollback();
     assertThat(effects()).isEmpty();
+  }
+
+  private static HikariDataSource withoutAutoCommit() {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(database.dataSource());
+    config.setMaximumPoolSize(1);
+    config.setAutoCommit(false);
+    return new HikariDataSource(config);
   }
 
   private DataSource handingOut(Connection connection) {

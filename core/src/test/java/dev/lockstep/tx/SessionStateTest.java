@@ -30,6 +30,7 @@ class SessionStateTest {
           .withLockTimeout(Duration.ofMillis(1234))
           .withStatementTimeout(Duration.ofMillis(5678))
           .withIdleTimeout(Duration.ofMillis(2345))
+          .withTransactionTimeout(Duration.ofMillis(6789))
           .withPointLookups()
           .asReadOnly();
 
@@ -54,7 +55,8 @@ class SessionStateTest {
             "off",
             "off",
             "0",
-            "2345ms");
+            "2345ms",
+            bound("6789ms", "2"));
     assertThat(session()).isEqualTo(before);
   }
 
@@ -69,7 +71,17 @@ class SessionStateTest {
 
     assertThat(inside)
         .startsWith(
-            "1234ms", "10s", "read committed", "off", "off", "off", "off", "off", "0", "5s");
+            "1234ms",
+            "10s",
+            "read committed",
+            "off",
+            "off",
+            "off",
+            "off",
+            "off",
+            "0",
+            "5s",
+            bound("15s", "5"));
     assertThat(session()).isEqualTo(before);
   }
 
@@ -110,6 +122,14 @@ class SessionStateTest {
     }
   }
 
+  private static String bound(String transactionTimeout, String keepAliveAfterSeconds) {
+    return hasTransactionTimeout() ? transactionTimeout : keepAliveAfterSeconds;
+  }
+
+  private static boolean hasTransactionTimeout() {
+    return database.queryLong("SELECT current_setting('server_version_num')::int") >= 170_000;
+  }
+
   private static void insertFromAnotherSession() throws SQLException {
     try (Connection another =
         DriverManager.getConnection(database.url(), database.user(), database.password())) {
@@ -138,6 +158,9 @@ class SessionStateTest {
             "jit",
             "max_parallel_workers_per_gather",
             "idle_in_transaction_session_timeout",
+            connection.getMetaData().getDatabaseMajorVersion() >= 17
+                ? "transaction_timeout"
+                : "tcp_keepalives_idle",
             "tcp_user_timeout")) {
       settings.add(Sql.text(connection, "SHOW " + name));
     }

@@ -17,6 +17,7 @@ class TxOptionsTest {
     assertThat(TxOptions.DEFAULT.lockTimeout()).isEqualTo(Duration.ofSeconds(3));
     assertThat(TxOptions.DEFAULT.statementTimeout()).isEqualTo(Duration.ofSeconds(10));
     assertThat(TxOptions.DEFAULT.idleTimeout()).isEqualTo(Duration.ofSeconds(5));
+    assertThat(TxOptions.DEFAULT.transactionTimeout()).isEqualTo(Duration.ofSeconds(15));
     assertThat(TxOptions.DEFAULT.deadline()).isEqualTo(Duration.ofSeconds(30));
     assertThat(TxOptions.DEFAULT.retry()).isEqualTo(Retry.DEFAULT);
     assertThat(TxOptions.DEFAULT.pointLookups()).isFalse();
@@ -33,6 +34,8 @@ class TxOptionsTest {
         .isThrownBy(() -> TxOptions.DEFAULT.withStatementTimeout(tooShort));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> TxOptions.DEFAULT.withIdleTimeout(tooShort));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> TxOptions.DEFAULT.withTransactionTimeout(tooShort));
     assertThat(TxOptions.DEFAULT.withLockTimeout(Duration.ofMillis(1)).lockTimeout())
         .isEqualTo(Duration.ofMillis(1));
   }

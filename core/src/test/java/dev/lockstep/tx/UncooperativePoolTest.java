@@ -10,7 +10,10 @@ import dev.lockstep.tx.Tampered.Tampering;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
@@ -184,7 +187,7 @@ class UncooperativePoolTest {
     try (Connection pooled = database.connection()) {
       pooled.setAutoCommit(false);
       Transactor transactor =
-          new Transactor(
+          Transactor.onManualCommitPool(
               Tampered.single(database.dataSource(), pooled), TxOptions.DEFAULT, attempted);
 
       transactor.run(UncooperativePoolTest::insert);
@@ -192,6 +195,36 @@ class UncooperativePoolTest {
       assertThat(pooled.getAutoCommit()).isFalse();
     }
     assertThat(effects()).isEqualTo(1);
+  }
+
+  /** Abort is how the deadline cuts a connection; not every pool passes it on. */
+  @Test
+  void nothingIsCommittedAfterTheDeadlineThoughThePoolDoesNotCutTheConnection() {
+    CountDownLatch deadlinePassed = new CountDownLatch(1);
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              if (method.equals("abort")) {
+                deadlinePassed.countDown();
+                throw new SQLFeatureNotSupportedException("abort");
+              }
+              return call.proceed();
+            });
+
+    assertThatThrownBy(
+            () ->
+                transactor.run(
+                    TxOptions.DEFAULT.withDeadline(Duration.ofMillis(300)),
+                    connection -> {
+                      insert(connection);
+                      // Never idle, or the server would end it.
+                      while (deadlinePassed.getCount() > 0) {
+                        Sql.query(connection, "SELECT 1");
+                      }
+                    }))
+        .isInstanceOf(DeadlineExceeded.class);
+
+    assertThat(effects()).isZero();
   }
 
   @Test

@@ -69,6 +69,9 @@ final class Services implements AutoCloseable {
   /** Nothing of ours computes for long in a transaction; below the time others wait for a lock. */
   private static final Duration IDLE_TIMEOUT = Duration.ofMillis(2_500);
 
+  /** One wait for a lock, and time for a slow COMMIT; work that takes longer says so itself. */
+  private static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(8);
+
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
@@ -96,7 +99,10 @@ final class Services implements AutoCloseable {
       Transactor transactor =
           new Transactor(
               database.dataSource(),
-              TxOptions.DEFAULT.withIdleTimeout(IDLE_TIMEOUT),
+              TxOptions.DEFAULT
+                  .withIdleTimeout(IDLE_TIMEOUT)
+                  .withStatementTimeout(TRANSACTION_TIMEOUT)
+                  .withTransactionTimeout(TRANSACTION_TIMEOUT),
               attempt -> {
                 figures.onAttempt(attempt);
                 counting.onAttempt(attempt);

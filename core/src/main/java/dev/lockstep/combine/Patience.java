@@ -1,11 +1,11 @@
-package dev.lockstep.hold;
+package dev.lockstep.combine;
 
 import dev.lockstep.tx.TxOptions;
 
 /**
- * How long a command waits for expired holds that may cure its refusal. It gives up when nothing
- * was taken back for as long as a lock is waited for, or when the time of a transaction has passed
- * in all. Used by one thread at a time.
+ * How long a request waits for what has expired and may cure its refusal. It gives up when nothing
+ * was ended for as long as a lock is waited for, or when the time of a transaction has passed in
+ * all. Used by one thread at a time.
  */
 final class Patience {
   private final long idleNanos;
@@ -21,7 +21,7 @@ final class Patience {
   /**
    * After a round.
    *
-   * @param swept what it took back
+   * @param swept what it ended
    * @return whether to go on
    */
   boolean lasts(int swept, long nowNanos) {

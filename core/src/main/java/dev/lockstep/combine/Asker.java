@@ -1,0 +1,147 @@
+package dev.lockstep.combine;
+
+import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.TxOptions;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks until the answer is final: through a combiner's queue, or in a transaction of the caller's.
+ * Each round ends some of what has expired; a request whose {@link Patience} is over fails with
+ * {@link StillExpiring}.
+ *
+ * <p>Thread-safe.
+ *
+ * @param <K> what contends
+ * @param <Q> a request
+ * @param <A> an answer
+ */
+public final class Asker<K, Q, A extends Provisional> {
+  /** Between two looks at what has expired and another transaction has locked. */
+  private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
+
+  private final Combiner<K, Q, A> combiner;
+  private final Combined<K, Q, ?, ?, A> operation;
+  private final TxOptions options;
+  private final UnaryOperator<Q> thoroughly;
+  private final Function<K, String> expiring;
+
+  /**
+   * @param options of the combiner's transactions: how long to wait
+   * @param thoroughly the same request, to be decided only after what has expired was looked for
+   * @param expiring names what expires of a key, as "holds of scope 7"
+   */
+  public Asker(
+      Combiner<K, Q, A> combiner,
+      Combined<K, Q, ?, ?, A> operation,
+      TxOptions options,
+      UnaryOperator<Q> thoroughly,
+      Function<K, String> expiring) {
+    this.combiner = combiner;
+    this.operation = operation;
+    this.options = options;
+    this.thoroughly = thoroughly;
+    this.expiring = expiring;
+  }
+
+  /** Queues a request, and tells its final answer or what was thrown. */
+  public void submit(K key, Q request, BiConsumer<@Nullable A, @Nullable Throwable> told) {
+    submit(key, request, false, patience(), told);
+  }
+
+  private void submit(
+      K key,
+      Q request,
+      boolean thorough,
+      Patience patience,
+      BiConsumer<@Nullable A, @Nullable Throwable> told) {
+    var unused =
+        combiner
+            .submit(key, request)
+            .whenComplete(
+                (answer, thrown) -> {
+                  if (thrown != null) {
+                    told.accept(
+                        null, thrown instanceof CompletionException ? thrown.getCause() : thrown);
+                  } else if (!answer.again()) {
+                    told.accept(answer, null);
+                  } else if (patience.lasts(answer.swept(), System.nanoTime())) {
+                    // Without progress, though it was looked for, another batch has it, and may
+                    // wait.
+                    Executor when = answer.swept() > 0 || !thorough ? Runnable::run : SOON;
+                    Q again = thoroughly.apply(request);
+                    when.execute(() -> submit(key, again, true, patience, told));
+                  } else {
+                    told.accept(null, new StillExpiring(expiring.apply(key)));
+                  }
+                });
+  }
+
+  /** As {@link Combiner#call}, with a final answer. */
+  public A call(K key, Q request) {
+    A first = combiner.call(key, request);
+    if (!first.again()) {
+      return first;
+    }
+    CompletableFuture<A> last = new CompletableFuture<>();
+    submit(
+        key,
+        thoroughly.apply(request),
+        true,
+        patience(),
+        (answer, thrown) -> {
+          if (thrown == null) {
+            last.complete(Objects.requireNonNull(answer));
+          } else {
+            last.completeExceptionally(thrown);
+          }
+        });
+    return new Pending<Q, A>(request, last, false).await();
+  }
+
+  /** As {@link Combiner#apply(Exchange, Combined, Object, List)}, with final answers. */
+  public List<A> apply(Exchange exchange, K key, List<Q> requests) throws SQLException {
+    Map<Integer, A> answers = new TreeMap<>();
+    List<Integer> open = IntStream.range(0, requests.size()).boxed().toList();
+    Patience patience = patience();
+    while (!open.isEmpty()) {
+      List<Q> asked = open.stream().map(i -> thoroughly.apply(requests.get(i))).toList();
+      List<A> round = Combiner.apply(exchange, operation, key, asked);
+      if (round.stream().allMatch(answer -> answer.again() && answer.swept() == 0)) {
+        // Whoever is deciding about the rest may be waiting for what this transaction has locked.
+        throw SqlFault.conflict("expired %s are locked".formatted(expiring.apply(key)));
+      }
+      List<Integer> again = new ArrayList<>();
+      for (int i = 0; i < round.size(); i++) {
+        if (round.get(i).again()) {
+          again.add(open.get(i));
+        } else {
+          answers.put(open.get(i), round.get(i));
+        }
+      }
+      if (!again.isEmpty() && !patience.lasts(round.get(0).swept(), System.nanoTime())) {
+        throw new StillExpiring(expiring.apply(key));
+      }
+      open = again;
+    }
+    return List.copyOf(answers.values());
+  }
+
+  private Patience patience() {
+    return new Patience(options, System.nanoTime());
+  }
+}

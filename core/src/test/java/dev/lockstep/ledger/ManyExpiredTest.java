@@ -1,0 +1,122 @@
+package dev.lockstep.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerOutcome.AllDone;
+import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.testkit.TestDatabase;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * More has expired than a batch ends. Whoever could be served with what is still to come back is
+ * not told that there is too little.
+ */
+class ManyExpiredTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final Bank bank = new Bank(database);
+
+  private static final int EXPIRED = 7;
+
+  private final List<LedgerOutcome> accompanied = new CopyOnWriteArrayList<>();
+  private Ledger node;
+  private AccountId world;
+  private AccountId from;
+
+  @BeforeEach
+  void allIsReservedAndHasExpired() {
+    node = new Ledger(bank.transactor(), LedgerConfig.DEFAULT.withSweepBatch(2));
+    world = bank.world();
+    from = bank.with(world, EXPIRED);
+    List<Reserve> reserved = new ArrayList<>();
+    for (int i = 0; i < EXPIRED; i++) {
+      Reserve one = bank.reserve(from, world, 1);
+      assertThat(bank.ask(one)).isInstanceOf(Done.class);
+      reserved.add(one);
+    }
+    reserved.forEach(one -> bank.expire(one.id()));
+  }
+
+  @AfterEach
+  void close() {
+    node.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aMoveOfAllOfItIsDone(Door door) {
+    assertThat(door.ask(bank.transactor(), node, bank.move(from, world, EXPIRED)))
+        .isInstanceOf(Done.class);
+
+    assertThat(bank.balance(from)).isZero();
+    assertThat(expired()).isEqualTo(EXPIRED);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void soAreStepsThatAreLinked(Door door) {
+    assertThat(
+            door.ask(
+                bank.transactor(),
+                node,
+                bank.linked(bank.move(from, world, 1), bank.reserve(from, world, EXPIRED - 1))))
+        .isInstanceOf(AllDone.class);
+  }
+
+  @Test
+  void soItIsForACallerThatWaits() {
+    assertThat(node.call(bank.move(from, world, EXPIRED))).isInstanceOf(Done.class);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsTooMuchEvenThenIsRefusedWithAllOfItCounted(Door door) {
+    assertThat(door.ask(bank.transactor(), node, bank.move(from, world, EXPIRED + 1)))
+        .isEqualTo(new InsufficientFunds(from, EXPIRED, EXPIRED + 1));
+
+    assertThat(expired()).isEqualTo(EXPIRED);
+  }
+
+  @Test
+  void aCompanionHearsOfTheOneOutcomeThatIsTold() {
+    LedgerOutcome told =
+        Door.await(
+            node.submit(
+                bank.move(from, world, EXPIRED),
+                (exchange, outcomes) -> outcomes.forEach(one -> accompanied.add(one.outcome())),
+                "payload"));
+
+    assertThat(accompanied).containsExactly(told);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatNeedsNoneOfItIsDoneAtOnce(Door door) {
+    AccountId rich = bank.with(world, 10);
+
+    assertThat(
+            door.ask(
+                bank.transactor(),
+                node,
+                bank.linked(bank.move(rich, from, 5), bank.move(from, world, 1))))
+        .isInstanceOf(AllDone.class);
+
+    assertThat(expired()).isEqualTo(2);
+  }
+
+  private long expired() {
+    return database.queryLong(
+        "SELECT count(*) FROM lockstep.transfer WHERE book = %d AND state = %d"
+            .formatted(bank.book().value(), State.EXPIRED.code()));
+  }
+}
