@@ -79,6 +79,8 @@ public final class Asker<K, Q, A extends Provisional> {
                         null, thrown instanceof CompletionException ? thrown.getCause() : thrown);
                   } else if (!answer.again()) {
                     told.accept(answer, null);
+                  } else if (answer.putOff()) {
+                    submit(key, request, thorough, patience, told);
                   } else if (patience.lasts(answer.swept(), System.nanoTime())) {
                     // Without progress, though it was looked for, another batch has it, and may
                     // wait.
@@ -133,7 +135,8 @@ public final class Asker<K, Q, A extends Provisional> {
           answers.put(open.get(i), round.get(i));
         }
       }
-      if (!again.isEmpty() && !patience.lasts(round.get(0).swept(), System.nanoTime())) {
+      boolean waits = round.stream().anyMatch(answer -> answer.again() && !answer.putOff());
+      if (waits && !patience.lasts(round.get(0).swept(), System.nanoTime())) {
         throw new StillExpiring(expiring.apply(key));
       }
       open = again;

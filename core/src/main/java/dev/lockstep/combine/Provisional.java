@@ -9,6 +9,11 @@ public interface Provisional {
   /** Whether the request must be decided again. */
   boolean again();
 
+  /** Whether it waits for nothing but the next batch, and nothing has to expire for that. */
+  default boolean putOff() {
+    return false;
+  }
+
   /** How much of what had expired the batch has ended. */
   int swept();
 }

@@ -118,6 +118,14 @@ public final class Holds implements AutoCloseable {
     return (R) runAll(connection, List.of(command)).get(0);
   }
 
+  /** As {@link #run(Connection, HoldCommand)}, with a companion. */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <R extends HoldOutcome, P> R run(
+      Connection connection, HoldCommand<R> command, Companion<P> companion, P payload) {
+    Attachment<P> attachment = new Attachment<>(companion, payload);
+    return (R) runAsks(connection, List.of(Ask.of(command, attachment))).get(0);
+  }
+
   /**
    * Decides commands on the caller's connection, scope by scope in ascending order; within a scope
    * in the order given. One outcome a command, in the order given. The caller commits.
@@ -125,13 +133,20 @@ public final class Holds implements AutoCloseable {
    * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
    */
   public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
+    List<Ask> asks = new ArrayList<>(commands.size());
+    commands.forEach(command -> asks.add(Ask.of(command, null)));
+    return runAsks(connection, asks);
+  }
+
+  private List<HoldOutcome> runAsks(Connection connection, List<Ask> asks) {
     Map<Long, List<Integer>> byScope = new TreeMap<>();
-    for (int i = 0; i < commands.size(); i++) {
-      config.requireWithinLimits(commands.get(i));
-      byScope.computeIfAbsent(commands.get(i).scope().value(), scope -> new ArrayList<>()).add(i);
+    for (int i = 0; i < asks.size(); i++) {
+      HoldCommand<?> command =
+          config.requireWithinLimits(Objects.requireNonNull(asks.get(i).command()));
+      byScope.computeIfAbsent(command.scope().value(), scope -> new ArrayList<>()).add(i);
     }
     List<@Nullable HoldOutcome> outcomes =
-        new ArrayList<>(Collections.nCopies(commands.size(), (HoldOutcome) null));
+        new ArrayList<>(Collections.nCopies(asks.size(), (HoldOutcome) null));
     return transactor.on(
         connection,
         own ->
@@ -139,7 +154,7 @@ public final class Holds implements AutoCloseable {
                 own,
                 c -> {
                   for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
-                    runScope(c, new ScopeId(scope.getKey()), scope.getValue(), commands, outcomes);
+                    runScope(c, new ScopeId(scope.getKey()), scope.getValue(), asks, outcomes);
                   }
                   return outcomes.stream().map(Objects::requireNonNull).toList();
                 }));
@@ -309,11 +324,11 @@ public final class Holds implements AutoCloseable {
       Connection connection,
       ScopeId scope,
       List<Integer> indexes,
-      List<? extends HoldCommand<?>> commands,
+      List<Ask> asks,
       List<@Nullable HoldOutcome> outcomes)
       throws SQLException {
-    List<Ask> asks = indexes.stream().map(i -> Ask.of(commands.get(i), null)).toList();
-    List<Reply> replies = asker.apply(Exchange.within(connection), scope, asks);
+    List<Ask> own = indexes.stream().map(asks::get).toList();
+    List<Reply> replies = asker.apply(Exchange.within(connection), scope, own);
     for (int i = 0; i < replies.size(); i++) {
       outcomes.set(indexes.get(i), replies.get(i).outcome());
     }

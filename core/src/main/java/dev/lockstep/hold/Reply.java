@@ -8,10 +8,13 @@ import org.jspecify.annotations.Nullable;
  * carries no outcome: nothing that is only provisional can reach a caller.
  *
  * @param outcome null for a sweep, and where the ask must be decided again
- * @param again the ask must be decided again: more has expired than the batch could take back
+ * @param again the ask must be decided again: more has expired than the batch could take back, or
+ *     it is put off
+ * @param putOff to the next batch, which begins at once; see {@link Veto}
  * @param swept expired holds taken back by the batch
  */
-record Reply(@Nullable HoldOutcome outcome, boolean again, int swept) implements Provisional {
+record Reply(@Nullable HoldOutcome outcome, boolean again, boolean putOff, int swept)
+    implements Provisional {
   Reply {
     if (again && outcome != null) {
       throw new IllegalArgumentException("A provisional outcome is told to nobody");
@@ -20,11 +23,16 @@ record Reply(@Nullable HoldOutcome outcome, boolean again, int swept) implements
 
   /** To a command. */
   static Reply to(Plan.Answer answer, int swept) {
-    return new Reply(answer.askAgain() ? null : answer.outcome(), answer.askAgain(), swept);
+    return new Reply(answer.askAgain() ? null : answer.outcome(), answer.askAgain(), false, swept);
   }
 
   /** To a sweep. */
   static Reply swept(int swept, boolean more) {
-    return new Reply(null, more, swept);
+    return new Reply(null, more, false, swept);
+  }
+
+  /** To a command that the next batch decides. */
+  static Reply putOff(int swept) {
+    return new Reply(null, true, true, swept);
   }
 }
