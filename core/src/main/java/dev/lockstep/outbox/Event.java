@@ -18,4 +18,10 @@ public record Event(
     String type,
     Content content,
     Map<String, String> headers,
-    Instant appendedAt) {}
+    Instant appendedAt) {
+
+  /** As CloudEvents 1.0 has it. */
+  public CloudEvent asCloudEvent() {
+    return CloudEvent.of(this);
+  }
+}

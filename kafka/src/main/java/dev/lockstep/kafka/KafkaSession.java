@@ -3,7 +3,6 @@ package dev.lockstep.kafka;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Session;
 import dev.lockstep.outbox.SinkResult;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,8 +17,6 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
-import org.apache.kafka.common.header.Header;
-import org.apache.kafka.common.header.Headers;
 
 /**
  * A transactional producer for one partition of the outbox, under one lease. A batch is a
@@ -30,11 +27,11 @@ final class KafkaSession implements Session {
   static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
 
   private final Producer<byte[], byte[]> producer;
-  private final String topic;
+  private final KafkaTarget target;
 
-  KafkaSession(Producer<byte[], byte[]> producer, String topic) {
+  KafkaSession(Producer<byte[], byte[]> producer, KafkaTarget target) {
     this.producer = producer;
-    this.topic = topic;
+    this.target = target;
   }
 
   /** What came of a transaction. */
@@ -98,7 +95,7 @@ final class KafkaSession implements Session {
 
   /** False when the producer refuses a record at once, before anything is asked of the broker. */
   private boolean sendAll(List<Event> events, List<Future<RecordMetadata>> sent) {
-    Records records = new Records();
+    Records records = new Records(target);
     for (Event event : events) {
       Future<RecordMetadata> future = send(records, event);
       sent.add(future);
@@ -164,77 +161,6 @@ final class KafkaSession implements Session {
   private static String reason(Throwable failure) {
     Throwable cause = failure.getCause();
     return cause == null ? failure.toString() : cause.toString();
-  }
-
-  /** The records of a transaction. */
-  private final class Records {
-    private final Repeated stream = new Repeated(KafkaSink.STREAM_HEADER);
-    private final Repeated type = new Repeated(KafkaSink.TYPE_HEADER);
-    private final Repeated contentType = new Repeated(KafkaSink.CONTENT_TYPE_HEADER);
-
-    ProducerRecord<byte[], byte[]> of(Event event) {
-      ProducerRecord<byte[], byte[]> record =
-          new ProducerRecord<>(
-              topic,
-              null,
-              event.appendedAt().toEpochMilli(),
-              bytes(event.key()),
-              event.content().bytes());
-      Headers headers = record.headers();
-      headers.add(stream.with(event.stream()));
-      headers.add(KafkaSink.SEQ_HEADER, bytes(Long.toString(event.seq())));
-      headers.add(type.with(event.type()));
-      headers.add(KafkaSink.ID_HEADER, bytes(Long.toString(event.id())));
-      if (!event.headers().containsKey(KafkaSink.CONTENT_TYPE_HEADER)) {
-        headers.add(contentType.with(event.content().type()));
-      }
-      event.headers().forEach((name, value) -> headers.add(name, bytes(value)));
-      return record;
-    }
-  }
-
-  /** The header that the last record had, which the next mostly has as well. */
-  private static final class Repeated {
-    private final String name;
-    private Text last;
-
-    Repeated(String name) {
-      this.name = name;
-      this.last = new Text(name, "");
-    }
-
-    Header with(String text) {
-      if (!last.text.equals(text)) {
-        last = new Text(name, text);
-      }
-      return last;
-    }
-  }
-
-  private static final class Text implements Header {
-    private final String name;
-    private final String text;
-    private final byte[] value;
-
-    Text(String name, String text) {
-      this.name = name;
-      this.text = text;
-      this.value = bytes(text);
-    }
-
-    @Override
-    public String key() {
-      return name;
-    }
-
-    @Override
-    public byte[] value() {
-      return value;
-    }
-  }
-
-  private static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   @Override

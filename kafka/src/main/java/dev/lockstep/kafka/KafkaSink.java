@@ -7,13 +7,13 @@ import dev.lockstep.outbox.SinkTypes;
 import dev.lockstep.outbox.Tenure;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.regex.Pattern;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 
 /**
- * Publishes a stream to a topic, whose name is the sink's settings: a transaction for each batch,
- * the key as the record's key, and headers that say which event it is.
+ * Publishes a stream to a topic, as the sink's settings say ({@link KafkaTarget}): a transaction
+ * for each batch, the key as the record's key, and headers, or CloudEvents, that say which event it
+ * is.
  *
  * <p>A record that Kafka will never take (too large, or with a timestamp that the topic does not
  * allow) is poison and parks its key. Everything else that fails counts as the sink being down:
@@ -30,29 +30,23 @@ public final class KafkaSink implements Sink {
   public static final String ID_HEADER = "lockstep-id";
   public static final String CONTENT_TYPE_HEADER = "content-type";
 
-  private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
-
   private final KafkaConfig config;
-  private final String topic;
+  private final KafkaTarget target;
   private final Function<Map<String, Object>, Producer<byte[], byte[]>> producers;
 
   KafkaSink(
       KafkaConfig config,
-      String topic,
+      KafkaTarget target,
       Function<Map<String, Object>, Producer<byte[], byte[]>> producers) {
-    if (!TOPIC.matcher(topic).matches() || topic.matches("\\.{1,2}")) {
-      throw new IllegalArgumentException(
-          "A topic is up to 249 letters, digits, dots, hyphens and underscores");
-    }
     this.config = config;
-    this.topic = topic;
+    this.target = target;
     this.producers = producers;
   }
 
-  /** Sinks whose settings are the name of a topic of this cluster. */
+  /** Sinks whose settings are a {@link KafkaTarget} in this cluster: the name of a topic, say. */
   public static SinkTypes.Factory on(KafkaConfig config) {
     return (String stream, SinkSpec spec) ->
-        new KafkaSink(config, spec.settings(), KafkaProducer::new);
+        new KafkaSink(config, KafkaTarget.parse(spec.settings()), KafkaProducer::new);
   }
 
   @Override
@@ -71,7 +65,7 @@ public final class KafkaSink implements Sink {
       producer.close(KafkaSession.CLOSE_TIMEOUT);
       throw e;
     }
-    return new KafkaSession(producer, topic);
+    return new KafkaSession(producer, target);
   }
 
   @Override

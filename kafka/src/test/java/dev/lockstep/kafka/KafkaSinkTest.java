@@ -115,7 +115,7 @@ class KafkaSinkTest {
 
   private KafkaSink sink(String namespace) {
     KafkaConfig config = KafkaConfig.of(Stage.broker().bootstrapServers(), namespace);
-    return new KafkaSink(config, stage.topic, KafkaProducer::new);
+    return new KafkaSink(config, KafkaTarget.parse(stage.topic), KafkaProducer::new);
   }
 
   private static boolean delivered(Session session, Event event) {

@@ -27,7 +27,12 @@ record Published(String key, String text, Map<String, String> headers) {
 
   /** All that is in a topic now, each of its partitions in its order. */
   static List<Published> in(String bootstrapServers, String topic) {
-    List<Published> all = new ArrayList<>();
+    return records(bootstrapServers, topic).stream().map(Published::of).toList();
+  }
+
+  /** The same, as Kafka's own client gives it. */
+  static List<ConsumerRecord<byte[], byte[]>> records(String bootstrapServers, String topic) {
+    List<ConsumerRecord<byte[], byte[]>> all = new ArrayList<>();
     try (KafkaConsumer<byte[], byte[]> consumer =
         new KafkaConsumer<>(
             Map.of(
@@ -49,7 +54,7 @@ record Published(String key, String text, Map<String, String> headers) {
       Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
       while (partitions.stream()
           .anyMatch(one -> consumer.position(one) < ends.getOrDefault(one, 0L))) {
-        consumer.poll(POLL).forEach(record -> all.add(of(record)));
+        consumer.poll(POLL).forEach(all::add);
       }
     }
     return all;

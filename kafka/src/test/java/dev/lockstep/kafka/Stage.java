@@ -89,8 +89,13 @@ final class Stage implements AfterEachCallback {
 
   /** Makes the topic, with two partitions, and the stream with a sink to it. */
   void define(Map<String, String> topicSettings) {
+    define(KafkaTarget.Format.PLAIN, topicSettings);
+  }
+
+  void define(KafkaTarget.Format format, Map<String, String> topicSettings) {
     broker().createTopic(topic, 2, topicSettings);
-    outbox().define(stream, List.of(SinkSpec.of(SINK, KafkaSink.TYPE, topic)), "test");
+    String settings = new KafkaTarget(topic, format).settings();
+    outbox().define(stream, List.of(SinkSpec.of(SINK, KafkaSink.TYPE, settings)), "test");
   }
 
   static RelayConfig relayConfig(String node) {
@@ -104,7 +109,9 @@ final class Stage implements AfterEachCallback {
   static SinkTypes types(
       KafkaConfig config, Function<Map<String, Object>, Producer<byte[], byte[]>> producers) {
     return SinkTypes.standard()
-        .with(KafkaSink.TYPE, (stream, spec) -> new KafkaSink(config, spec.settings(), producers));
+        .with(
+            KafkaSink.TYPE,
+            (stream, spec) -> new KafkaSink(config, KafkaTarget.parse(spec.settings()), producers));
   }
 
   Relay start(KafkaConfig config) {

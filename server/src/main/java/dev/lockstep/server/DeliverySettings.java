@@ -1,27 +1,35 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.delivery.DeliveryConfig;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.mail.SmtpConfig;
 import dev.lockstep.server.outgoing.OutgoingConfig;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * How webhooks are delivered to. No flags: other users of the machine can read a process's
- * arguments.
+ * How webhooks are delivered to, and mail is sent. No flags: other users of the machine can read a
+ * process's arguments.
  *
  * @param outgoing where to, and how patiently
  * @param signingKeys what receivers' secrets are derived from, the newest first; empty: the
  *     database's
- * @param firstBackoff longest wait after the first failure; doubles with each
+ * @param config how many at a time, and how failures are put off
+ * @param smtp how mail is sent; empty: not at all
  */
-record DeliverySettings(OutgoingConfig outgoing, List<Secret> signingKeys, Duration firstBackoff) {
+record DeliverySettings(
+    OutgoingConfig outgoing,
+    List<Secret> signingKeys,
+    DeliveryConfig config,
+    Optional<SmtpConfig> smtp) {
   private static final String SECRET = "LOCKSTEP_WEBHOOK_SECRET";
   private static final String PRIVATE_TARGETS = "LOCKSTEP_ALLOW_PRIVATE_TARGETS";
 
   static final DeliverySettings DEFAULT =
-      new DeliverySettings(OutgoingConfig.DEFAULT, List.of(), Duration.ofSeconds(1));
+      new DeliverySettings(
+          OutgoingConfig.DEFAULT, List.of(), DeliveryConfig.DEFAULT, Optional.empty());
 
   DeliverySettings {
     signingKeys = List.copyOf(signingKeys);
@@ -33,19 +41,24 @@ record DeliverySettings(OutgoingConfig outgoing, List<Secret> signingKeys, Durat
         .withOutgoing(
             OutgoingConfig.DEFAULT.withPrivateTargets(
                 allowed(environment.getOrDefault(PRIVATE_TARGETS, ""))))
-        .withSigningKeys(signingKeys(environment.getOrDefault(SECRET, "")));
+        .withSigningKeys(signingKeys(environment.getOrDefault(SECRET, "")))
+        .withSmtp(SmtpSettings.of(environment));
   }
 
   DeliverySettings withOutgoing(OutgoingConfig outgoing) {
-    return new DeliverySettings(outgoing, signingKeys, firstBackoff);
+    return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
   DeliverySettings withSigningKeys(List<Secret> signingKeys) {
-    return new DeliverySettings(outgoing, signingKeys, firstBackoff);
+    return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
-  DeliverySettings withFirstBackoff(Duration firstBackoff) {
-    return new DeliverySettings(outgoing, signingKeys, firstBackoff);
+  DeliverySettings withConfig(DeliveryConfig config) {
+    return new DeliverySettings(outgoing, signingKeys, config, smtp);
+  }
+
+  DeliverySettings withSmtp(Optional<SmtpConfig> smtp) {
+    return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
   private static boolean allowed(String value) {

@@ -29,6 +29,7 @@ import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.lab.LabRuns;
+import dev.lockstep.server.mail.Mailer;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.purchase.Purchases;
@@ -280,7 +281,7 @@ final class Services implements AutoCloseable {
         transactor,
         node(self),
         Scheduling::recurrence,
-        Deliveries::occurrence,
+        (job, at) -> Deliveries.occurrence(job, at, config.deliveries().config()),
         listen(database, config),
         metrics.jobs());
   }
@@ -290,8 +291,9 @@ final class Services implements AutoCloseable {
     return new Deliveries(
         transactor,
         opened(new OutgoingHttp(vertx, settings.outgoing())),
+        settings.smtp().map(smtp -> opened(new Mailer(vertx, smtp))),
         settings.signingKeys(),
-        settings.firstBackoff(),
+        settings.config(),
         "Lockstep/" + Version.CURRENT,
         metrics.deliveries());
   }

@@ -128,8 +128,9 @@ class BirthdaysTest {
   private static int forged(URI door) throws Exception {
     HttpRequest request =
         HttpRequest.newBuilder(door)
-            .header("Lockstep-Delivery", "x")
-            .header("Lockstep-Signature", "t=" + Instant.now().getEpochSecond() + ",v1=00")
+            .header("webhook-id", "x")
+            .header("webhook-timestamp", Long.toString(Instant.now().getEpochSecond()))
+            .header("webhook-signature", "v1,AA==")
             .POST(HttpRequest.BodyPublishers.ofString("{}"))
             .build();
     return HttpClient.newHttpClient()

@@ -198,8 +198,7 @@ class ConsolePageTest {
   @Test
   void aParkedKeyIsLookedAtAndSkippedWithAReason() throws Exception {
     try (WebhookReceiver receiver =
-        new WebhookReceiver()
-            .answering(one -> Answer.of(one.header("lockstep-seq").equals("1") ? 422 : 200))) {
+        new WebhookReceiver().answering(one -> Answer.of(one.seq() == 1 ? 422 : 200))) {
       define(receiver);
       Page operator = console("streams");
       Locator streams = operator.getByRole(AriaRole.REGION, named("Streams"));
@@ -233,11 +232,7 @@ class ConsolePageTest {
       assertThat(operator.locator("#toast")).containsText("sent again");
       Await.until(
           "the second came twice",
-          () ->
-              receiver.received().stream()
-                      .filter(one -> one.header("lockstep-seq").equals("2"))
-                      .count()
-                  == 2);
+          () -> receiver.received().stream().filter(one -> one.seq() == 2).count() == 2);
     }
   }
 

@@ -1,7 +1,10 @@
 package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.standardwebhooks.Webhook;
+import com.standardwebhooks.exceptions.WebhookVerificationException;
 import dev.lockstep.server.WebhookReceiver.Answer;
 import dev.lockstep.server.WebhookReceiver.Received;
 import dev.lockstep.server.key.Secret;
@@ -17,6 +20,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
@@ -70,16 +74,64 @@ class DeliveryTest {
     assertThat(one.header("Lockstep-Schedule")).isEqualTo(schedule.getString("id"));
     assertThat(one.header("Lockstep-Due")).isEqualTo(schedule.getString("nextAt"));
     assertThat(one.header("User-Agent")).startsWith("Lockstep/");
-    String secret = secret(server, receiver().url());
-    String[] parts = one.header("Lockstep-Signature").split("[=,]", -1);
-    assertThat(parts).hasSize(4).startsWith("t", parts[1], "v1");
-    assertThat(parts[3]).isEqualTo(hmac(secret, parts[1] + "." + one.body()));
-    assertThat(hmac("whsec_another", parts[1] + "." + one.body())).isNotEqualTo(parts[3]);
+    assertThat(one.headers()).doesNotContainKeys("Lockstep-signature", "Lockstep-delivery");
+    new Webhook(secret(server, receiver().url(), "secret")).verify(one.body(), one.headers());
+    assertThatThrownBy(
+            () ->
+                new Webhook(secret(server, receiver().url(), "secret"))
+                    .verify(one.body(), swapped(one.headers(), "another")))
+        .isInstanceOf(WebhookVerificationException.class);
 
     JsonObject job = awaitJob(one.id(), "done");
     assertThat(job.getJsonArray("attempts")).hasSize(1);
     assertThat(job.getJsonObject("payload").getString("schedule"))
         .isEqualTo(schedule.getString("id"));
+  }
+
+  private static Map<String, List<String>> swapped(Map<String, List<String>> headers, String id) {
+    Map<String, List<String>> changed = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    changed.putAll(headers);
+    changed.put("webhook-id", List.of(id));
+    return changed;
+  }
+
+  @Test
+  void aScheduleThatAsksForItOrIsFromBeforeIsSignedTheOldWay() throws Exception {
+    receiver().answering(one -> Answer.of(204));
+    JsonObject asking = body(receiver().url() + "/asking", Instant.now(), new JsonObject(), 1);
+    asking.getJsonObject("deliver").put("signature", "lockstep");
+    server.operator().post("/v1/schedules", asking).expect(201);
+    JsonObject yearly =
+        body(receiver().url() + "/before", Instant.now().plusSeconds(3_600), new JsonObject(), 1);
+    JsonObject before = server.operator().post("/v1/schedules", yearly).expect(201);
+    assertThat(before.getJsonObject("deliver").getString("signature")).isEqualTo("standard");
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep.job_schedule SET payload = (payload::jsonb - 'signature')::json WHERE id = '"
+                + before.getString("id")
+                + "'");
+    String path = "/v1/schedules/" + before.getString("id");
+    JsonObject change =
+        new JsonObject()
+            .put("when", new JsonObject().put("at", Instant.now().toString()))
+            .put("deliver", new JsonObject().put("body", new JsonObject().put("n", 2)));
+    JsonObject changed =
+        server
+            .operator()
+            .send("PATCH", path, change.encode(), Map.of("If-Match", "\"1\""))
+            .expect(200);
+    assertThat(changed.getJsonObject("deliver").getString("signature")).isEqualTo("lockstep");
+
+    for (String where : List.of("/asking", "/before")) {
+      Received one = await(where, 1).get(0);
+      String[] parts = one.header("Lockstep-Signature").split("[=,]", -1);
+      assertThat(parts).hasSize(4).startsWith("t", parts[1], "v1");
+      String secret = secret(server, receiver().url(), "lockstepSecret");
+      assertThat(parts[3]).isEqualTo(hmac(secret, parts[1] + "." + one.body()));
+      assertThat(one.header("Lockstep-Delivery")).hasSize(36);
+      assertThat(one.headers()).doesNotContainKeys("Webhook-id", "Webhook-signature");
+    }
   }
 
   @Test
@@ -256,7 +308,11 @@ class DeliveryTest {
   }
 
   private static String secret(RunningServer of, String url) throws Exception {
-    return of.operator().get("/v1/webhooks/secret?url=" + url).expect(200).getString("secret");
+    return secret(of, url, "secret");
+  }
+
+  private static String secret(RunningServer of, String url, String name) throws Exception {
+    return of.operator().get("/v1/webhooks/secret?url=" + url).expect(200).getString(name);
   }
 
   /** HMAC-SHA256 from its definition (RFC 2104), sharing nothing with what the server uses. */

@@ -1,6 +1,7 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.delivery.DeliveryConfig;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
@@ -51,7 +52,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
               OutgoingConfig.DEFAULT
                   .withPrivateTargets(true)
                   .withTimeouts(Duration.ofSeconds(5), Duration.ofSeconds(20)))
-          .withFirstBackoff(Duration.ofMillis(20));
+          .withConfig(DeliveryConfig.DEFAULT.withFirstBackoff(Duration.ofMillis(20)));
 
   private final TestDatabase database = TestDatabase.migrated();
   private final PaymentSettings payments;

@@ -57,7 +57,10 @@ class SchedulesApiTest {
     assertThat(made.getJsonObject("when"))
         .isEqualTo(json("{'cron':'0 9 * * *','zone':'Asia/Tokyo','gap':'next','overlap':'first'}"));
     assertThat(made.getJsonObject("deliver"))
-        .isEqualTo(json("{'webhook':'https://example.com/hook','body':{'greeting':'hello'}}"));
+        .isEqualTo(
+            json(
+                "{'webhook':'https://example.com/hook','body':{'greeting':'hello'},"
+                    + "'signature':'standard'}"));
     ZonedDateTime next = Instant.parse(made.getString("nextAt")).atZone(ZoneId.of("Asia/Tokyo"));
     assertThat(next.toLocalTime()).isEqualTo(LocalTime.of(9, 0));
     Reply shown = service().get(path);
@@ -195,7 +198,8 @@ class SchedulesApiTest {
         .isEqualTo(
             json("{'cron':'0 9 * * *','zone':'Europe/Paris','gap':'skip','overlap':'first'}"));
     assertThat(moved.getJsonObject("deliver"))
-        .isEqualTo(json("{'webhook':'https://example.com/hook','body':{'n':2}}"));
+        .isEqualTo(
+            json("{'webhook':'https://example.com/hook','body':{'n':2},'signature':'standard'}"));
     assertThat(Instant.parse(moved.getString("nextAt")).atZone(ZoneId.of("Europe/Paris")).getHour())
         .isEqualTo(9);
 
@@ -268,7 +272,9 @@ class SchedulesApiTest {
           """
           deliver.webhook | {'deliver':{'webhook':'example.com'}}
           deliver.webhook | {'deliver':{'webhook':'https://user:pw@example.com/'}}
-          deliver.webhook | {'deliver':{}}
+          deliver         | {'deliver':{}}
+          deliver         | {'deliver':{'webhook':'https://example.com/','mail':{}}}
+          deliver.signature | {'deliver':{'webhook':'https://example.com/','signature':'none'}}
           deliver.body    | {'deliver':{'webhook':'https://example.com/','body':'text'}}
           deliver.method  | {'deliver':{'webhook':'https://example.com/','method':'GET'}}
           deliver         | {'deliver':null}

@@ -90,14 +90,14 @@ final class StreamStage implements AfterAllCallback {
 
   /** The sequences of a key, as they came. */
   List<Long> arrived(String path, String key) {
-    return of(path, key).map(one -> Long.parseLong(one.header("lockstep-seq"))).toList();
+    return of(path, key).map(Received::seq).toList();
   }
 
   List<String> types(String path, String key) {
-    return of(path, key).map(one -> one.header("lockstep-type")).toList();
+    return of(path, key).map(Received::type).toList();
   }
 
   private Stream<Received> of(String path, String key) {
-    return received(path).stream().filter(one -> one.header("lockstep-key").equals(key));
+    return received(path).stream().filter(one -> one.key().equals(key));
   }
 }

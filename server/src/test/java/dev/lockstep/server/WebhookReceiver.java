@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -11,12 +12,15 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /** Receives deliveries on this machine, and answers as a test wants. */
 final class WebhookReceiver implements AutoCloseable {
   private final List<Received> received = new CopyOnWriteArrayList<>();
-  private final ExecutorService threads = Executors.newFixedThreadPool(8);
+  // As many as come at a time, since a test may keep all of them waiting.
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final AtomicInteger underWay = new AtomicInteger();
   private final HttpServer server;
   private volatile Function<Received, Answer> answering = one -> Answer.of(200);
 
@@ -31,7 +35,29 @@ final class WebhookReceiver implements AutoCloseable {
     }
 
     String id() {
-      return header("Lockstep-Delivery");
+      return header("webhook-id");
+    }
+
+    /** Of a stream's event, in whichever format it came. */
+    String key() {
+      return isCloudEvent() ? event().getString("subject") : header("lockstep-key");
+    }
+
+    String type() {
+      return isCloudEvent() ? event().getString("type") : header("lockstep-type");
+    }
+
+    long seq() {
+      return Long.parseLong(
+          isCloudEvent() ? event().getString("sequence") : header("lockstep-seq"));
+    }
+
+    JsonObject event() {
+      return new JsonObject(body);
+    }
+
+    private boolean isCloudEvent() {
+      return header("content-type").equals("application/cloudevents+json");
     }
   }
 
@@ -74,13 +100,20 @@ final class WebhookReceiver implements AutoCloseable {
     return received.stream().filter(one -> one.path().equals(path)).toList();
   }
 
+  /** Requests that are here and not answered yet. */
+  int underWay() {
+    return underWay.get();
+  }
+
   private void receive(HttpExchange exchange) throws IOException {
     try (exchange) {
       String body = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
       Received one =
           new Received(
               Map.copyOf(exchange.getRequestHeaders()), exchange.getRequestURI().getPath(), body);
+      underWay.incrementAndGet();
       Answer answer = answering.apply(one);
+      underWay.decrementAndGet();
       received.add(one);
       answer.headers().forEach((name, value) -> exchange.getResponseHeaders().set(name, value));
       byte[] said = answer.body().getBytes(StandardCharsets.UTF_8);

@@ -1,5 +1,6 @@
 package dev.lockstep.server.birthday;
 
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.vertx.core.json.JsonObject;
@@ -58,17 +59,22 @@ public final class GreetingDoor implements AutoCloseable {
   }
 
   private int answer(HttpExchange exchange, byte[] body) {
-    String signature = exchange.getRequestHeaders().getFirst("Lockstep-Signature");
+    Headers headers = exchange.getRequestHeaders();
+    String delivery = headers.getFirst("webhook-id");
+    String timestamp = headers.getFirst("webhook-timestamp");
+    String signatures = headers.getFirst("webhook-signature");
     String known = secret;
     if (known == null
-        || signature == null
-        || !SignedDelivery.isGenuine(known, signature, body, Instant.now())) {
+        || delivery == null
+        || timestamp == null
+        || signatures == null
+        || !SignedDelivery.isGenuine(known, delivery, timestamp, signatures, body, Instant.now())) {
       return 401;
     }
-    String delivery = exchange.getRequestHeaders().getFirst("Lockstep-Delivery");
     if (seen.add(delivery)) {
       JsonObject person = new JsonObject(new String(body, StandardCharsets.UTF_8));
-      Instant dueAt = Instant.parse(exchange.getRequestHeaders().getFirst("Lockstep-Due"));
+      // Not signed, and good enough to be printed: what matters is in the body.
+      Instant dueAt = Instant.parse(headers.getFirst("Lockstep-Due"));
       greet.accept(
           new Greeting(person.getString("name"), person.getString("zone"), dueAt, delivery));
     }

@@ -9,9 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.Base64;
 import java.util.List;
-import javax.crypto.Mac;
 
 /**
  * The secret of each receiver, by scheme, host and port: derived from one that only the servers
@@ -19,7 +17,6 @@ import javax.crypto.Mac;
  */
 final class ReceiverSecrets {
   private static final int RANDOM_BYTES = 32;
-  private static final String MARK = "whsec_";
   private static final String PURPOSE = "lockstep webhook ";
 
   // Of several nodes that start at once, one makes it and all read it.
@@ -54,13 +51,10 @@ final class ReceiverSecrets {
   }
 
   /** What a receiver's deliveries are signed with; the first is the one to tell. */
-  List<String> of(Target receiver) {
-    return masters.stream().map(master -> derive(master, receiver.origin())).toList();
-  }
-
-  private static String derive(byte[] master, String origin) {
-    Mac mac = Signature.mac(master);
-    byte[] derived = mac.doFinal((PURPOSE + origin).getBytes(StandardCharsets.UTF_8));
-    return MARK + Base64.getUrlEncoder().withoutPadding().encodeToString(derived);
+  List<ReceiverSecret> of(Target receiver) {
+    byte[] whom = (PURPOSE + receiver.origin()).getBytes(StandardCharsets.UTF_8);
+    return masters.stream()
+        .map(master -> new ReceiverSecret(Signature.hmac(master, whom)))
+        .toList();
   }
 }

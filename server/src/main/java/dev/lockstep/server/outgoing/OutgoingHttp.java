@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -42,16 +43,26 @@ import org.jspecify.annotations.Nullable;
  * result comes within the configured time. Thread-safe; blocks no caller.
  */
 public final class OutgoingHttp implements AutoCloseable {
-  private static final int RESOLVERS = 8;
+  private static final int RESOLVERS = 32;
   private static final int MAX_ADDRESSES = 4;
   private static final int MAX_SHOWN = 200;
 
+  private final Vertx vertx;
   private final OutgoingConfig config;
   private final HttpClient client;
   private final WorkerExecutor resolvers;
+  // Names being looked up: one whose servers do not answer holds one thread, however many ask.
+  private final Map<String, Future<List<InetAddress>>> lookups;
 
   public OutgoingHttp(Vertx vertx, OutgoingConfig config) {
+    this(vertx, config, new ConcurrentHashMap<>());
+  }
+
+  private OutgoingHttp(
+      Vertx vertx, OutgoingConfig config, Map<String, Future<List<InetAddress>>> lookups) {
+    this.vertx = vertx;
     this.config = config;
+    this.lookups = lookups;
     int connectMs = Math.toIntExact(config.connectTimeout().toMillis());
     HttpClientOptions options =
         new HttpClientOptions()
@@ -68,6 +79,11 @@ public final class OutgoingHttp implements AutoCloseable {
     this.resolvers = vertx.createSharedWorkerExecutor("lockstep-resolver", RESOLVERS);
   }
 
+  /** By the same rules, with connections of its own: nobody else waits for one of these. */
+  public OutgoingHttp separate() {
+    return new OutgoingHttp(vertx, config, lookups);
+  }
+
   /**
    * Reads a URL by this server's rules.
    *
@@ -81,8 +97,7 @@ public final class OutgoingHttp implements AutoCloseable {
   public CompletionStage<PostResult> post(Target target, Map<String, String> headers, byte[] body) {
     AtomicReference<@Nullable HttpClientRequest> underWay = new AtomicReference<>();
     Buffer sent = Buffer.buffer(body);
-    return resolvers
-        .executeBlocking(() -> addresses(target), false)
+    return addresses(target)
         .compose(addresses -> toFirstOf(addresses, 0, target, headers, sent, underWay))
         .timeout(config.totalTimeout().toMillis(), TimeUnit.MILLISECONDS)
         .otherwise(
@@ -104,10 +119,25 @@ public final class OutgoingHttp implements AutoCloseable {
     var unused = resolvers.close();
   }
 
-  private List<InetAddress> addresses(Target target) throws UnknownHostException {
-    List<InetAddress> found = config.resolver().resolve(target.bareHost());
+  private Future<List<InetAddress>> addresses(Target target) {
+    String name = target.bareHost();
+    Promise<List<InetAddress>> mine = Promise.promise();
+    Future<List<InetAddress>> first = lookups.putIfAbsent(name, mine.future());
+    if (first == null) {
+      resolvers
+          .executeBlocking(() -> config.resolver().resolve(name), false)
+          .onComplete(
+              found -> {
+                lookups.remove(name);
+                mine.handle(found);
+              });
+    }
+    return (first == null ? mine.future() : first).map(found -> checked(target, found));
+  }
+
+  private List<InetAddress> checked(Target target, List<InetAddress> found) {
     if (found.isEmpty()) {
-      throw new UnknownHostException(target.host());
+      throw new NoHost();
     }
     for (InetAddress address : found) {
       Optional<String> other = PublicAddress.otherPurpose(address);
@@ -201,7 +231,7 @@ public final class OutgoingHttp implements AutoCloseable {
   }
 
   private String reason(Target target, Throwable thrown) {
-    if (thrown instanceof UnknownHostException) {
+    if (thrown instanceof UnknownHostException || thrown instanceof NoHost) {
       return "There is no host " + target.host();
     }
     if (thrown instanceof TimeoutException) {
@@ -213,6 +243,15 @@ public final class OutgoingHttp implements AutoCloseable {
     return thrown instanceof SSLException
         ? "No secure connection: " + thrown.getMessage()
         : "The request failed: " + thrown.getMessage();
+  }
+
+  /** A name without addresses. */
+  private static final class NoHost extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    NoHost() {
+      super(null, null, false, false);
+    }
   }
 
   /** Carries a refusal out of the chain. */

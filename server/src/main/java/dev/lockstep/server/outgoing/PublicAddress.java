@@ -10,7 +10,8 @@ import java.util.Optional;
 /**
  * Which addresses belong to the public internet. Of IPv4 all but the ranges with a purpose of their
  * own; of IPv6 only what is given out as global unicast, without those parts of it that lead
- * elsewhere.
+ * elsewhere. An IPv6 address that carries an IPv4 address to some gateway (6to4, Teredo, NAT64,
+ * ISATAP) is refused whatever it carries.
  */
 final class PublicAddress {
   /** A range of addresses and what it is for. */
@@ -28,6 +29,9 @@ final class PublicAddress {
           range("10.0.0.0/8", "private"),
           range("100.64.0.0/10", "carrier-grade"),
           range("127.0.0.0/8", "loopback"),
+          // Public by number, but every machine in Azure reaches its host's agent there.
+          range("168.63.129.16/32", "cloud platform"),
+          // The metadata services of most clouds, and of containers in them.
           range("169.254.0.0/16", "link-local"),
           range("172.16.0.0/12", "private"),
           range("192.0.0.0/24", "reserved"),
@@ -66,9 +70,21 @@ final class PublicAddress {
         return Optional.of(range.purpose());
       }
     }
-    return address instanceof Inet6Address && !GLOBAL_UNICAST.contains(bytes)
-        ? Optional.of("reserved")
-        : Optional.empty();
+    if (!(address instanceof Inet6Address)) {
+      return Optional.empty();
+    }
+    if (!GLOBAL_UNICAST.contains(bytes)) {
+      return Optional.of("reserved");
+    }
+    return isIsatap(bytes) ? Optional.of("ISATAP") : Optional.empty();
+  }
+
+  /** An IPv4 address behind 0:5efe or 200:5efe, under any prefix: RFC 5214. */
+  private static boolean isIsatap(byte[] address) {
+    return (address[8] & ~0x02) == 0
+        && address[9] == 0
+        && address[10] == 0x5e
+        && address[11] == (byte) 0xfe;
   }
 
   private static Range range(String notation, String purpose) {

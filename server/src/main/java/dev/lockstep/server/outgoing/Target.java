@@ -63,6 +63,11 @@ public record Target(boolean secure, String host, int port, String path) {
     return (secure ? "https://" : "http://") + authority();
   }
 
+  /** Host and port: what a slow answer is blamed on. */
+  public String receiver() {
+    return host + ":" + port;
+  }
+
   /** As the header Host has it: without the port that goes without saying. */
   String authority() {
     return port == (secure ? 443 : 80) ? host : host + ":" + port;

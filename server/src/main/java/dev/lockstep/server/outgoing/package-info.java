@@ -4,7 +4,8 @@
  *
  * <p>Owns no table. Promises: a name is resolved once, every address it has must be public, and the
  * connection goes to an address that was checked, whatever the name means a moment later; no
- * redirect is followed; every request ends in bounded time and reads a bounded answer.
+ * redirect is followed; every request ends in bounded time and reads a bounded answer; a name whose
+ * servers do not answer holds up no other.
  */
 @NullMarked
 package dev.lockstep.server.outgoing;

@@ -10,15 +10,14 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.delivery.Delivery;
+import dev.lockstep.server.delivery.DeliveryJson;
 import dev.lockstep.server.job.JobAct;
-import dev.lockstep.server.outgoing.Target;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 
 /** Schedules as the API writes them. */
 final class ScheduleJson {
@@ -30,15 +29,13 @@ final class ScheduleJson {
   private static final Shape NAME = Shape.text(1, 200);
   private static final Shape ATTEMPTS = Shape.integer(1, NewJob.MAX_ATTEMPTS);
   private static final Shape CATCH_UP = Shape.choice("all", "latest", "none");
-  private static final Shape URL = Shape.text(1, Target.MAX_LENGTH);
   private static final List<String> FORMS = List.of("at", "cron", "yearly");
 
   static final ObjectShape NEW =
       Shape.object()
           .required("name", NAME)
           .required("when", When.SHAPE)
-          .required(
-              "deliver", Shape.object().required("webhook", URL).optional("body", Shape.anything()))
+          .required("deliver", DeliveryJson.NEW)
           .optional("maxAttempts", ATTEMPTS)
           .optional("catchUp", CATCH_UP);
 
@@ -47,8 +44,7 @@ final class ScheduleJson {
       Shape.object()
           .optional("name", NAME)
           .optional("when", Shape.anything())
-          .optional(
-              "deliver", Shape.object().optional("webhook", URL).optional("body", Shape.anything()))
+          .optional("deliver", DeliveryJson.CHANGE)
           .optional("maxAttempts", ATTEMPTS)
           .optional("catchUp", CATCH_UP)
           .optional("reason", JobAct.WHY);
@@ -58,8 +54,7 @@ final class ScheduleJson {
           .required("id", Shape.text(1, 64))
           .required("name", NAME)
           .required("when", When.SHAPE)
-          .required(
-              "deliver", Shape.object().required("webhook", URL).required("body", Shape.anything()))
+          .required("deliver", DeliveryJson.VIEW)
           .required("maxAttempts", ATTEMPTS)
           .required("catchUp", CATCH_UP)
           .required("version", Shape.integer(1, Integer.MAX_VALUE))
@@ -69,16 +64,11 @@ final class ScheduleJson {
 
   static JsonObject view(Schedule schedule) {
     NewSchedule content = schedule.content();
-    Delivery delivery = Deliveries.of(content.job());
     return new JsonObject()
         .put("id", schedule.id().toString())
         .put("name", content.name())
         .put("when", new JsonObject(content.spec()))
-        .put(
-            "deliver",
-            new JsonObject()
-                .put("webhook", delivery.webhook())
-                .put("body", new JsonObject(delivery.body())))
+        .put("deliver", DeliveryJson.view(Delivery.of(content.job())))
         .put("maxAttempts", content.job().maxAttempts())
         .put("catchUp", content.catchUp().name().toLowerCase(Locale.ROOT))
         .put("version", schedule.version())
@@ -94,19 +84,13 @@ final class ScheduleJson {
     JsonObject when = When.complete(body.getJsonObject("when"));
     // Read here, so that what cannot be is refused by its name.
     When.recurrence(when);
-    JsonObject deliver = body.getJsonObject("deliver");
-    String webhook = deliver.getString("webhook");
-    deliveries.requireTarget("deliver.webhook", webhook);
-    Delivery delivery =
-        new Delivery(
-            id.toString(),
-            webhook,
-            deliver.getJsonObject("body", new JsonObject()).encode(),
-            Optional.empty());
     return new NewSchedule(
         body.getString("name"),
         when.encode(),
-        deliveries.job(delivery, body.getInteger("maxAttempts", DEFAULT_ATTEMPTS)),
+        deliveries.job(
+            id.toString(),
+            body.getJsonObject("deliver"),
+            body.getInteger("maxAttempts", DEFAULT_ATTEMPTS)),
         CatchUp.valueOf(body.getString("catchUp", "latest").toUpperCase(Locale.ROOT)));
   }
 
@@ -120,9 +104,9 @@ final class ScheduleJson {
       }
     }
     if (change.containsKey("deliver")) {
-      change
-          .getJsonObject("deliver")
-          .forEach(e -> body.getJsonObject("deliver").put(e.getKey(), e.getValue()));
+      body.put(
+          "deliver",
+          DeliveryJson.changed(body.getJsonObject("deliver"), change.getJsonObject("deliver")));
     }
     if (change.containsKey("when")) {
       body.put("when", changedWhen(body.getJsonObject("when"), change.getJsonObject("when")));
@@ -150,7 +134,19 @@ final class ScheduleJson {
     if (at.isBefore(now.minus(JUST_NOW))) {
       throw Problem.invalid("when.at", "must lie in the future").asException();
     }
+    return body.copy().put("when", next(now));
+  }
+
+  /** The same at the moment it is written: the instant may have passed since it was looked at. */
+  static NewSchedule stillToCome(NewSchedule content, Instant now) {
+    JsonObject when = new JsonObject(content.spec());
+    return !when.containsKey("at") || When.at(when).isAfter(now)
+        ? content
+        : new NewSchedule(content.name(), next(now).encode(), content.job(), content.catchUp());
+  }
+
+  private static JsonObject next(Instant now) {
     Instant next = now.truncatedTo(ChronoUnit.SECONDS).plusSeconds(1);
-    return body.copy().put("when", new JsonObject().put("at", next.toString()));
+    return new JsonObject().put("at", next.toString());
   }
 }

@@ -150,7 +150,7 @@ public final class Scheduling {
           boolean kept = request.principal().role() == Role.OPERATOR;
           TxWork<Answer> work =
               connection -> {
-                Answer made = create(connection, id, content);
+                Answer made = create(connection, id, stillToCome(connection, content));
                 if (kept) {
                   act.record(connection, 0);
                 }
@@ -178,6 +178,12 @@ public final class Scheduling {
     return body.getJsonObject("when").containsKey("at")
         ? ScheduleJson.withTimeToCome(body, transactor.call(Scheduling::now))
         : body;
+  }
+
+  /** By the clock of this transaction, which decides whether it will run at all. */
+  private static NewSchedule stillToCome(Connection connection, NewSchedule content)
+      throws SQLException {
+    return ScheduleJson.stillToCome(content, now(connection));
   }
 
   private static Instant now(Connection connection) throws SQLException {
@@ -209,13 +215,20 @@ public final class Scheduling {
           Schedule seen = find(id);
           request.requireMatch(seen.version());
           JsonObject body = ScheduleJson.changed(seen, request.body());
-          if (request.body().containsKey("when")) {
+          boolean moved = request.body().containsKey("when");
+          if (moved) {
             body = withTimeToCome(body);
           }
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
           OptionalInt version = OptionalInt.of(seen.version());
           requireChanged(
-              transactor.call(c -> recorded(c, act, schedules.change(c, id, version, content))));
+              transactor.call(
+                  c ->
+                      recorded(
+                          c,
+                          act,
+                          schedules.change(
+                              c, id, version, moved ? stillToCome(c, content) : content))));
           return answer(find(id));
         });
   }

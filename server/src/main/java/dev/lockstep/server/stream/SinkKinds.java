@@ -1,14 +1,17 @@
 package dev.lockstep.server.stream;
 
+import dev.lockstep.kafka.KafkaTarget;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.outgoing.OutgoingHttp;
+import dev.lockstep.server.outgoing.SignatureKind;
 import dev.lockstep.server.outgoing.Target;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 
@@ -25,10 +28,15 @@ public final class SinkKinds {
       "must be up to 100 letters, digits, dots, underscores and hyphens, and begin with a letter or"
           + " digit";
 
-  private static final String TOPIC = "[A-Za-z0-9._-]{1,249}";
   private static final String NOW = "now";
   private static final String BEGINNING = "beginning";
   private static final long MAX_GIVE_UP_SECONDS = Duration.ofDays(3_650).toSeconds();
+
+  private static final Shape KAFKA_FORMAT =
+      Shape.choice(
+          Arrays.stream(KafkaTarget.Format.values())
+              .map(KafkaTarget.Format::toString)
+              .toArray(String[]::new));
 
   /** A sink as it is defined. */
   static final Shape SHAPE =
@@ -36,9 +44,14 @@ public final class SinkKinds {
           "type",
           Map.of(
               KAFKA,
-              definition(KAFKA).required("topic", Shape.text(1, 249)),
+              definition(KAFKA)
+                  .required("topic", Shape.text(1, 249))
+                  .optional("format", KAFKA_FORMAT),
               WEBHOOK,
-              definition(WEBHOOK).required("url", Shape.text(1, Target.MAX_LENGTH)),
+              definition(WEBHOOK)
+                  .required("url", Shape.text(1, Target.MAX_LENGTH))
+                  .optional("format", Shape.choice(WebhookSettings.Format.texts()))
+                  .optional("signature", Shape.choice(SignatureKind.texts())),
               SinkTypes.LOG,
               definition(SinkTypes.LOG)));
 
@@ -50,13 +63,18 @@ public final class SinkKinds {
   /** Proves to a receiver that a request is ours. */
   @FunctionalInterface
   public interface Signer {
-    /** The header's value. */
-    String sign(Target receiver, byte[] body);
+    /**
+     * The headers that do, signed now.
+     *
+     * @param id of what is sent, the same each time it is; without a dot
+     */
+    Map<String, String> sign(SignatureKind kind, Target receiver, String id, byte[] body);
   }
 
   /**
    * @param signer proves to receivers that a request is ours
-   * @param kafka makes sinks whose settings are a topic; empty: no broker is configured
+   * @param kafka makes sinks whose settings are a {@link KafkaTarget}; empty: no broker is
+   *     configured
    */
   public SinkKinds(
       OutgoingHttp http, Signer signer, String userAgent, Optional<SinkTypes.Factory> kafka) {
@@ -80,8 +98,11 @@ public final class SinkKinds {
         SinkTypes.standard()
             .with(
                 WEBHOOK,
-                (stream, spec) ->
-                    new WebhookSink(http, http.target(spec.settings()), signer, userAgent));
+                (stream, spec) -> {
+                  WebhookSettings settings = WebhookSettings.parse(spec.settings());
+                  Target target = http.target(settings.url());
+                  return new WebhookSink(http.separate(), target, settings, signer, userAgent);
+                });
     return kafka.map(factory -> types.with(KAFKA, factory)).orElse(types);
   }
 
@@ -89,13 +110,15 @@ public final class SinkKinds {
    * Reads a definition that is of {@link #SHAPE}.
    *
    * @param at where it stands in the request
+   * @param before the sink of this name, if there is one: what the definition does not say of its
+   *     format stays as it is, since its receiver relies on it
    */
-  SinkSpec read(String at, JsonObject sink) {
+  SinkSpec read(String at, JsonObject sink, Optional<SinkSpec> before) {
     String name = sink.getString("name");
     if (!name.matches(NAME)) {
       throw invalid(at + ".name", NAME_RULE);
     }
-    SinkSpec spec = SinkSpec.of(name, sink.getString("type"), settings(at, sink));
+    SinkSpec spec = SinkSpec.of(name, sink.getString("type"), settings(at, sink, before));
     Long giveUp = sink.getLong("giveUpAfterSeconds");
     SinkSpec bounded = giveUp == null ? spec : spec.givingUpAfter(Duration.ofSeconds(giveUp));
     return sink.getString("startAt", BEGINNING).equals(NOW) ? bounded.startingNow() : bounded;
@@ -109,17 +132,35 @@ public final class SinkKinds {
     return name;
   }
 
-  private String settings(String at, JsonObject sink) {
-    return switch (sink.getString("type")) {
-      case KAFKA -> topic(at + ".topic", sink.getString("topic"));
-      case WEBHOOK -> url(at + ".url", sink.getString("url"));
+  private String settings(String at, JsonObject sink, Optional<SinkSpec> before) {
+    String type = sink.getString("type");
+    Optional<String> known = before.filter(one -> one.type().equals(type)).map(SinkSpec::settings);
+    return switch (type) {
+      case KAFKA -> kafka(at, sink, known).settings();
+      case WEBHOOK -> webhook(at, sink, known).stored();
       default -> "";
     };
   }
 
-  private String topic(String at, String topic) {
-    if (!topic.matches(TOPIC) || topic.equals(".") || topic.equals("..")) {
-      throw invalid(at, "must be up to 249 letters, digits, dots, underscores and hyphens");
+  private WebhookSettings webhook(String at, JsonObject sink, Optional<String> known) {
+    String url = url(at + ".url", sink.getString("url"));
+    return known
+        .map(stored -> WebhookSettings.parse(stored).to(url))
+        .orElseGet(() -> WebhookSettings.standard(url))
+        .with(sink.getString("format", ""), sink.getString("signature", ""));
+  }
+
+  private KafkaTarget kafka(String at, JsonObject sink, Optional<String> known) {
+    KafkaTarget.Format format =
+        KafkaTarget.Format.of(sink.getString("format", ""))
+            .or(() -> known.map(stored -> KafkaTarget.parse(stored).format()))
+            .orElse(KafkaTarget.Format.PLAIN);
+    KafkaTarget target;
+    try {
+      target = new KafkaTarget(sink.getString("topic"), format);
+    } catch (IllegalArgumentException e) {
+      throw invalid(
+          at + ".topic", "must be up to 249 letters, digits, dots, underscores and hyphens");
     }
     if (kafka.isEmpty()) {
       throw Problem.of(
@@ -127,10 +168,10 @@ public final class SinkKinds {
               409,
               "Kafka not configured",
               "This server knows no Kafka: start it with LOCKSTEP_KAFKA_BOOTSTRAP.")
-          .with("field", at)
+          .with("field", at + ".topic")
           .asException();
     }
-    return topic;
+    return target;
   }
 
   private String url(String at, String url) {
@@ -149,9 +190,13 @@ public final class SinkKinds {
   static JsonObject define(JsonObject view, SinkSpec spec) {
     view.put("name", spec.name()).put("type", spec.type());
     if (spec.type().equals(KAFKA)) {
-      view.put("topic", spec.settings());
+      KafkaTarget target = KafkaTarget.parse(spec.settings());
+      view.put("topic", target.topic()).put("format", target.format().toString());
     } else if (spec.type().equals(WEBHOOK)) {
-      view.put("url", spec.settings());
+      WebhookSettings settings = WebhookSettings.parse(spec.settings());
+      view.put("url", settings.url())
+          .put("format", settings.format().toString())
+          .put("signature", settings.signature().toString());
     }
     return view.put("giveUpAfterSeconds", spec.giveUpAfter().map(Duration::toSeconds).orElse(null));
   }

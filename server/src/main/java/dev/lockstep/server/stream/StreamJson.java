@@ -79,6 +79,8 @@ final class StreamJson {
           .required("type", NAME)
           .optional("topic", NAME)
           .optional("url", Shape.text(1, 2_100))
+          .optional("format", NAME)
+          .optional("signature", NAME)
           .required("giveUpAfterSeconds", Shape.nullable(COUNT))
           .required(
               "lag",

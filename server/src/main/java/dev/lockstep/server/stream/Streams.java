@@ -157,23 +157,28 @@ public final class Streams implements AutoCloseable {
 
   private Future<Answer> define(Request request) {
     String stream = SinkKinds.streamName(request.path("stream"));
-    List<SinkSpec> sinks = sinks(request.body().getJsonArray("sinks"));
+    JsonArray definitions = request.body().getJsonArray("sinks");
     String actor = request.principal().name();
     return workers.run(
         () -> {
-          outbox.define(stream, sinks, actor);
+          List<SinkSpec> before = outbox.stream(stream).map(StreamView::sinks).orElse(List.of());
+          outbox.define(stream, sinks(definitions, before), actor);
           look();
           wake();
           return Answer.ok(full(stream));
         });
   }
 
-  private List<SinkSpec> sinks(JsonArray definitions) {
+  private List<SinkSpec> sinks(JsonArray definitions, List<SinkSpec> before) {
     List<SinkSpec> sinks = new ArrayList<>();
     Set<String> names = new HashSet<>();
     for (int i = 0; i < definitions.size(); i++) {
       String at = "sinks[" + i + "]";
-      SinkSpec spec = kinds.read(at, definitions.getJsonObject(i));
+      JsonObject definition = definitions.getJsonObject(i);
+      String name = definition.getString("name");
+      SinkSpec spec =
+          kinds.read(
+              at, definition, before.stream().filter(one -> one.name().equals(name)).findFirst());
       if (!names.add(spec.name())) {
         throw Problem.invalid(at + ".name", "is the name of another sink").asException();
       }

@@ -1,5 +1,6 @@
 package dev.lockstep.server.stream;
 
+import dev.lockstep.outbox.CloudEvent;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Session;
 import dev.lockstep.outbox.Sink;
@@ -14,6 +15,7 @@ import dev.lockstep.server.outgoing.PostResult.Answered;
 import dev.lockstep.server.outgoing.PostResult.Failed;
 import dev.lockstep.server.outgoing.PostResult.Refused;
 import dev.lockstep.server.outgoing.Target;
+import dev.lockstep.server.stream.WebhookSettings.Format;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,14 +27,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Posts each event to a URL, signed; of a key one at a time, the next after a 2xx.
+ * Posts each event to a URL, signed; of a key one at a time, the next after a 2xx. With connections
+ * of its own, so that no other sink waits for one of them.
  *
  * <p>An answer that finds fault with the event parks its key. One that finds fault with the
  * receiver or with us, or none at all, is the whole sink's: it is left alone for a while. Unless
  * others got through since this very event failed: then it is the event's, and counts as an attempt
  * at it, or one event that its receiver stumbles over would hold up all others for ever.
  */
-final class WebhookSink implements Sink, Session {
+final class WebhookSink implements Sink {
   /** Of a partition; with sixteen of them as many as there may be connections to a receiver. */
   private static final int MAX_IN_FLIGHT = 2;
 
@@ -59,8 +62,12 @@ final class WebhookSink implements Sink, Session {
           "upgrade",
           "user-agent");
 
+  /** The same of all that begin so. */
+  private static final List<String> NOT_FORWARDED_FROM = List.of("ce-", "lockstep-", "webhook-");
+
   private final OutgoingHttp http;
   private final Target target;
+  private final WebhookSettings settings;
   private final SinkKinds.Signer signer;
   private final String userAgent;
   private final AtomicLong successes = new AtomicLong();
@@ -69,9 +76,18 @@ final class WebhookSink implements Sink, Session {
   /** An event that failed, and what had got through by then. */
   private record Failure(long seq, long successes) {}
 
-  WebhookSink(OutgoingHttp http, Target target, SinkKinds.Signer signer, String userAgent) {
+  /**
+   * @param http closed with this sink
+   */
+  WebhookSink(
+      OutgoingHttp http,
+      Target target,
+      WebhookSettings settings,
+      SinkKinds.Signer signer,
+      String userAgent) {
     this.http = http;
     this.target = target;
+    this.settings = settings;
     this.signer = signer;
     this.userAgent = userAgent;
   }
@@ -84,14 +100,24 @@ final class WebhookSink implements Sink, Session {
   /** Nothing to open: a receiver cannot be told to refuse somebody's late request. */
   @Override
   public Session open(Tenure tenure) {
-    return this;
+    return new Session() {
+      @Override
+      public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
+        return post(events);
+      }
+
+      @Override
+      public void close() {}
+    };
   }
 
-  @Override
-  public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
+  private CompletionStage<List<SinkResult>> post(List<Event> events) {
     // One, as maxInFlight says.
     Event event = events.get(0);
-    byte[] body = event.content().bytes();
+    byte[] body =
+        settings.format() == Format.CLOUDEVENTS
+            ? event.asCloudEvent().structured()
+            : event.content().bytes();
     return http.post(target, headers(event, body), body)
         .thenApply(result -> List.of(judge(event, result)));
   }
@@ -102,19 +128,29 @@ final class WebhookSink implements Sink, Session {
         .headers()
         .forEach(
             (name, value) -> {
-              if (!NOT_FORWARDED.contains(name.toLowerCase(Locale.ROOT))) {
+              if (isForwarded(name.toLowerCase(Locale.ROOT))) {
                 headers.put(name, encoded(value));
               }
             });
-    headers.put("content-type", event.content().type());
     headers.put("user-agent", userAgent);
-    headers.put("lockstep-stream", event.stream());
-    headers.put("lockstep-key", encoded(event.key()));
-    headers.put("lockstep-seq", Long.toString(event.seq()));
-    headers.put("lockstep-type", encoded(event.type()));
-    headers.put("lockstep-id", Long.toString(event.id()));
-    headers.put("lockstep-signature", signer.sign(target, body));
+    if (settings.format() == Format.CLOUDEVENTS) {
+      headers.put("content-type", CloudEvent.STRUCTURED);
+    } else {
+      headers.put("content-type", event.content().type());
+      headers.put("lockstep-stream", event.stream());
+      headers.put("lockstep-key", encoded(event.key()));
+      headers.put("lockstep-seq", Long.toString(event.seq()));
+      headers.put("lockstep-type", encoded(event.type()));
+      headers.put("lockstep-id", Long.toString(event.id()));
+    }
+    String id = "evt_" + event.id();
+    headers.putAll(signer.sign(settings.signature(), target, id, body));
     return headers;
+  }
+
+  private static boolean isForwarded(String lowerCaseName) {
+    return !NOT_FORWARDED.contains(lowerCaseName)
+        && NOT_FORWARDED_FROM.stream().noneMatch(lowerCaseName::startsWith);
   }
 
   /** As it is where it is printable ASCII but the percent sign; else percent-encoded UTF-8. */
@@ -169,5 +205,7 @@ final class WebhookSink implements Sink, Session {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    http.close();
+  }
 }

@@ -24,9 +24,9 @@ export function scheduleForm(now) {
   const forms = { cron: cronFields(when), yearly: yearlyFields(when), at: atFields(when) };
   const own = el('div', { class: 'stack' });
   const inZone = el('div', { class: 'stack' }, zone.root, clockChanges(when));
-  const webhook = input({ type: 'url', maxlength: 2_000, value: now?.deliver.webhook ?? '' });
-  const body = el('textarea', { rows: 4, spellcheck: 'false' });
-  body.value = JSON.stringify(now?.deliver.body ?? {}, null, 2);
+  const way = select([['webhook', 'To a webhook'], ['mail', 'By mail']], now?.deliver.mail ? 'mail' : 'webhook');
+  const ways = { webhook: webhookFields(now?.deliver), mail: mailFields(now?.deliver.mail) };
+  const delivered = el('div', { class: 'stack' });
   const attempts = el('input', { type: 'number', min: 1, max: 1_000, step: 1, required: true, value: now?.maxAttempts ?? 10 });
   const catchUp = select([['latest', 'the latest missed run'], ['all', 'every missed run'], ['none', 'no missed run']], now?.catchUp ?? 'latest');
   const upcoming = el('div', { 'aria-live': 'polite' });
@@ -38,6 +38,8 @@ export function scheduleForm(now) {
   }
   form.addEventListener('change', chosen);
   chosen();
+  way.addEventListener('change', () => show(delivered, ways[way.value].root));
+  show(delivered, ways[way.value].root);
 
   function rule() {
     if (form.value === 'at') return forms.at.value();
@@ -64,13 +66,38 @@ export function scheduleForm(now) {
     fields: [
       field('Name', title), field('Runs', form), own,
       el('div', {}, button('Show the next runs', { class: 'plain', id: 'look-ahead' }, look), upcoming),
-      field('Address', webhook, 'Gets a signed POST with the body below; it must not be a private address unless the server allows that'),
-      field('Body', body, 'JSON, an object'),
+      field('Delivers', way), delivered,
       el('div', { class: 'columns' }, field('Attempts', attempts), field('After downtime, run', catchUp)),
     ],
     value: () => ({
-      name: title.value.trim(), when: rule(), deliver: { webhook: webhook.value.trim(), body: object(body.value) },
+      name: title.value.trim(), when: rule(), deliver: ways[way.value].value(),
       maxAttempts: Number(attempts.value), catchUp: catchUp.value,
+    }),
+  };
+}
+
+function webhookFields(deliver) {
+  const webhook = input({ type: 'url', maxlength: 2_000, value: deliver?.webhook ?? '' });
+  const body = el('textarea', { rows: 4, spellcheck: 'false' });
+  body.value = JSON.stringify(deliver?.body ?? {}, null, 2);
+  return {
+    root: el('div', { class: 'stack' },
+      field('Address', webhook, 'Gets a signed POST with the body below; it must not be a private address unless the server allows that'),
+      field('Body', body, 'JSON, an object')),
+    value: () => ({ webhook: webhook.value.trim(), body: object(body.value) }),
+  };
+}
+
+function mailFields(mail) {
+  const to = input({ maxlength: 5_000, value: (mail?.to ?? []).join(', ') });
+  const subject = input({ maxlength: 250, spellcheck: 'true', value: mail?.subject ?? '' });
+  const text = el('textarea', { rows: 6 });
+  text.value = mail?.text ?? '';
+  return {
+    root: el('div', { class: 'stack' },
+      field('To', to, 'Addresses, with commas between'), field('Subject', subject), field('Text', text)),
+    value: () => ({
+      mail: { to: to.value.split(',').map((one) => one.trim()).filter((one) => one), subject: subject.value.trim(), text: text.value },
     }),
   };
 }

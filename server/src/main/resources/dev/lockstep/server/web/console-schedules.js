@@ -25,6 +25,8 @@ function rule(when) {
   return `every year on ${when.yearly} at ${when.time}, ${when.zone}`;
 }
 
+const receiver = (deliver) => deliver.webhook ?? deliver.mail.to.join(', ');
+
 export async function schedules(place) {
   const list = paged({
     place,
@@ -32,8 +34,8 @@ export async function schedules(place) {
     path: () => '/v1/schedules',
     columns: ['Name', 'When', 'Next run', 'Delivers to', 'Version'],
     row: (one) => [name(el('a', { href: `#/schedules/${encodeURIComponent(one.id)}` }, one.name)), name(rule(one.when)),
-      one.nextAt ? [time(one.nextAt), el('small', { class: 'below' }, distance(one.nextAt))] : badge('ended'), name(code(one.deliver.webhook)), figure(one.version)],
-    empty: ['There is no schedule yet.', 'Make one with “New schedule”: it sends a body to an address of yours, once, by cron, or every year.'],
+      one.nextAt ? [time(one.nextAt), el('small', { class: 'below' }, distance(one.nextAt))] : badge('ended'), name(code(receiver(one.deliver))), figure(one.version)],
+    empty: ['There is no schedule yet.', 'Make one with “New schedule”: it sends a body to an address of yours, or a mail, once, by cron, or every year.'],
   });
   show(place.body,
     head('Schedules', el('button', { type: 'button', class: 'primary', id: 'create', onclick: create }, 'New schedule')), list.root);
@@ -45,7 +47,7 @@ function create() {
   act({
     title: 'New schedule',
     label: 'Make schedule',
-    text: 'Each run is delivered to the address below, and again until it answers with 2xx or the attempts are used up. You can change or delete it at any time.',
+    text: 'Each run is delivered as said below, and again until it is taken or the attempts are used up. You can change or delete it at any time.',
     extra: form.fields,
     work: () => post('/v1/schedules', form.value()),
     onDone: (made) => { location.hash = `#/schedules/${encodeURIComponent(made.id)}`; },
@@ -68,13 +70,14 @@ export async function schedule(place, id, then = () => {}) {
       now.when.overlap ? fact('Clocks go back', { first: 'the first of two runs', last: 'the second of two runs', both: 'both run' }[now.when.overlap]) : null,
       now.when.leapDay ? fact('Without 29 February', now.when.leapDay === 'feb28' ? 'on 28 February' : 'on 1 March') : null,
       fact('Next run', now.nextAt ? `${there(now.nextAt, zone)}, ${distance(now.nextAt)}` : 'never again'),
-      fact('Delivers to', code(now.deliver.webhook)),
+      fact('Delivers to', code(receiver(now.deliver))),
       fact('Attempts', String(now.maxAttempts)),
       fact('After downtime', { all: 'every missed run', latest: 'the latest missed run', none: 'no missed run' }[now.catchUp]),
       fact('Version', String(now.version)),
       fact('Id', code(now.id))),
     el('section', { class: 'block' }, el('h2', {}, 'Next runs'), runs(preview.items, zone)),
-    el('section', { class: 'block' }, el('h2', {}, 'Body'), el('pre', { class: 'wrapped', tabindex: '0' }, JSON.stringify(now.deliver.body, null, 2))));
+    el('section', { class: 'block' }, el('h2', {}, now.deliver.mail ? 'Mail' : 'Body'), el('pre', { class: 'wrapped', tabindex: '0' },
+      now.deliver.mail ? `${now.deliver.mail.subject}\n\n${now.deliver.mail.text}` : JSON.stringify(now.deliver.body, null, 2))));
   then(now);
 }
 

@@ -25,7 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -156,6 +158,47 @@ class OutgoingHttpTest {
       assertThat(result).isEqualTo(new Refused("inside.test leads to a loopback address"));
     }
     assertThat(arrived).isEmpty();
+  }
+
+  @Test
+  void aNameWhoseServersDoNotAnswerHoldsUpNoOther() throws Exception {
+    int port = receiver(request -> request.response().end());
+    CountDownLatch released = new CountDownLatch(1);
+    AtomicInteger asked = new AtomicInteger();
+    Resolver resolver =
+        host -> {
+          if (host.equals("silent.test")) {
+            asked.incrementAndGet();
+            await(released);
+          }
+          return List.of(LOOPBACK);
+        };
+    OutgoingHttp http = new OutgoingHttp(vertx, LOCAL.withResolver(resolver));
+    opened.add(http);
+    List<CompletableFuture<PostResult>> waiting = new ArrayList<>();
+    try {
+      for (int i = 0; i < 40; i++) {
+        Target silent = http.target("http://silent.test:" + port + "/");
+        waiting.add(http.post(silent, Map.of(), BODY).toCompletableFuture());
+      }
+      Target other = http.target("http://other.test:" + port + "/");
+      assertThat(http.post(other, Map.of(), BODY).toCompletableFuture().get(30, TimeUnit.SECONDS))
+          .isInstanceOf(Answered.class);
+      assertThat(asked).as("one question for all that wait").hasValue(1);
+    } finally {
+      released.countDown();
+    }
+    for (CompletableFuture<PostResult> one : waiting) {
+      assertThat(one.get()).isInstanceOf(Answered.class);
+    }
+  }
+
+  private static void await(CountDownLatch latch) throws UnknownHostException {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new UnknownHostException("interrupted");
+    }
   }
 
   @ParameterizedTest

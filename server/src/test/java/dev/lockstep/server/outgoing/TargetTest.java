@@ -79,6 +79,26 @@ class TargetTest {
           http://[ff02::1]/              | multicast
           http://[5f00::1]/              | reserved
           http://[4000::1]/              | reserved
+          http://168.63.129.16/machine   | cloud platform
+          http://[::ffff:168.63.129.16]/ | cloud platform
+          http://100.100.100.200/latest  | carrier-grade
+          http://192.0.0.192/opc/v2      | reserved
+          http://169.254.170.2/v2        | link-local
+          http://[fd00:ec2::254]/latest  | unique-local
+          http://[fd00:ec2::23]/v1       | unique-local
+          http://[fd20:ce::254]/         | unique-local
+          http://[fd00:42::42]/          | unique-local
+          http://[::ffff:0:10.0.0.1]/    | reserved
+          http://[::10.0.0.1]/           | IPv4-compatible
+          http://[64:ff9b::a9fe:a9fe]/   | NAT64
+          http://[2002:a9fe:a9fe::1]/    | 6to4
+          http://[2001:0:a:b:c:d:5601:5601]/ | reserved
+          http://[2606:4700::5efe:a00:1]/     | ISATAP
+          http://[2606:4700::200:5efe:a00:1]/ | ISATAP
+          http://[100:0:0:1::1]/         | reserved
+          http://[2001:20::1]/           | reserved
+          http://[ff0e::1]/              | multicast
+          http://239.255.255.250/        | multicast
           """)
   void anAddressThatIsNotPublicIsRefusedUnlessAllowed(String url, String purpose) {
     assertThatThrownBy(() -> Target.parse(url, false))
@@ -136,7 +156,21 @@ class TargetTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"8.8.8.8", "100.63.255.255", "172.32.0.1", "2606:4700::1111", "2400::1"})
+  @ValueSource(
+      strings = {
+        "8.8.8.8",
+        "100.63.255.255",
+        "100.128.0.0",
+        "168.63.129.15",
+        "168.63.129.17",
+        "172.32.0.1",
+        "192.0.1.0",
+        "198.20.0.0",
+        "223.255.255.255",
+        "2606:4700::1111",
+        "2400::1",
+        "2606:4700::5eff:a00:1"
+      })
   void publicAddressesAreToldApart(String address) throws Exception {
     assertThat(PublicAddress.otherPurpose(InetAddress.getByName(address))).isEmpty();
   }

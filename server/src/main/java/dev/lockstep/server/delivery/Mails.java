@@ -1,0 +1,86 @@
+package dev.lockstep.server.delivery;
+
+import dev.lockstep.job.JobContext;
+import dev.lockstep.job.NewJob;
+import dev.lockstep.job.Outcome;
+import dev.lockstep.job.QueueConfig;
+import dev.lockstep.server.delivery.Delivery.Mail;
+import dev.lockstep.server.delivery.DeliveryListener.Ending;
+import dev.lockstep.server.mail.Mailer;
+import dev.lockstep.server.mail.Message;
+import dev.lockstep.server.mail.SendResult;
+import dev.lockstep.server.mail.SendResult.Rejected;
+import dev.lockstep.server.mail.SendResult.Sent;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Sends deliveries by mail, in a queue of their own: the one receiver they have is the SMTP server,
+ * and webhooks do not wait for it. Thread-safe.
+ */
+final class Mails {
+  static final String QUEUE = "mail";
+  static final String KIND = "mail";
+
+  private static final int CONCURRENCY = 8;
+
+  private final Optional<Mailer> mailer;
+  private final Duration firstBackoff;
+  private final DeliveryListener listener;
+
+  Mails(Optional<Mailer> mailer, Duration firstBackoff, DeliveryListener listener) {
+    this.mailer = mailer;
+    this.firstBackoff = firstBackoff;
+    this.listener = listener;
+  }
+
+  QueueConfig queue() {
+    QueueConfig queue = QueueConfig.of(QUEUE, mailer.map(Mailer::connections).orElse(CONCURRENCY));
+    return queue.withBackoff(firstBackoff, queue.maxBackoff());
+  }
+
+  boolean isConfigured() {
+    return mailer.isPresent();
+  }
+
+  static NewJob occurrence(Mail delivery, int maxAttempts) {
+    return NewJob.of(QUEUE, KIND, delivery.payload()).withMaxAttempts(maxAttempts);
+  }
+
+  Outcome deliver(Mail mail, JobContext job) throws InterruptedException {
+    if (mailer.isEmpty()) {
+      return new Outcome.Retry("This node has no SMTP server: set LOCKSTEP_SMTP_HOST");
+    }
+    if (!job.holdsLease()) {
+      // Somebody else has it by now; this result would be refused, but a mail would be sent.
+      return new Outcome.Snooze(Duration.ZERO);
+    }
+    Message message =
+        new Message(job.id().toString(), mail.to(), mail.subject(), mail.text(), mail.html());
+    long begun = System.nanoTime();
+    SendResult result = send(mailer.get(), message);
+    listener.onAttempt(ending(result), Duration.ofNanos(System.nanoTime() - begun));
+    if (result instanceof Rejected rejected) {
+      return new Outcome.Dead(rejected.reason());
+    }
+    return result instanceof SendResult.Failed failed
+        ? new Outcome.Retry(failed.reason())
+        : Outcome.done();
+  }
+
+  private static SendResult send(Mailer mailer, Message message) throws InterruptedException {
+    try {
+      return mailer.send(message).toCompletableFuture().get();
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("A mail failed that never does", e);
+    }
+  }
+
+  private static Ending ending(SendResult result) {
+    if (result instanceof Sent) {
+      return Ending.DELIVERED;
+    }
+    return result instanceof Rejected ? Ending.REJECTED : Ending.FAILED;
+  }
+}

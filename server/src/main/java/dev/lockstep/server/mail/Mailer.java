@@ -1,0 +1,109 @@
+package dev.lockstep.server.mail;
+
+import dev.lockstep.server.mail.SendResult.Failed;
+import dev.lockstep.server.mail.SendResult.Rejected;
+import dev.lockstep.server.mail.SendResult.Sent;
+import io.vertx.core.Vertx;
+import io.vertx.ext.mail.LoginOption;
+import io.vertx.ext.mail.MailClient;
+import io.vertx.ext.mail.MailConfig;
+import io.vertx.ext.mail.MailMessage;
+import io.vertx.ext.mail.SMTPException;
+import io.vertx.ext.mail.StartTLSOptions;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Sends mail through one SMTP server, a connection for each. Every result comes within the
+ * configured time. A permanent refusal (5xx) of sender, recipient or message is final; everything
+ * else may pass. Thread-safe; blocks no caller.
+ */
+public final class Mailer implements AutoCloseable {
+  private static final int MAX_SHOWN = 500;
+
+  /** Permanent by number, but about our login: repaired at the server or in our configuration. */
+  private static final Set<Integer> OF_THE_LOGIN = Set.of(530, 534, 535, 538);
+
+  private final SmtpConfig config;
+  private final MailClient client;
+
+  public Mailer(Vertx vertx, SmtpConfig config) {
+    this.config = config;
+    this.client = MailClient.create(vertx, settings(config));
+  }
+
+  /** Names in certificates are verified by the client itself, but only if nobody says so here. */
+  private static MailConfig settings(SmtpConfig config) {
+    MailConfig settings =
+        new MailConfig()
+            .setHostname(config.host())
+            .setPort(config.port())
+            .setOwnHostname(MailAddress.domain(config.from()))
+            .setStarttls(
+                config.tls() == SmtpConfig.Tls.STARTTLS
+                    ? StartTLSOptions.REQUIRED
+                    : StartTLSOptions.DISABLED)
+            .setSsl(config.tls() == SmtpConfig.Tls.TLS)
+            .setMaxPoolSize(config.connections())
+            // One that has been idle may be gone without our knowing.
+            .setKeepAlive(false)
+            .setConnectTimeout(Math.toIntExact(config.connectTimeout().toMillis()))
+            .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+            .setIdleTimeout(Math.toIntExact(config.totalTimeout().toMillis()))
+            .setLogin(LoginOption.DISABLED);
+    config
+        .login()
+        .ifPresent(
+            login ->
+                settings
+                    .setLogin(LoginOption.REQUIRED)
+                    .setUsername(login.user())
+                    .setPassword(login.password().reveal()));
+    config.trust().ifPresent(settings::setTrustOptions);
+    return settings;
+  }
+
+  /** How many messages are sent at a time; more would wait for a connection. */
+  public int connections() {
+    return config.connections();
+  }
+
+  /** Sends, once. The stage never fails. */
+  public CompletionStage<SendResult> send(Message message) {
+    MailMessage mail =
+        new MailMessage()
+            .setFrom(config.from())
+            .setTo(message.to())
+            .setSubject(message.subject())
+            .setText(message.text())
+            .addHeader(
+                "Message-ID", "<%s@%s>".formatted(message.id(), MailAddress.domain(config.from())));
+    message.html().ifPresent(mail::setHtml);
+    return client
+        .sendMail(mail)
+        .timeout(config.totalTimeout().toMillis(), TimeUnit.MILLISECONDS)
+        .<SendResult>map(sent -> new Sent())
+        .otherwise(this::failure)
+        .toCompletionStage();
+  }
+
+  private SendResult failure(Throwable thrown) {
+    if (thrown instanceof TimeoutException) {
+      return new Failed("No answer within %d ms".formatted(config.totalTimeout().toMillis()));
+    }
+    String text = String.valueOf(thrown.getMessage());
+    String reason = text.substring(0, Math.min(MAX_SHOWN, text.length())).strip();
+    return thrown instanceof SMTPException answer
+            && answer.isPermanent()
+            && !OF_THE_LOGIN.contains(answer.getReplyCode())
+        ? new Rejected(reason)
+        : new Failed(reason);
+  }
+
+  @Override
+  public void close() {
+    var unused = client.close();
+  }
+}
