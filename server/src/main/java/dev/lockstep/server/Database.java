@@ -31,8 +31,6 @@ final class Database implements AutoCloseable {
   private static final String CORE_MIGRATIONS = "classpath:db/lockstep";
   private static final String SERVER_SCHEMA = "lockstep_server";
   private static final String SERVER_MIGRATIONS = "classpath:db/server";
-  private static final int POOL_SIZE = 20;
-  private static final long POOL_WAIT_MS = 3_000;
   private static final int PROBE_TIMEOUT_SECONDS = 3;
 
   /** Another node may do the same: then one of the two finds that it is done. */
@@ -76,9 +74,9 @@ final class Database implements AutoCloseable {
    *
    * @throws CannotStart when any of it is refused
    */
-  static Database open(DatabaseAddress address) {
+  static Database open(DatabaseAddress address, DatabaseSettings settings) {
     checkVersion(address);
-    HikariDataSource pool = pool(address);
+    HikariDataSource pool = pool(address, settings);
     try {
       Database database = new Database(address, pool, migrateAll(pool, address));
       database.watch.start();
@@ -171,13 +169,13 @@ final class Database implements AutoCloseable {
     SupportedVersion.check(version).ifPresent(log::warn);
   }
 
-  private static HikariDataSource pool(DatabaseAddress address) {
+  private static HikariDataSource pool(DatabaseAddress address, DatabaseSettings settings) {
     HikariConfig config = new HikariConfig();
     config.setPoolName("lockstep");
     config.setJdbcUrl(address.url());
     config.setDataSourceProperties(address.properties());
-    config.setMaximumPoolSize(POOL_SIZE);
-    config.setConnectionTimeout(POOL_WAIT_MS);
+    config.setMaximumPoolSize(settings.poolSize());
+    config.setConnectionTimeout(settings.poolWait().toMillis());
     return new HikariDataSource(config);
   }
 

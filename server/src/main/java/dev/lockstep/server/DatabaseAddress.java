@@ -27,24 +27,36 @@ record DatabaseAddress(
         server.url(), server.user(), server.password(), "localhost:" + server.port(), true);
   }
 
+  /** Reads the URL that a flag of this name was given; the value is never repeated. */
+  static DatabaseAddress external(String flag, String url) {
+    try {
+      return external(url);
+    } catch (IllegalArgumentException e) {
+      throw new WrongUse(flag + " " + e.getMessage());
+    }
+  }
+
   /**
-   * Reads a user's URL; {@code source} names the flag or variable it came from. The value is never
-   * repeated.
+   * Reads a user's URL.
+   *
+   * @throws IllegalArgumentException with what is wrong with it, to follow its name; the value is
+   *     never repeated
    */
-  static DatabaseAddress external(String source, String url) {
+  static DatabaseAddress external(String url) {
     if (!url.startsWith(SCHEME)) {
-      throw new WrongUse(source + " must start with " + SCHEME + "//, for example " + EXAMPLE);
+      throw new IllegalArgumentException(
+          "must start with " + SCHEME + "//, for example " + EXAMPLE);
     }
     String place = place(url);
     if (place.contains("@")) {
-      throw new WrongUse(
-          source + " has credentials before the host; give them after it, as in " + EXAMPLE);
+      throw new IllegalArgumentException(
+          "has credentials before the host; give them after it, as in " + EXAMPLE);
     }
     try {
       DriverManager.getDriver(url);
     } catch (SQLException e) {
-      throw new WrongUse(
-          source + " is not a URL the PostgreSQL driver understands; an example is " + EXAMPLE);
+      throw new IllegalArgumentException(
+          "is not a URL the PostgreSQL driver understands; an example is " + EXAMPLE);
     }
     return new DatabaseAddress(url, null, null, place, false);
   }

@@ -4,14 +4,15 @@ import dev.lockstep.server.delivery.DeliveryConfig;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.mail.SmtpConfig;
 import dev.lockstep.server.outgoing.OutgoingConfig;
+import dev.lockstep.server.setting.Kind;
+import dev.lockstep.server.setting.SettingReader;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
- * How webhooks are delivered to, and mail is sent. No flags: other users of the machine can read a
- * process's arguments.
+ * How webhooks are delivered to, and mail is sent.
  *
  * @param outgoing where to, and how patiently
  * @param signingKeys what receivers' secrets are derived from, the newest first; empty: the
@@ -24,8 +25,13 @@ record DeliverySettings(
     List<Secret> signingKeys,
     DeliveryConfig config,
     Optional<SmtpConfig> smtp) {
-  private static final String SECRET = "LOCKSTEP_WEBHOOK_SECRET";
-  private static final String PRIVATE_TARGETS = "LOCKSTEP_ALLOW_PRIVATE_TARGETS";
+  private static final Kind<List<Secret>> SIGNING_KEYS =
+      Kind.of(
+          "32 to 512 printable ASCII characters without spaces; while one replaces another, both"
+              + " with a comma between, the new one first",
+          "x".repeat(32),
+          DeliverySettings::signingKeys,
+          keys -> "hidden");
 
   static final DeliverySettings DEFAULT =
       new DeliverySettings(
@@ -35,14 +41,104 @@ record DeliverySettings(
     signingKeys = List.copyOf(signingKeys);
   }
 
-  /** An empty variable counts as unset. */
-  static DeliverySettings of(Map<String, String> environment) {
-    return DEFAULT
-        .withOutgoing(
-            OutgoingConfig.DEFAULT.withPrivateTargets(
-                allowed(environment.getOrDefault(PRIVATE_TARGETS, ""))))
-        .withSigningKeys(signingKeys(environment.getOrDefault(SECRET, "")))
-        .withSmtp(SmtpSettings.of(environment));
+  static DeliverySettings read(SettingReader in) {
+    in.group("Webhooks");
+    OutgoingConfig usual = OutgoingConfig.DEFAULT;
+    boolean privateTargets =
+        in.read(
+            "allow-private-targets",
+            Kind.yesOrNo(),
+            usual.allowPrivateTargets(),
+            "Whether webhooks may lead to this machine and its private networks.");
+    Optional<List<Secret>> signingKeys =
+        in.readSecret(
+            "webhook.secret",
+            SIGNING_KEYS,
+            "a secret is made and kept in the database",
+            "What the secrets of webhook receivers are derived from.");
+    Duration connect =
+        in.read(
+            "webhook.connect-timeout",
+            Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(1)),
+            usual.connectTimeout(),
+            "How long connecting to a receiver may take.");
+    Duration total =
+        in.read(
+            "webhook.timeout",
+            Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(5)),
+            usual.totalTimeout(),
+            "How long a delivery may take in all, from the receiver's name to the end of its answer.");
+    in.require(
+        connect.compareTo(total) <= 0,
+        "webhook.connect-timeout",
+        "must not exceed",
+        "webhook.timeout",
+        "the delivery would end before its connection does");
+    long answer =
+        in.read(
+            "webhook.max-answer",
+            Kind.size(1024, 16 * 1024 * 1024),
+            (long) usual.maxAnswerBytes(),
+            "How much of a receiver's answer is read; the rest is cut off.");
+    int connections =
+        in.read(
+            "webhook.connections",
+            Kind.number(1, 1_000),
+            usual.connections(),
+            "How many connections one receiver gets at a time.");
+    OutgoingConfig outgoing =
+        new OutgoingConfig(
+            privateTargets,
+            connect,
+            total,
+            Math.toIntExact(answer),
+            connections,
+            usual.resolver(),
+            usual.trust());
+    DeliveryConfig config = deliveries(in);
+    return new DeliverySettings(
+        outgoing, signingKeys.orElse(List.of()), config, SmtpSettings.read(in));
+  }
+
+  private static DeliveryConfig deliveries(SettingReader in) {
+    DeliveryConfig usual = DeliveryConfig.DEFAULT;
+    int concurrency =
+        in.read(
+            "webhook.concurrency",
+            Kind.number(4, DeliveryConfig.MAX_CONCURRENCY),
+            usual.concurrency(),
+            "How many deliveries this server makes at a time.");
+    int perReceiver =
+        in.read(
+            "webhook.per-receiver",
+            Kind.number(2, DeliveryConfig.MAX_CONCURRENCY / 2),
+            usual.perReceiver(),
+            "How many deliveries one receiver gets at a time, over all servers.");
+    in.require(
+        perReceiver <= concurrency / 2,
+        "webhook.per-receiver",
+        "must not exceed half of",
+        "webhook.concurrency",
+        "one receiver would delay all others");
+    Duration slowAfter =
+        in.read(
+            "webhook.slow-after",
+            Kind.duration(Duration.ofMillis(10), Duration.ofMinutes(1)),
+            usual.slowAfter(),
+            "A receiver that takes longer is slow, and stands aside for others.");
+    Duration maxAside =
+        in.read(
+            "webhook.max-aside",
+            Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(5)),
+            usual.maxAside(),
+            "The longest that a delivery to a slow receiver stands aside before it asks again.");
+    Duration firstBackoff =
+        in.read(
+            "webhook.first-backoff",
+            Kind.duration(Duration.ofMillis(10), Duration.ofHours(1)),
+            usual.firstBackoff(),
+            "The longest wait after a delivery's first failure; it doubles with each.");
+    return new DeliveryConfig(concurrency, perReceiver, slowAfter, maxAside, firstBackoff);
   }
 
   DeliverySettings withOutgoing(OutgoingConfig outgoing) {
@@ -61,26 +157,13 @@ record DeliverySettings(
     return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
-  private static boolean allowed(String value) {
-    return switch (value) {
-      case "true" -> true;
-      case "false", "" -> false;
-      default -> throw new WrongUse(PRIVATE_TARGETS + " must be true or false");
-    };
-  }
-
   private static List<Secret> signingKeys(String value) {
     List<Secret> secrets = new ArrayList<>();
-    if (!value.isEmpty()) {
-      for (String secret : value.split(",", -1)) {
-        if (!secret.matches("[\\x21-\\x7e]{32,512}")) {
-          throw new WrongUse(
-              SECRET
-                  + " must be 32 to 512 printable ASCII characters without spaces; while one"
-                  + " replaces another, both with a comma between, the new one first");
-        }
-        secrets.add(Secret.of(secret));
+    for (String secret : value.split(",", -1)) {
+      if (!secret.matches("[\\x21-\\x7e]{32,512}")) {
+        throw new IllegalArgumentException();
       }
+      secrets.add(Secret.of(secret));
     }
     return secrets;
   }

@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.setting.WrongSettings;
 import java.io.PrintWriter;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -10,9 +11,10 @@ import picocli.CommandLine.ParameterException;
 /** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
 @Command(
     name = "lockstep",
-    synopsisSubcommandLabel = "up | rush | lab | birthdays | verify-draw | version",
+    synopsisSubcommandLabel = "up | settings | rush | lab | birthdays | verify-draw | version",
     subcommands = {
       UpCommand.class,
+      SettingsCommand.class,
       RushCommand.class,
       LabCommand.class,
       BirthdaysCommand.class,
@@ -47,6 +49,11 @@ public final class Main {
   private static int failed(Exception e, CommandLine command) throws Exception {
     if (e instanceof WrongUse) {
       say(command.getErr(), e.getMessage() + "; see ./lockstep help");
+      return CommandLine.ExitCode.USAGE;
+    }
+    if (e instanceof WrongSettings) {
+      // One line for each, so that a user corrects all of them at once.
+      String.valueOf(e.getMessage()).lines().forEach(line -> say(command.getErr(), line));
       return CommandLine.ExitCode.USAGE;
     }
     if (e instanceof CannotStart) {

@@ -4,15 +4,15 @@ import dev.lockstep.server.gateway.GatewayFaults;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.payment.PaymentsConfig;
 import dev.lockstep.server.purchase.Timings;
+import dev.lockstep.server.setting.Kind;
+import dev.lockstep.server.setting.SettingReader;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who is paid through, and how patiently. No flags: other users of the machine can read a process's
- * arguments.
+ * Who is paid through, and how patiently.
  *
  * @param stripeKey empty: the built-in gateway
  * @param apiBase where Stripe, or something that speaks like it, is; for a key only
@@ -31,6 +31,32 @@ record PaymentSettings(
     GatewayFaults faults) {
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(20);
 
+  private static final Kind<Secret> SECRET =
+      Kind.of(
+          "1 to 512 printable ASCII characters without spaces",
+          "x",
+          text -> {
+            if (!text.matches("[\\x21-\\x7e]{1,512}")) {
+              throw new IllegalArgumentException();
+            }
+            return Secret.of(text);
+          },
+          secret -> "hidden");
+
+  private static final Kind<URI> BASE =
+      Kind.of(
+          "an http or https address",
+          "http://localhost:1",
+          PaymentSettings::parseBase,
+          URI::toString);
+
+  private static final Kind<GatewayFaults> FAULTS =
+      Kind.of(
+          "a JSON object of faults",
+          "{\"latencyMs\":50}",
+          PaymentSettings::parseFaults,
+          GatewayFaults::json);
+
   /** The built-in gateway. */
   static final PaymentSettings BUILT_IN =
       new PaymentSettings(
@@ -41,25 +67,65 @@ record PaymentSettings(
           Timings.DEFAULT,
           GatewayFaults.NONE);
 
-  /** An empty variable counts as unset. */
-  static PaymentSettings of(Map<String, String> environment) {
-    Optional<Secret> key = secret("LOCKSTEP_STRIPE_KEY", environment);
-    Optional<String> base = text("LOCKSTEP_STRIPE_API_BASE", environment);
+  static PaymentSettings read(SettingReader in) {
+    in.group("Payments");
+    Optional<Secret> key =
+        in.readSecret(
+            "stripe.key",
+            SECRET,
+            "the built-in gateway, which charges nobody",
+            "Stripe's secret key.");
+    Optional<URI> base =
+        in.readOptional(
+            "stripe.api-base",
+            BASE,
+            PaymentsConfig.STRIPE.toString(),
+            "Another address that speaks Stripe's HTTP.");
+    Optional<Secret> webhookSecret =
+        in.readSecret(
+            "stripe.webhook-secret",
+            SECRET,
+            "only the built-in gateway's events are believed",
+            "What Stripe signs its events with.");
+    Optional<GatewayFaults> faults =
+        in.readOptional(
+            "gateway.faults",
+            FAULTS,
+            "none",
+            "What the built-in gateway does wrong, to rehearse a bad day.");
     if (base.isPresent() && key.isEmpty()) {
-      throw new WrongUse("LOCKSTEP_STRIPE_API_BASE needs LOCKSTEP_STRIPE_KEY");
+      in.problem(in.source("stripe.api-base").orElse("") + " needs LOCKSTEP_STRIPE_KEY");
     }
-    Optional<String> faults = text("LOCKSTEP_GATEWAY_FAULTS", environment);
     if (faults.isPresent() && key.isPresent()) {
-      throw new WrongUse(
-          "LOCKSTEP_GATEWAY_FAULTS is for the built-in gateway, which LOCKSTEP_STRIPE_KEY replaces");
+      in.problem(
+          in.source("gateway.faults").orElse("")
+              + " is for the built-in gateway, which LOCKSTEP_STRIPE_KEY replaces");
     }
+    Duration answerTimeout =
+        in.read(
+            "payment.answer-timeout",
+            Kind.duration(Duration.ofSeconds(1), Duration.ofMinutes(2)),
+            ANSWER_TIMEOUT,
+            "How long the payment provider may take to answer; then it is asked again.");
+    Duration lookAfter =
+        in.read(
+            "payment.look-after",
+            Kind.duration(Duration.ofSeconds(1), Duration.ofMinutes(10)),
+            Timings.DEFAULT.lookAfter(),
+            "When a purchase about which nothing was heard is looked at again.");
+    Duration actionWindow =
+        in.read(
+            "payment.action-window",
+            Kind.duration(Duration.ofSeconds(1), Duration.ofMinutes(30)),
+            Timings.DEFAULT.actionWindow(),
+            "How long a buyer may take for the bank's challenge.");
     return new PaymentSettings(
         key,
-        base.map(PaymentSettings::parseBase).orElse(PaymentsConfig.STRIPE),
-        secret("LOCKSTEP_STRIPE_WEBHOOK_SECRET", environment),
-        ANSWER_TIMEOUT,
-        Timings.DEFAULT,
-        faults.map(PaymentSettings::parseFaults).orElse(GatewayFaults.NONE));
+        base.orElse(PaymentsConfig.STRIPE),
+        webhookSecret,
+        answerTimeout,
+        Timings.DEFAULT.withLookAfter(lookAfter).withActionWindow(actionWindow),
+        faults.orElse(GatewayFaults.NONE));
   }
 
   /** Whether nobody is charged: the built-in gateway, or Stripe's test mode. */
@@ -84,7 +150,7 @@ record PaymentSettings(
     try {
       return GatewayFaults.parse(json);
     } catch (IllegalArgumentException e) {
-      throw new WrongUse("LOCKSTEP_GATEWAY_FAULTS: " + e.getMessage());
+      throw new IllegalArgumentException("is refused: " + e.getMessage(), e);
     }
   }
 
@@ -92,29 +158,15 @@ record PaymentSettings(
     try {
       URI base = new URI(text);
       boolean http = "http".equals(base.getScheme()) || "https".equals(base.getScheme());
-      if (http && base.getHost() != null && base.getQuery() == null) {
+      if (http
+          && base.getHost() != null
+          && base.getQuery() == null
+          && base.getRawUserInfo() == null) {
         return base;
       }
     } catch (URISyntaxException e) {
       // answered below
     }
-    throw new WrongUse(
-        "LOCKSTEP_STRIPE_API_BASE must be an address such as https://api.stripe.com");
-  }
-
-  private static Optional<Secret> secret(String variable, Map<String, String> environment) {
-    return text(variable, environment)
-        .map(
-            value -> {
-              if (!value.matches("[\\x21-\\x7e]{1,512}")) {
-                throw new WrongUse(
-                    variable + " must be 1 to 512 printable ASCII characters without spaces");
-              }
-              return Secret.of(value);
-            });
-  }
-
-  private static Optional<String> text(String variable, Map<String, String> environment) {
-    return Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty());
+    throw new IllegalArgumentException("must be an address such as " + PaymentsConfig.STRIPE);
   }
 }

@@ -48,7 +48,7 @@ final class Server implements AutoCloseable {
     try {
       DatabaseAddress address =
           config.externalDatabase().orElseGet(() -> startEmbedded(config, cannotGoOn));
-      Database open = opened(Database.open(address));
+      Database open = opened(Database.open(address, config.database()));
       database = open;
       Services services =
           opened(

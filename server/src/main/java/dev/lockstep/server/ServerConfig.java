@@ -1,16 +1,21 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.campaign.HoldRules;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.setting.Kind;
+import dev.lockstep.server.setting.SettingReader;
+import dev.lockstep.server.setting.SettingValue;
+import dev.lockstep.server.setting.Sources;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.Map;
+import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
- * What {@code up} was asked for.
+ * What {@code up} was asked for. {@link #read} is the table of settings: it reads them all, each
+ * part of the server its own, and so declares them.
  *
  * @param host the interface to listen on; the loopback one unless told
  * @param port where to listen, 0 for any free port; 8080 unless told
@@ -20,14 +25,18 @@ import org.jspecify.annotations.Nullable;
  * @param samples whether a new database gets campaigns to play with
  * @param visitors whether the shop sells to people without a key; unless told, only where the
  *     database is the embedded one
- * @param payments who is paid through
- * @param deliveries how webhooks are delivered to
- * @param kafka where brokers are reached, host:port with commas between; empty: streams have no
- *     sinks in Kafka
- * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
- *     pooler in transaction mode
  * @param lab whether the concurrency lab may make a database to play in; unless told, only where
  *     the database is the embedded one
+ * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
+ *     pooler in transaction mode
+ * @param kafka where brokers are reached, host:port with commas between; empty: streams have no
+ *     sinks in Kafka
+ * @param process memory and log
+ * @param database how the database is used
+ * @param blocks how the blocks of core are set up
+ * @param holdRules what a campaign's holds may be
+ * @param payments who is paid through
+ * @param deliveries how webhooks are delivered to
  */
 record ServerConfig(
     String host,
@@ -37,134 +46,226 @@ record ServerConfig(
     Optional<Secret> operatorKey,
     boolean samples,
     boolean visitors,
-    PaymentSettings payments,
-    DeliverySettings deliveries,
-    Optional<String> kafka,
+    boolean lab,
     boolean listen,
-    boolean lab) {
+    Optional<String> kafka,
+    ProcessSettings process,
+    DatabaseSettings database,
+    BlockSettings blocks,
+    HoldRules holdRules,
+    PaymentSettings payments,
+    DeliverySettings deliveries) {
   static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
-  private static final int MAX_PORT = 65_535;
 
-  ServerConfig {
-    if (port < 0 || port > MAX_PORT) {
-      throw new IllegalArgumentException("port " + port);
-    }
+  /** Requests that read or write, jobs and relay: what the pool has besides the batches. */
+  private static final int OTHER_CONNECTIONS = 12;
+
+  private static final Kind<DatabaseAddress> DATABASE =
+      Kind.of(
+          "a JDBC URL of PostgreSQL, 14 to 18",
+          "jdbc:postgresql://localhost:5432/shop",
+          DatabaseAddress::external,
+          DatabaseAddress::place);
+
+  private static final Kind<Path> FOLDER =
+      Kind.of("a folder", "/srv/lockstep", ServerConfig::path, Path::toString);
+
+  private static final Kind<Secret> KEY =
+      Kind.of(
+          "1 to 512 printable ASCII characters without spaces",
+          "sixteen-letters!",
+          ServerConfig::key,
+          secret -> "hidden");
+
+  private static final Kind<String> BROKERS =
+      Kind.text(
+          "[^\\s,:]+:\\d{1,5}(,[^\\s,:]+:\\d{1,5})*",
+          "host:port, several with commas between",
+          "localhost:9092");
+
+  /**
+   * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
+   */
+  static ServerConfig of(Sources sources) {
+    return table(sources).config();
   }
 
-  /** From flags and, where a flag is absent, the environment. An empty variable counts as unset. */
-  static ServerConfig of(
-      @Nullable String host,
-      @Nullable String port,
-      @Nullable String data,
-      @Nullable String databaseUrl,
-      Map<String, String> environment) {
-    // No flag for the key: other users of the machine can read a process's arguments.
+  /**
+   * The configuration and the settings it was made of.
+   *
+   * @param warnings what is not wrong, yet nobody would want
+   */
+  record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
+
+  /**
+   * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
+   */
+  static Table table(Sources sources) {
+    SettingReader in = new SettingReader(sources);
+    ServerConfig config;
+    try {
+      config = read(in);
+    } catch (IllegalArgumentException e) {
+      throw in.refused(e);
+    }
+    return new Table(config, in.finish(), in.warnings());
+  }
+
+  /**
+   * Every setting there is. A part that gets a configuration record of its own is read here, from
+   * the record's defaults, and checked against the others below.
+   */
+  private static ServerConfig read(SettingReader in) {
+    in.group("Server");
     Optional<Secret> operatorKey =
-        Setting.of("", null, "LOCKSTEP_OPERATOR_KEY", environment).map(ServerConfig::parseKey);
-    Optional<DatabaseAddress> externalDatabase =
-        Setting.of("--database-url", databaseUrl, "LOCKSTEP_DATABASE_URL", environment)
-            .map(setting -> DatabaseAddress.external(setting.source(), setting.value()));
+        in.readSecret(
+            "operator.key",
+            KEY,
+            "one is made at the first start and printed once",
+            "The operator's key, which opens every door.");
+    String host = host(in, operatorKey);
+    int port =
+        in.read(
+            "port", Kind.number(0, 65_535), DEFAULT_PORT, "Where to listen; 0 picks a free port.");
+    Optional<Path> home = home(in);
+    Path data =
+        in.read(
+            "data",
+            FOLDER,
+            home.orElse(Path.of(".lockstep")),
+            "~/.lockstep",
+            "Where the embedded database lives.");
+    Optional<DatabaseAddress> database =
+        in.readOptional(
+            "database.url",
+            DATABASE,
+            "the embedded database",
+            "Your own PostgreSQL, 14 to 18; prefer the variable when the URL holds a password.");
+    boolean embedded = database.isEmpty();
+    if (embedded && home.isEmpty() && in.source("data").isEmpty()) {
+      in.problem("this user has no home folder; say where to keep data with --data");
+    }
+    String withEmbedded = "true with the embedded database, else false";
+    boolean samples =
+        in.read(
+            "samples", Kind.yesOrNo(), true, "Whether a new database gets campaigns to play with.");
+    boolean visitors =
+        in.read(
+            "visitors",
+            Kind.yesOrNo(),
+            embedded,
+            withEmbedded,
+            "Whether people without a key may buy in the shop.");
+    boolean lab =
+        in.read(
+            "lab",
+            Kind.yesOrNo(),
+            embedded,
+            withEmbedded,
+            "Whether the lab may make a database of its own to play in.");
+    boolean listen =
+        in.read(
+            "listen",
+            Kind.yesOrNo(),
+            true,
+            "Whether notifications tell of new jobs and events; not through a pooler in"
+                + " transaction mode.");
+    Optional<String> kafka =
+        in.readOptional(
+            "kafka.bootstrap", BROKERS, "no sinks in Kafka", "Where Kafka's brokers are reached.");
+    ProcessSettings process = ProcessSettings.read(in);
+    DatabaseSettings databaseUse = DatabaseSettings.read(in);
+    HoldRules holdRules = HoldRules.read(in);
+    BlockSettings blocks = BlockSettings.read(in, databaseUse.transactions());
+    PaymentSettings payments = PaymentSettings.read(in);
+    DeliverySettings deliveries = DeliverySettings.read(in);
+    checkConnections(in, databaseUse, blocks);
+    in.require(
+        blocks.once().keepFor().compareTo(holdRules.max()) >= 0,
+        "retention.answers",
+        "must not be shorter than",
+        "hold.max",
+        "a purchase under way would forget its Idempotency-Key");
     return new ServerConfig(
-        Setting.of("--host", host, "LOCKSTEP_HOST", environment)
-            .map(setting -> parseHost(setting, operatorKey))
-            .orElse(DEFAULT_HOST),
-        Setting.of("--port", port, "LOCKSTEP_PORT", environment)
-            .map(ServerConfig::parsePort)
-            .orElse(DEFAULT_PORT),
-        Setting.of("--data", data, "LOCKSTEP_DATA", environment)
-            .map(ServerConfig::parsePath)
-            .orElseGet(() -> defaultData(environment)),
-        externalDatabase,
+        host,
+        port,
+        data,
+        database,
         operatorKey,
-        Setting.of("", null, "LOCKSTEP_SAMPLES", environment)
-            .map(ServerConfig::parseBoolean)
-            .orElse(true),
-        Setting.of("", null, "LOCKSTEP_VISITORS", environment)
-            .map(ServerConfig::parseBoolean)
-            .orElse(externalDatabase.isEmpty()),
-        PaymentSettings.of(environment),
-        DeliverySettings.of(environment),
-        Setting.of("", null, "LOCKSTEP_KAFKA_BOOTSTRAP", environment)
-            .map(ServerConfig::parseBrokers),
-        Setting.of("", null, "LOCKSTEP_LISTEN", environment)
-            .map(ServerConfig::parseBoolean)
-            .orElse(true),
-        Setting.of("", null, "LOCKSTEP_LAB", environment)
-            .map(ServerConfig::parseBoolean)
-            .orElse(externalDatabase.isEmpty()));
+        samples,
+        visitors,
+        lab,
+        listen,
+        kafka,
+        process,
+        databaseUse,
+        blocks,
+        holdRules,
+        payments,
+        deliveries);
+  }
+
+  /** Who waits for a connection inside a batch would hold up everybody behind it. */
+  private static void checkConnections(
+      SettingReader in, DatabaseSettings database, BlockSettings blocks) {
+    int batches = blocks.holds().combiner().maxWriters() + blocks.ledger().combiner().maxWriters();
+    if (database.poolSize() < batches + OTHER_CONNECTIONS) {
+      in.problem(
+          "pool.size (%d) must be at least hold.writers + ledger.writers + %d, which is %d"
+              .formatted(database.poolSize(), OTHER_CONNECTIONS, batches + OTHER_CONNECTIONS));
+    }
   }
 
   /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */
-  private static String parseHost(Setting setting, Optional<Secret> operatorKey) {
-    boolean loopback;
-    try {
-      loopback = InetAddress.getByName(setting.value()).isLoopbackAddress();
-    } catch (UnknownHostException e) {
-      throw new WrongUse(
-          setting.source() + " is no address of this machine: '" + setting.value() + "'");
-    }
+  private static String host(SettingReader in, Optional<Secret> operatorKey) {
+    String host =
+        in.read(
+            "host",
+            Kind.of("an address of this machine", "localhost", ServerConfig::address, text -> text),
+            DEFAULT_HOST,
+            "The interface to listen on; one that others can reach needs an operator's key of %d characters or more."
+                .formatted(MIN_PUBLIC_KEY_LENGTH));
     boolean safe =
         operatorKey.filter(key -> key.reveal().length() >= MIN_PUBLIC_KEY_LENGTH).isPresent();
-    if (!loopback && !safe) {
-      throw new WrongUse(
-          setting.source()
-              + " "
-              + setting.value()
-              + " can be reached from other machines; set LOCKSTEP_OPERATOR_KEY, "
-              + MIN_PUBLIC_KEY_LENGTH
-              + " characters or more, first");
+    if (!safe && !isLoopback(host)) {
+      in.problem(
+          "%s %s can be reached from other machines; set LOCKSTEP_OPERATOR_KEY, %d characters or more, first"
+              .formatted(in.source("host").orElse("host"), host, MIN_PUBLIC_KEY_LENGTH));
     }
-    return setting.value();
+    return host;
   }
 
-  private static Secret parseKey(Setting setting) {
-    if (!setting.value().matches("[\\x21-\\x7e]{1,512}")) {
-      throw new WrongUse(
-          setting.source() + " must be 1 to 512 printable ASCII characters without spaces");
-    }
-    return Secret.of(setting.value());
-  }
-
-  private static String parseBrokers(Setting setting) {
-    if (!setting.value().matches("[^\\s,:]+:\\d{1,5}(,[^\\s,:]+:\\d{1,5})*")) {
-      throw new WrongUse(setting.source() + " must be host:port, several with commas between");
-    }
-    return setting.value();
-  }
-
-  private static boolean parseBoolean(Setting setting) {
-    return switch (setting.value()) {
-      case "true" -> true;
-      case "false" -> false;
-      default -> throw new WrongUse(setting.source() + " must be true or false");
-    };
-  }
-
-  private static int parsePort(Setting setting) {
+  private static boolean isLoopback(String host) {
     try {
-      int port = Integer.parseInt(setting.value());
-      if (port >= 0 && port <= MAX_PORT) {
-        return port;
-      }
-    } catch (NumberFormatException e) {
-      // answered below, like a number out of range
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      return false;
     }
-    throw new WrongUse(
-        setting.source()
-            + " must be a number from 0 to "
-            + MAX_PORT
-            + ", not '"
-            + setting.value()
-            + "'");
   }
 
-  private static Path parsePath(Setting setting) {
+  private static String address(String text) {
     try {
-      return Path.of(setting.value()).toAbsolutePath().normalize();
+      var unused = InetAddress.getByName(text);
+      return text;
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("is no address of this machine: '" + text + "'", e);
+    }
+  }
+
+  private static Secret key(String text) {
+    if (!text.matches("[\\x21-\\x7e]{1,512}")) {
+      throw new IllegalArgumentException();
+    }
+    return Secret.of(text);
+  }
+
+  private static Path path(String text) {
+    try {
+      return Path.of(text).toAbsolutePath().normalize();
     } catch (InvalidPathException e) {
-      throw new WrongUse(setting.source() + " is not a folder name: '" + setting.value() + "'");
+      throw new IllegalArgumentException("is not a folder name", e);
     }
   }
 
@@ -172,31 +273,43 @@ record ServerConfig(
    * As a shell understands {@code ~}; the JVM looks elsewhere, and says "?" for a user it does not
    * know.
    */
-  private static Path defaultData(Map<String, String> environment) {
-    String known = System.getProperty("user.home", "?");
-    String home = environment.getOrDefault("HOME", known.equals("?") ? "" : known);
-    if (home.isEmpty()) {
-      throw new WrongUse("this user has no home folder; say where to keep data with --data");
-    }
-    return Path.of(home, ".lockstep");
+  private static Optional<Path> home(SettingReader in) {
+    return in.environment("HOME")
+        .or(() -> Optional.of(System.getProperty("user.home", "?")))
+        .filter(home -> !home.equals("?"))
+        .map(home -> Path.of(home, ".lockstep"));
   }
 
-  /** A value and the name it was given under, so that a complaint names what the user wrote. */
-  private record Setting(String source, String value) {
-    static Optional<Setting> of(
-        String flag, @Nullable String value, String variable, Map<String, String> environment) {
-      if (value != null && value.isBlank()) {
-        // An empty folder name would mean the current folder: hardly what an unset shell variable
-        // meant.
-        throw new WrongUse(flag + " needs a value");
-      }
-      if (value != null) {
-        return Optional.of(new Setting(flag, value));
-      }
-      String fromEnvironment = environment.get(variable);
-      return fromEnvironment == null || fromEnvironment.isEmpty()
-          ? Optional.empty()
-          : Optional.of(new Setting(variable, fromEnvironment));
-    }
+  ServerConfig withExternalDatabase(DatabaseAddress address) {
+    return with(Optional.of(address), payments, deliveries);
+  }
+
+  ServerConfig withPayments(PaymentSettings others) {
+    return with(externalDatabase, others, deliveries);
+  }
+
+  ServerConfig withDeliveries(DeliverySettings others) {
+    return with(externalDatabase, payments, others);
+  }
+
+  private ServerConfig with(
+      Optional<DatabaseAddress> address, PaymentSettings payments, DeliverySettings deliveries) {
+    return new ServerConfig(
+        host,
+        port,
+        data,
+        address,
+        operatorKey,
+        samples,
+        visitors,
+        lab,
+        listen,
+        kafka,
+        process,
+        database,
+        blocks,
+        holdRules,
+        payments,
+        deliveries);
   }
 }

@@ -25,6 +25,7 @@ import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.health.DatabaseHealth;
 import dev.lockstep.server.health.PoolUse;
 import dev.lockstep.server.invariant.Invariants;
+import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
@@ -40,10 +41,8 @@ import dev.lockstep.server.stream.Streams;
 import dev.lockstep.server.visitor.Visitors;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
-import dev.lockstep.tx.TxOptions;
 import io.vertx.core.Vertx;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -63,15 +62,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Services implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Services.class);
-
-  /** In a rush: fewer transactions, and nobody who buys over HTTP notices. */
-  private static final Duration GATHER = Duration.ofMillis(5);
-
-  /** Nothing of ours computes for long in a transaction; below the time others wait for a lock. */
-  private static final Duration IDLE_TIMEOUT = Duration.ofMillis(2_500);
-
-  /** One wait for a lock, and time for a slow COMMIT; work that takes longer says so itself. */
-  private static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(8);
 
   /** Newest first, which is the order to close in. */
   private final Deque<AutoCloseable> opened = new ArrayDeque<>();
@@ -100,22 +90,22 @@ final class Services implements AutoCloseable {
       Transactor transactor =
           new Transactor(
               database.dataSource(),
-              TxOptions.DEFAULT
-                  .withIdleTimeout(IDLE_TIMEOUT)
-                  .withStatementTimeout(TRANSACTION_TIMEOUT)
-                  .withTransactionTimeout(TRANSACTION_TIMEOUT),
+              config.database().transactions(),
               attempt -> {
                 figures.onAttempt(attempt);
                 counting.onAttempt(attempt);
                 attempt.fault().ifPresent(database::met);
               });
-      Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
-      Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
-      Once once = new Once(transactor);
+      Holds holds = opened(new Holds(transactor, holdsConfig(config.blocks().holds(), metrics)));
+      Ledger ledger =
+          opened(new Ledger(transactor, ledgerConfig(config.blocks().ledger(), metrics)));
+      Once once = new Once(transactor, config.blocks().once());
       keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
-      Outbox outbox = Streaming.outbox(transactor);
+      Outbox outbox = Streaming.outbox(transactor, config.blocks().outbox());
       SaleEvents saleEvents = new SaleEvents(outbox, holds);
-      Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight, saleEvents);
+      Campaigns campaigns =
+          new Campaigns(
+              transactor, holds, workers, vertx, inFlight, config.holdRules(), saleEvents);
       Draws draws =
           new Draws(
               transactor,
@@ -159,7 +149,8 @@ final class Services implements AutoCloseable {
       jobs = jobRunner(database, config, transactor, self, metrics);
       Deliveries deliveries = deliveries(config.deliveries(), vertx, transactor, metrics);
       Scheduling scheduling =
-          new Scheduling(transactor, workers, once, jobs.schedules(), deliveries);
+          new Scheduling(
+              transactor, workers, once, jobs.schedules(), deliveries, config.blocks().history());
       streams =
           opened(
               new Streams(
@@ -171,7 +162,7 @@ final class Services implements AutoCloseable {
                       opened(new OutgoingHttp(vertx, config.deliveries().outgoing())),
                       deliveries,
                       Streaming.kafka(config.kafka(), transactor)),
-                  Streaming.relay(node(self), listen(database, config)),
+                  Streaming.relay(node(self), config.blocks(), listen(database, config)),
                   Set.of(SaleEvents.STREAM),
                   Streaming.telling(saleEvents, metrics.streams())));
       endpoints.addAll(keys.endpoints());
@@ -223,16 +214,16 @@ final class Services implements AutoCloseable {
           () -> streams.problems().isEmpty() ? 1 : 0);
       streams.start();
       // Last: jobs use everything above, and the worker is closed before any of it.
-      opened(jobs)
-          .start(
-              List.of(
-                  Upkeep.of(holds, ledger, once, keys),
-                  purchases.duties(),
-                  draws.duties(),
-                  invariants.duties(),
-                  reconciliation.duties(),
-                  scheduling.duties(),
-                  deliveries.duties()));
+      start(
+          opened(jobs),
+          List.of(
+              Upkeep.of(holds, ledger, once, keys),
+              purchases.duties(),
+              draws.duties(),
+              invariants.duties(),
+              reconciliation.duties(),
+              scheduling.duties(),
+              deliveries.duties()));
     } catch (RuntimeException | Error e) {
       close();
       throw e;
@@ -279,11 +270,22 @@ final class Services implements AutoCloseable {
       Database database, ServerConfig config, Transactor transactor, URI self, Metrics metrics) {
     return new JobRunner(
         transactor,
+        config.blocks().jobs(),
         node(self),
+        config.blocks().jobPollInterval(),
         Scheduling::recurrence,
         (job, at) -> Deliveries.occurrence(job, at, config.deliveries().config()),
         listen(database, config),
         metrics.jobs());
+  }
+
+  private static void start(JobRunner jobs, List<Duties> duties) {
+    try {
+      jobs.start(duties);
+    } catch (IllegalStateException e) {
+      // The database has another number of shards than this node is set to.
+      throw new CannotStart(String.valueOf(e.getMessage()), e);
+    }
   }
 
   private Deliveries deliveries(
@@ -307,17 +309,14 @@ final class Services implements AutoCloseable {
         database.poolSize());
   }
 
-  private static LedgerConfig ledgerConfig(Metrics metrics) {
-    LedgerConfig defaults = LedgerConfig.DEFAULT;
-    CombinerConfig combiner = defaults.combiner();
-    return defaults.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
+  private static LedgerConfig ledgerConfig(LedgerConfig config, Metrics metrics) {
+    CombinerConfig combiner = config.combiner();
+    return config.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
   }
 
-  private static HoldsConfig holdsConfig(Metrics metrics) {
-    HoldsConfig defaults = HoldsConfig.DEFAULT;
-    CombinerConfig combiner = defaults.combiner();
-    return defaults.withCombiner(
-        combiner.withGather(GATHER).withListener(metrics.batches(combiner.name())));
+  private static HoldsConfig holdsConfig(HoldsConfig config, Metrics metrics) {
+    CombinerConfig combiner = config.combiner();
+    return config.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
   }
 
   private static void gauges(

@@ -3,61 +3,94 @@ package dev.lockstep.server;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.mail.SmtpConfig;
 import dev.lockstep.server.mail.SmtpConfig.Tls;
-import java.util.Map;
+import dev.lockstep.server.setting.Kind;
+import dev.lockstep.server.setting.SettingReader;
 import java.util.Optional;
 
-/** How mail is sent, from the environment. */
+/** How mail is sent: not at all, unless a server is named. */
 final class SmtpSettings {
-  private static final String HOST = "LOCKSTEP_SMTP_HOST";
-  private static final String PORT = "LOCKSTEP_SMTP_PORT";
-  private static final String TLS = "LOCKSTEP_SMTP_TLS";
-  private static final String USER = "LOCKSTEP_SMTP_USER";
-  private static final String PASSWORD = "LOCKSTEP_SMTP_PASSWORD";
-  private static final String FROM = "LOCKSTEP_SMTP_FROM";
+  private static final int PORT = 587;
+  private static final int PORT_WITH_TLS = 465;
+
+  private static final Kind<String> HOST =
+      Kind.text("[^\\s,/]{1,253}", "a host name or address", "mail.example.com");
+
+  private static final Kind<String> FROM =
+      Kind.of(
+          "an address, or a name and an address: The shop <shop@example.com>",
+          "shop@example.com",
+          SmtpSettings::sender,
+          from -> from);
+
+  private static final Kind<String> USER =
+      Kind.text("[\\x20-\\x7e]{1,256}", "1 to 256 printable ASCII characters", "shop");
+
+  private static final Kind<Secret> PASSWORD =
+      Kind.of(
+          "1 to 512 printable ASCII characters",
+          "a password",
+          SmtpSettings::password,
+          password -> "hidden");
 
   private SmtpSettings() {}
 
-  /** An empty variable counts as unset; without a host there is no mail. */
-  static Optional<SmtpConfig> of(Map<String, String> environment) {
-    String host = environment.getOrDefault(HOST, "");
-    if (host.isEmpty()) {
+  static Optional<SmtpConfig> read(SettingReader in) {
+    in.group("Mail");
+    Optional<String> host =
+        in.readOptional("smtp.host", HOST, "no mail", "The server that takes our mail.");
+    Tls tls =
+        switch (in.read(
+            "smtp.tls",
+            Kind.choice("starttls", "tls", "none"),
+            "starttls",
+            "How the connection to it is encrypted.")) {
+          case "tls" -> Tls.TLS;
+          case "none" -> Tls.NONE;
+          default -> Tls.STARTTLS;
+        };
+    int port =
+        in.read(
+            "smtp.port",
+            Kind.number(1, 65_535),
+            tls == Tls.TLS ? PORT_WITH_TLS : PORT,
+            "587, or 465 with smtp.tls = tls",
+            "Where it listens.");
+    Optional<String> from = in.readOptional("smtp.from", FROM, "no mail", "The sender of all mail.");
+    Optional<String> user =
+        in.readOptional("smtp.user", USER, "it asks nobody", "Who we are to the server.");
+    Optional<Secret> password =
+        in.readSecret("smtp.password", PASSWORD, "it asks nobody", "The password of smtp.user.");
+    in.require(
+        host.isEmpty() || from.isPresent(),
+        "smtp.host",
+        "needs",
+        "smtp.from",
+        "all mail has a sender");
+    in.require(
+        user.isPresent() == password.isPresent(),
+        "smtp.user",
+        "goes with",
+        "smtp.password",
+        "set both, or neither");
+    if (host.isEmpty() || from.isEmpty()) {
       return Optional.empty();
     }
-    String from = environment.getOrDefault(FROM, "");
-    if (from.isEmpty()) {
-      throw new WrongUse(HOST + " needs " + FROM + ", the sender of all mail");
-    }
-    Tls tls = tls(environment.getOrDefault(TLS, ""));
-    String user = environment.getOrDefault(USER, "");
-    String password = environment.getOrDefault(PASSWORD, "");
-    if (user.isEmpty() != password.isEmpty()) {
-      throw new WrongUse(USER + " and " + PASSWORD + " are set together, or neither is");
-    }
-    try {
-      SmtpConfig config =
-          SmtpConfig.of(host, port(environment.getOrDefault(PORT, ""), tls), tls, from);
-      return Optional.of(user.isEmpty() ? config : config.withLogin(user, Secret.of(password)));
-    } catch (IllegalArgumentException e) {
-      throw new WrongUse(FROM + " and " + PORT + ": " + e.getMessage());
-    }
+    SmtpConfig config = SmtpConfig.of(host.get(), port, tls, from.get());
+    return Optional.of(
+        user.isPresent() && password.isPresent()
+            ? config.withLogin(user.get(), password.get())
+            : config);
   }
 
-  private static Tls tls(String value) {
-    return switch (value) {
-      case "", "starttls" -> Tls.STARTTLS;
-      case "tls" -> Tls.TLS;
-      case "none" -> Tls.NONE;
-      default -> throw new WrongUse(TLS + " must be starttls, tls or none");
-    };
+  private static String sender(String text) {
+    // Refuses what is no address.
+    return SmtpConfig.of("localhost", PORT, Tls.NONE, text).from();
   }
 
-  private static int port(String value, Tls tls) {
-    if (value.isEmpty()) {
-      return tls == Tls.TLS ? 465 : 587;
+  private static Secret password(String text) {
+    if (!text.matches("[\\x20-\\x7e]{1,512}")) {
+      throw new IllegalArgumentException();
     }
-    if (!value.matches("\\d{1,5}")) {
-      throw new WrongUse(PORT + " must be a number");
-    }
-    return Integer.parseInt(value);
+    return Secret.of(text);
   }
 }

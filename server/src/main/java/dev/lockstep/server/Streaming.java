@@ -3,6 +3,7 @@ package dev.lockstep.server;
 import dev.lockstep.kafka.KafkaConfig;
 import dev.lockstep.kafka.KafkaSink;
 import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.OutboxConfig;
 import dev.lockstep.outbox.RelayConfig;
 import dev.lockstep.outbox.SinkHealth;
 import dev.lockstep.outbox.SinkLag;
@@ -33,9 +34,9 @@ final class Streaming {
   /**
    * @throws CannotStart if the database is not one to go on with: restored from a dump, say
    */
-  static Outbox outbox(Transactor transactor) {
+  static Outbox outbox(Transactor transactor, OutboxConfig config) {
     try {
-      return new Outbox(transactor);
+      return new Outbox(transactor, config);
     } catch (IllegalStateException e) {
       throw new CannotStart(String.valueOf(e.getMessage()), e);
     }
@@ -44,8 +45,12 @@ final class Streaming {
   /**
    * @param listen gives a connection of its own for notifications; empty: the relay polls
    */
-  static RelayConfig relay(String node, Optional<DataSource> listen) {
-    RelayConfig named = RelayConfig.named(node).withCloseTimeout(RELAY_STOP_TIMEOUT);
+  static RelayConfig relay(String node, BlockSettings settings, Optional<DataSource> listen) {
+    RelayConfig named =
+        RelayConfig.named(node)
+            .withCloseTimeout(RELAY_STOP_TIMEOUT)
+            .withPollInterval(settings.streamPollInterval())
+            .withMaxAttempts(settings.streamAttempts());
     return listen.map(named::withListen).orElse(named);
   }
 

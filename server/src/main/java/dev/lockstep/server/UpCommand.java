@@ -1,51 +1,45 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.setting.SettingsText;
+import dev.lockstep.server.setting.Sources;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Unmatched;
 
 /** Starts the server and keeps it until it is asked to stop. */
-@Command(
-    name = "up",
-    description = "Start the server, by default with a database of its own.",
-    footer = "A flag wins over its environment variable.")
+@Command(name = "up", description = "Start the server, by default with a database of its own.")
 final class UpCommand implements Callable<Integer> {
-  @Option(
-      names = "--host",
-      paramLabel = "HOST",
-      description =
-          "The interface to listen on; one that others can reach needs LOCKSTEP_OPERATOR_KEY."
-              + " LOCKSTEP_HOST, 127.0.0.1")
-  private @Nullable String host;
+  /** What a first look at {@code --help} is for. */
+  private static final Set<String> COMMON =
+      Set.of("port", "data", "database.url", "host", "operator.key", "visitors", "pool.size");
 
-  @Option(
-      names = "--port",
-      paramLabel = "PORT",
-      description = "Where to listen; 0 picks a free port. LOCKSTEP_PORT, 8080")
-  private @Nullable String port;
-
-  @Option(
-      names = "--data",
-      paramLabel = "DIR",
-      description = "Where the embedded database lives. LOCKSTEP_DATA, ~/.lockstep")
-  private @Nullable String data;
-
-  @Option(
-      names = "--database-url",
-      paramLabel = "URL",
-      description =
-          "Use this PostgreSQL (14 to 18) instead: jdbc:postgresql://… LOCKSTEP_DATABASE_URL")
-  private @Nullable String databaseUrl;
-
-  @SuppressWarnings("unused") // read by picocli
-  @Option(names = "--help", usageHelp = true, description = "Print this text.")
+  @Option(names = "--help")
   private boolean help;
+
+  /** Flags are settings, and there are as many as there are settings. */
+  @Unmatched private final List<String> flags = new ArrayList<>();
 
   @Override
   public Integer call() throws InterruptedException {
-    ServerConfig config = ServerConfig.of(host, port, data, databaseUrl, System.getenv());
+    if (help) {
+      System.out.print(
+          SettingsText.help(
+              "./lockstep up [--config FILE] [--name value …]",
+              ServerConfig.table(Sources.NONE).values(),
+              COMMON));
+      return 0;
+    }
+    ServerConfig.Table table =
+        ServerConfig.table(Sources.of(Sources.flags(flags), System.getenv()));
+    ServerConfig config = table.config();
+    config.process().setUpLog();
+    table.warnings().forEach(LoggerFactory.getLogger(UpCommand.class)::warn);
     try (StopRequest stop = StopRequest.onSignal()) {
       try (Server server = Server.start(config, stop::fail)) {
         stop.startFinished();

@@ -6,6 +6,7 @@ import dev.lockstep.server.birthday.Birthdays;
 import dev.lockstep.server.birthday.GreetingDoor;
 import dev.lockstep.server.birthday.GreetingDoor.Greeting;
 import dev.lockstep.server.birthday.Person;
+import dev.lockstep.server.setting.Sources;
 import dev.lockstep.testkit.TestDatabase;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -141,14 +142,21 @@ class BirthdaysTest {
   private static Server start() {
     return Server.start(
         ServerConfig.of(
-            null,
-            "0",
-            null,
-            database.url() + "?user=" + database.user() + "&password=" + database.password(),
-            Map.of(
-                "LOCKSTEP_OPERATOR_KEY", KEY,
-                "LOCKSTEP_SAMPLES", "false",
-                "LOCKSTEP_ALLOW_PRIVATE_TARGETS", "true")),
+            Sources.of(
+                Map.of("--port", "0"),
+                Map.of(
+                    "LOCKSTEP_DATABASE_URL",
+                    database.url()
+                        + "?user="
+                        + database.user()
+                        + "&password="
+                        + database.password(),
+                    "LOCKSTEP_OPERATOR_KEY",
+                    KEY,
+                    "LOCKSTEP_SAMPLES",
+                    "false",
+                    "LOCKSTEP_ALLOW_PRIVATE_TARGETS",
+                    "true"))),
         System::nanoTime);
   }
 }

@@ -19,6 +19,7 @@ import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignListener;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.campaign.HoldRules;
 import dev.lockstep.server.draw.Beacon;
 import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.draw.Draws;
@@ -53,7 +54,14 @@ final class DrawNode implements AutoCloseable {
     holds = new Holds(transactor);
     Workers workers = new Workers(vertx);
     Campaigns campaigns =
-        new Campaigns(transactor, holds, workers, vertx, new InFlight(), CampaignListener.NONE);
+        new Campaigns(
+            transactor,
+            holds,
+            workers,
+            vertx,
+            new InFlight(),
+            HoldRules.DEFAULT,
+            CampaignListener.NONE);
     draws = new Draws(transactor, holds, workers, campaigns, soldTo, beacon, DrawListener.NONE);
   }
 

@@ -7,13 +7,14 @@ import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.outgoing.OutgoingConfig;
 import dev.lockstep.server.purchase.Timings;
+import dev.lockstep.server.setting.Sources;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -57,7 +58,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   private final TestDatabase database = TestDatabase.migrated();
   private final PaymentSettings payments;
   private DeliverySettings deliveries = DELIVERIES;
-  private Optional<String> kafka = Optional.empty();
+  private final Map<String, String> settings = new HashMap<>();
   private final AtomicLong nanoTime = new AtomicLong();
   private final LongSupplier clock;
   private @Nullable Server server;
@@ -84,7 +85,12 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
 
   /** Before it is started: with these brokers. */
   RunningServer publishingTo(String brokers) {
-    kafka = Optional.of(brokers);
+    return with("LOCKSTEP_KAFKA_BOOTSTRAP", brokers);
+  }
+
+  /** Before it is started: any setting, by its variable. */
+  RunningServer with(String variable, String value) {
+    settings.put(variable, value);
     return this;
   }
 
@@ -121,12 +127,15 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     return start(
         false,
         true,
-        PaymentSettings.of(
-            Map.of(
-                "LOCKSTEP_STRIPE_KEY",
-                "sk_live_of_a_test",
-                "LOCKSTEP_STRIPE_API_BASE",
-                "http://localhost:1")));
+        ServerConfig.of(
+                Sources.of(
+                    Map.of(),
+                    Map.of(
+                        "LOCKSTEP_STRIPE_KEY",
+                        "sk_live_of_a_test",
+                        "LOCKSTEP_STRIPE_API_BASE",
+                        "http://localhost:1")))
+            .payments());
   }
 
   /** A node on which nothing is played. */
@@ -146,20 +155,18 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     DatabaseAddress address =
         new DatabaseAddress(
             database.url(), database.user(), database.password(), "the test database", false);
+    Map<String, String> environment = new HashMap<>(settings);
+    environment.put("LOCKSTEP_PORT", "0");
+    environment.put("LOCKSTEP_DATA", "unused");
+    environment.put("LOCKSTEP_OPERATOR_KEY", OPERATOR_KEY);
+    environment.put("LOCKSTEP_SAMPLES", String.valueOf(samples));
+    environment.put("LOCKSTEP_VISITORS", String.valueOf(visitors));
+    environment.put("LOCKSTEP_LAB", String.valueOf(lab));
     return Server.start(
-        new ServerConfig(
-            ServerConfig.DEFAULT_HOST,
-            0,
-            Path.of("unused"),
-            Optional.of(address),
-            Optional.of(Secret.of(OPERATOR_KEY)),
-            samples,
-            visitors,
-            payments,
-            deliveries,
-            kafka,
-            true,
-            lab),
+        ServerConfig.of(Sources.of(Map.of(), environment))
+            .withExternalDatabase(address)
+            .withPayments(payments)
+            .withDeliveries(deliveries),
         clock);
   }
 

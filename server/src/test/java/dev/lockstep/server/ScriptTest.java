@@ -35,6 +35,7 @@ class ScriptTest {
         .startsWith("Usage: ")
         .contains(
             "  up ",
+            "  settings ",
             "  test ",
             "  bench ",
             "  rush ",

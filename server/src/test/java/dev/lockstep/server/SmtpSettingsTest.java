@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.server.mail.SmtpConfig;
 import dev.lockstep.server.mail.SmtpConfig.Tls;
+import dev.lockstep.server.setting.Sources;
+import dev.lockstep.server.setting.WrongSettings;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -17,18 +21,18 @@ class SmtpSettingsTest {
 
   @Test
   void withoutAHostThereIsNoMail() {
-    assertThat(SmtpSettings.of(Map.of("LOCKSTEP_SMTP_FROM", "shop@example.com"))).isEmpty();
+    assertThat(read(Map.of("LOCKSTEP_SMTP_FROM", "shop@example.com"))).isEmpty();
   }
 
   @Test
   void mailIsEncryptedUnlessToldAndThePasswordIsHidden() {
-    SmtpConfig least = SmtpSettings.of(LEAST).orElseThrow();
+    SmtpConfig least = read(LEAST).orElseThrow();
     assertThat(least.tls()).isEqualTo(Tls.STARTTLS);
     assertThat(least.port()).isEqualTo(587);
     assertThat(least.login()).isEmpty();
     assertThat(with("LOCKSTEP_SMTP_TLS", "tls").port()).isEqualTo(465);
     SmtpConfig all =
-        SmtpSettings.of(
+        read(
                 Map.of(
                     "LOCKSTEP_SMTP_HOST", "h",
                     "LOCKSTEP_SMTP_PORT", "2525",
@@ -55,13 +59,24 @@ class SmtpSettingsTest {
   })
   void whatMakesNoSenseIsNamed(String name, String value) {
     assertThatThrownBy(() -> with(name, value))
-        .isInstanceOf(WrongUse.class)
-        .hasMessageContaining(name);
+        .isInstanceOf(WrongSettings.class)
+        .satisfies(
+            thrown ->
+                assertThat(thrown.getMessage())
+                    .containsAnyOf(
+                        name,
+                        name.substring("LOCKSTEP_".length()).toLowerCase(Locale.ROOT).replace('_', '.')));
   }
 
   private static SmtpConfig with(String name, String value) {
     Map<String, String> environment = new HashMap<>(LEAST);
     environment.put(name, value);
-    return SmtpSettings.of(environment).orElseThrow();
+    return read(environment).orElseThrow();
+  }
+
+  private static Optional<SmtpConfig> read(Map<String, String> environment) {
+    Map<String, String> all = new HashMap<>(environment);
+    all.put("HOME", "/home/somebody");
+    return ServerConfig.of(Sources.of(Map.of(), all)).deliveries().smtp();
   }
 }

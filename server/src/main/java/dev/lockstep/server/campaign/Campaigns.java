@@ -37,10 +37,12 @@ public final class Campaigns {
 
   private final Holds holds;
   private final Workers workers;
+  private final HoldRules rules;
   private final CampaignStore store;
   private final LiveStock live;
 
   /**
+   * @param rules what a new campaign's holds may be
    * @param listener what else happens in the transaction that changes a campaign
    */
   public Campaigns(
@@ -49,8 +51,10 @@ public final class Campaigns {
       Workers workers,
       Vertx vertx,
       InFlight inFlight,
+      HoldRules rules,
       CampaignListener listener) {
     this.holds = holds;
+    this.rules = rules;
     this.workers = workers;
     this.store = new CampaignStore(transactor, holds, listener);
     this.live = new LiveStock(vertx, workers, store, inFlight);
@@ -58,7 +62,7 @@ public final class Campaigns {
 
   /** Something to buy for a server that never had a campaign. Blocks. */
   public void createSamples() {
-    store.createSamples(Samples.all(), "samples");
+    store.createSamples(Samples.all(rules), "samples");
   }
 
   /**
@@ -134,7 +138,7 @@ public final class Campaigns {
     return List.of(
         Endpoint.of(POST, "/v1/campaigns", "Makes a draft of a triangle or a drop.")
             .by(Role.OPERATOR)
-            .taking(NewCampaign.SHAPE)
+            .taking(NewCampaign.shape(rules))
             .answering(201, CampaignView.SHAPE)
             .handledBy(this::create),
         Endpoint.of(GET, "/v1/campaigns", "Lists campaigns, oldest first.")
@@ -177,7 +181,7 @@ public final class Campaigns {
   }
 
   private Future<Answer> create(Request request) {
-    NewCampaign campaign = NewCampaign.of(request.body());
+    NewCampaign campaign = NewCampaign.of(request.body(), rules);
     String actor = request.principal().name();
     return workers
         .run(() -> store.create(campaign, actor))

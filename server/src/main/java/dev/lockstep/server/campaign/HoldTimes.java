@@ -16,21 +16,19 @@ import java.time.Duration;
  * @param maxHoldSeconds how long a buyer can keep a hold in all
  */
 public record HoldTimes(int holdSeconds, int maxExtensions, int maxHoldSeconds) {
-  private static final int DEFAULT_SECONDS = 900;
-  private static final int MAX_SECONDS = 24 * 60 * 60;
-  private static final int DEFAULT_EXTENSIONS = 1;
-  private static final int MAX_EXTENSIONS = 100;
-  private static final int MAX_SECONDS_IN_ALL = 48 * 60 * 60;
+  /** Of campaigns there are, whatever rules they were made under. */
+  static final Shape SECONDS = Shape.integer(1, HoldRules.LONGEST.toSeconds());
 
-  static final Shape SECONDS = Shape.integer(1, MAX_SECONDS);
-  static final Shape EXTENSIONS = Shape.integer(0, MAX_EXTENSIONS);
-  static final Shape SECONDS_IN_ALL = Shape.integer(1, MAX_SECONDS_IN_ALL);
+  static final Shape EXTENSIONS = Shape.integer(0, HoldRules.MAX_EXTENSIONS);
+  static final Shape SECONDS_IN_ALL = Shape.integer(1, HoldRules.LONGEST_IN_ALL.toSeconds());
 
-  /** From the body of a new campaign: unless it says otherwise, one extension by as much again. */
-  static HoldTimes of(JsonObject body) {
-    int seconds = body.getInteger("holdSeconds", DEFAULT_SECONDS);
-    int extensions = body.getInteger("maxExtensions", DEFAULT_EXTENSIONS);
-    int inAll = Math.min(seconds * (1 + extensions), MAX_SECONDS_IN_ALL);
+  /**
+   * From the body of a new campaign: unless it says otherwise, each extension gives as much again.
+   */
+  static HoldTimes of(JsonObject body, HoldRules rules) {
+    int seconds = body.getInteger("holdSeconds", Math.toIntExact(rules.lifetime().toSeconds()));
+    int extensions = body.getInteger("maxExtensions", rules.extensions());
+    int inAll = (int) Math.min(seconds * (1L + extensions), rules.maxInAll().toSeconds());
     HoldTimes times = new HoldTimes(seconds, extensions, body.getInteger("maxHoldSeconds", inAll));
     if (times.maxHoldSeconds < seconds) {
       throw Problem.invalid("maxHoldSeconds", "must not be less than holdSeconds, " + seconds)

@@ -44,40 +44,41 @@ record NewCampaign(
           0,
           MAX_PRIZES);
 
-  private static final ObjectShape COMMON =
-      Shape.object()
-          .required("kind", Shape.choice("triangle", "drop"))
-          .required("name", Shape.text(1, 200))
-          .required("currency", Shape.text(3, 3))
-          .optional("purchaseLimit", Shape.nullable(Shape.integer(1, MAX_LIMIT)))
-          .optional("holdSeconds", HoldTimes.SECONDS)
-          .optional("maxExtensions", HoldTimes.EXTENSIONS)
-          .optional("maxHoldSeconds", HoldTimes.SECONDS_IN_ALL);
+  /** The body of a new campaign. */
+  static Shape shape(HoldRules rules) {
+    ObjectShape common =
+        Shape.object()
+            .required("kind", Shape.choice("triangle", "drop"))
+            .required("name", Shape.text(1, 200))
+            .required("currency", Shape.text(3, 3))
+            .optional("purchaseLimit", Shape.nullable(Shape.integer(1, MAX_LIMIT)))
+            .optional("holdSeconds", rules.seconds())
+            .optional("maxExtensions", HoldTimes.EXTENSIONS)
+            .optional("maxHoldSeconds", rules.secondsInAll());
+    return Shape.oneOf(
+        "kind",
+        Map.of(
+            "triangle",
+            common
+                .required("baseLength", Shape.integer(MIN_BASE, MAX_BASE))
+                .optional("price", PRICE)
+                .optional("layerPrices", Shape.list(PRICE, MIN_BASE, MAX_BASE))
+                .optional("prizes", PRIZES),
+            "drop",
+            common.required(
+                "products",
+                Shape.list(
+                    Shape.object()
+                        .required("sku", Shape.text(1, 64))
+                        .required("name", Shape.text(1, 200))
+                        .required("price", PRICE)
+                        .required("stock", Shape.integer(0, NewPool.MAX_TOTAL)),
+                    1,
+                    MAX_PRODUCTS))));
+  }
 
-  static final Shape SHAPE =
-      Shape.oneOf(
-          "kind",
-          Map.of(
-              "triangle",
-              COMMON
-                  .required("baseLength", Shape.integer(MIN_BASE, MAX_BASE))
-                  .optional("price", PRICE)
-                  .optional("layerPrices", Shape.list(PRICE, MIN_BASE, MAX_BASE))
-                  .optional("prizes", PRIZES),
-              "drop",
-              COMMON.required(
-                  "products",
-                  Shape.list(
-                      Shape.object()
-                          .required("sku", Shape.text(1, 64))
-                          .required("name", Shape.text(1, 200))
-                          .required("price", PRICE)
-                          .required("stock", Shape.integer(0, NewPool.MAX_TOTAL)),
-                      1,
-                      MAX_PRODUCTS))));
-
-  /** From a body of {@link #SHAPE}. */
-  static NewCampaign of(JsonObject body) {
+  /** From a body of that {@link #shape}. */
+  static NewCampaign of(JsonObject body, HoldRules rules) {
     Kind kind = Kind.of(body.getString("kind"));
     List<Item> items = kind == Kind.TRIANGLE ? layers(body) : products(body);
     Integer limit = body.getInteger("purchaseLimit");
@@ -86,7 +87,7 @@ record NewCampaign(
         body.getString("name"),
         currency(body.getString("currency")),
         limit == null ? OptionalInt.empty() : OptionalInt.of(limit),
-        HoldTimes.of(body),
+        HoldTimes.of(body, rules),
         items,
         prizes(body, items));
   }

@@ -2,6 +2,7 @@ package dev.lockstep.server.campaign;
 
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.campaign.Campaign.Prize;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
@@ -9,35 +10,35 @@ import java.util.stream.IntStream;
 /** The campaigns a new server opens with, so that there is something to buy. */
 final class Samples {
   private static final int BASE = 10;
-  private static final HoldTimes HOLD_TIMES = new HoldTimes(900, 1, 2 * 900);
 
   private Samples() {}
 
-  static List<NewCampaign> all() {
-    return List.of(triangle(), drop());
+  static List<NewCampaign> all(HoldRules rules) {
+    HoldTimes times = HoldTimes.of(new JsonObject(), rules);
+    return List.of(triangle(times), drop(times));
   }
 
   /** The nearer the apex, the dearer. */
-  private static NewCampaign triangle() {
+  private static NewCampaign triangle(HoldTimes times) {
     return new NewCampaign(
         Kind.TRIANGLE,
         "Sample triangle",
         "JPY",
         OptionalInt.of(3),
-        HOLD_TIMES,
+        times,
         IntStream.rangeClosed(1, BASE)
             .mapToObj(layer -> Item.layer(layer, 500L * (BASE + 1 - layer)))
             .toList(),
         List.of(new Prize("Grand prize", 1), new Prize("Runner-up", 5)));
   }
 
-  private static NewCampaign drop() {
+  private static NewCampaign drop(HoldTimes times) {
     return new NewCampaign(
         Kind.DROP,
         "Sample drop",
         "USD",
         OptionalInt.of(5),
-        HOLD_TIMES,
+        times,
         List.of(
             new Item(new PoolId(1), Kind.DROP, "SHIRT", "Shirt", 2_500, 100),
             new Item(new PoolId(2), Kind.DROP, "POSTER", "Signed poster", 6_000, 20),

@@ -35,6 +35,11 @@ public record GatewayFaults(
     return FaultsJson.read(json);
   }
 
+  /** The opposite of {@link #parse}. */
+  public String json() {
+    return FaultsJson.write(this);
+  }
+
   public GatewayFaults {
     FaultLimits.requireWait("latency", latency);
     FaultLimits.requireRate("declineRate", declineRate);

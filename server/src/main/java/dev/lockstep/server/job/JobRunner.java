@@ -42,9 +42,6 @@ public final class JobRunner implements AutoCloseable {
   /** The queue of what recurs. */
   public static final String UPKEEP = "upkeep";
 
-  /** For how long jobs that are done can be looked up. */
-  public static final int HISTORY_DAYS = 7;
-
   private static final int UPKEEP_CONCURRENCY = 4;
   private static final int SCHEDULE_CONCURRENCY = 4;
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
@@ -52,30 +49,35 @@ public final class JobRunner implements AutoCloseable {
   private final Transactor transactor;
   private final Jobs jobs;
   private final Schedules schedules;
-  private final WorkerConfig config;
+  private final WorkerConfig working;
   private final JobListener listener;
   private volatile Duties duties = Duties.none();
   private volatile @Nullable Worker worker;
 
   /**
+   * @param config what all nodes agree on
    * @param node names this node to people
+   * @param pollInterval longest time between two looks for jobs
    * @param reader reads how a schedule recurs
    * @param occurrence makes the job of a schedule's occurrence
    * @param listen gives a connection of its own for notifications; empty: new jobs are looked for
-   *     every two seconds
+   *     at every pollInterval
    */
   public JobRunner(
       Transactor transactor,
+      JobsConfig config,
       String node,
+      Duration pollInterval,
       Function<String, Recurrence> reader,
       BiFunction<NewJob, Instant, NewJob> occurrence,
       Optional<DataSource> listen,
       JobListener listener) {
     this.transactor = transactor;
-    this.jobs = new Jobs(transactor, JobsConfig.DEFAULT.withHistoryDays(HISTORY_DAYS));
+    this.jobs = new Jobs(transactor, config);
     this.schedules = jobs.schedules(reader, occurrence);
-    WorkerConfig named = WorkerConfig.named(node).withStopTimeout(STOP_TIMEOUT);
-    this.config = listen.map(named::withListen).orElse(named);
+    WorkerConfig named =
+        WorkerConfig.named(node).withStopTimeout(STOP_TIMEOUT).withPollInterval(pollInterval);
+    this.working = listen.map(named::withListen).orElse(named);
     this.listener = listener;
   }
 
@@ -163,7 +165,7 @@ public final class JobRunner implements AutoCloseable {
   }
 
   private WorkerConfig serving(List<QueueConfig> queues) {
-    WorkerConfig all = config;
+    WorkerConfig all = working;
     for (QueueConfig queue : queues) {
       all = all.withQueue(queue);
     }

@@ -27,7 +27,6 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.job.JobAct;
-import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
@@ -60,13 +59,19 @@ public final class Scheduling {
   private final Once once;
   private final Schedules schedules;
   private final Deliveries deliveries;
+  private final Duration keepEnded;
 
+  /**
+   * @param keepEnded how long a schedule that has ended can be looked up
+   */
   public Scheduling(
       Transactor transactor,
       Workers workers,
       Once once,
       Schedules schedules,
-      Deliveries deliveries) {
+      Deliveries deliveries,
+      Duration keepEnded) {
+    this.keepEnded = keepEnded;
     this.transactor = transactor;
     this.workers = workers;
     this.once = once;
@@ -86,8 +91,7 @@ public final class Scheduling {
             Duration.ofHours(1),
             "ended-schedules",
             job -> {
-              Duration kept = Duration.ofDays(JobRunner.HISTORY_DAYS);
-              while (transactor.call(c -> schedules.removeEnded(c, kept))
+              while (transactor.call(c -> schedules.removeEnded(c, keepEnded))
                   == Schedules.REMOVAL_BATCH) {
                 // Small transactions, until none is left.
               }

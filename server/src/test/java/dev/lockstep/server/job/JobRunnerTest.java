@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.lockstep.job.Job;
 import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
+import dev.lockstep.job.JobsConfig;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.Outcome;
 import dev.lockstep.job.QueueConfig;
@@ -191,7 +192,9 @@ class JobRunnerTest {
     JobRunner node =
         new JobRunner(
             transactor,
+            JobsConfig.DEFAULT.withHistoryDays(7),
             "test",
+            Duration.ofSeconds(2),
             spec -> {
               throw new IllegalArgumentException(spec);
             },

@@ -1,0 +1,13 @@
+package dev.lockstep.server.setting;
+
+/** What somebody wrote, fit to be repeated on one line. */
+final class Shown {
+  private static final int MAX_LENGTH = 100;
+
+  private Shown() {}
+
+  static String of(String written) {
+    String line = written.replaceAll("\\p{Cntrl}", "?");
+    return line.length() <= MAX_LENGTH ? line : line.substring(0, MAX_LENGTH) + "…";
+  }
+}
