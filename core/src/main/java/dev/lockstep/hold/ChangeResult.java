@@ -5,6 +5,7 @@ public sealed interface ChangeResult extends HoldOutcome
     permits HoldOutcome.Granted,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
+        HoldOutcome.Vetoed,
         HoldOutcome.HoldEnded,
         HoldOutcome.UnknownPool,
         HoldOutcome.UnknownUnit,

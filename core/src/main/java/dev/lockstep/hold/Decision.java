@@ -18,6 +18,7 @@ import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
+import dev.lockstep.hold.HoldOutcome.Vetoed;
 import dev.lockstep.hold.Plan.Answer;
 import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
@@ -26,6 +27,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
@@ -54,17 +56,21 @@ final class Decision {
     this.stock = new Stock(state);
   }
 
-  static Plan decide(ScopeState state, List<HoldCommand<?>> commands, Duration maxLifetime) {
-    return new Decision(state, maxLifetime).plan(commands);
+  /**
+   * @param vetoed places of the commands that leave a live hold as it is
+   */
+  static Plan decide(
+      ScopeState state, List<HoldCommand<?>> commands, BitSet vetoed, Duration maxLifetime) {
+    return new Decision(state, maxLifetime).plan(commands, vetoed);
   }
 
-  private Plan plan(List<HoldCommand<?>> commands) {
+  private Plan plan(List<HoldCommand<?>> commands, BitSet vetoed) {
     for (HoldId id : state.expired()) {
       stock.find(id).ifPresent(this::currentStateOf);
     }
     List<Answer> answers = new ArrayList<>(commands.size());
-    for (HoldCommand<?> command : commands) {
-      HoldOutcome outcome = decide(command);
+    for (int i = 0; i < commands.size(); i++) {
+      HoldOutcome outcome = decide(commands.get(i), vetoed.get(i));
       answers.add(new Answer(outcome, state.moreExpired() && expiryMayCure(outcome)));
     }
     return new Plan(
@@ -89,7 +95,7 @@ final class Decision {
         || (outcome instanceof Granted granted && isDue(granted.hold()));
   }
 
-  private HoldOutcome decide(HoldCommand<?> command) {
+  private HoldOutcome decide(HoldCommand<?> command, boolean vetoed) {
     if (command instanceof Acquire acquire) {
       return acquire(acquire);
     }
@@ -101,6 +107,9 @@ final class Decision {
       return new NotYours(command.hold());
     }
     Hold hold = currentStateOf(found.get());
+    if (vetoed && hold.state() == HoldState.HELD && !(command instanceof Return)) {
+      return new Vetoed(hold);
+    }
     if (command instanceof Confirm confirm) {
       return confirm(hold, confirm);
     }

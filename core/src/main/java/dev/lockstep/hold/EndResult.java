@@ -5,6 +5,7 @@ public sealed interface EndResult extends HoldOutcome
     permits HoldOutcome.Ended,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
+        HoldOutcome.Vetoed,
         HoldOutcome.LinesDiffer,
         HoldOutcome.HoldEnded,
         HoldOutcome.Overloaded {}

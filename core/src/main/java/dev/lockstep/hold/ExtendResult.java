@@ -5,6 +5,7 @@ public sealed interface ExtendResult extends HoldOutcome
     permits HoldOutcome.Granted,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
+        HoldOutcome.Vetoed,
         HoldOutcome.HoldEnded,
         HoldOutcome.ExtensionLimit,
         HoldOutcome.LifetimeReached,

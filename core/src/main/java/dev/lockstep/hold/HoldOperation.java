@@ -18,6 +18,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -56,10 +57,11 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
    * What a batch is decided on.
    *
    * @param locked read and locked, not just remembered
+   * @param vetoes what its companions refuse
    * @param nanos when it was known, by the clock of this process: a clock that is carried on from
    *     there never runs ahead of the database's
    */
-  record Seen(ScopeState state, boolean locked, long nanos) {}
+  record Seen(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {}
 
   /** A plan together with the asks it answers. */
   record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
@@ -72,11 +74,12 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
     if (acquiresOnly && asks.stream().allMatch(ask -> ask.attachment() == null)) {
       Optional<ScopeState> remembered = memory(scope).recall(acquires, nanos);
       if (remembered.isPresent()) {
-        return new Seen(remembered.get(), false, nanos);
+        return new Seen(remembered.get(), Vetoes.NONE, false, nanos);
       }
     }
     ScopeState state = lock(exchange, scope, asks, acquiresOnly ? acquires : null);
-    return new Seen(state, true, System.nanoTime());
+    long knownNanos = System.nanoTime();
+    return new Seen(state, Vetoes.of(exchange, scope, asks), true, knownNanos);
   }
 
   private ScopeState lock(
@@ -121,13 +124,25 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   @Override
   public Decided decide(ScopeId scope, Seen seen, List<Ask> asks) {
     ScopeState state = seen.state();
-    Plan plan = Decision.decide(state, commandsOf(asks), config.maxLifetime());
+    Vetoes vetoes = seen.vetoes();
+    List<HoldCommand<?>> commands = new ArrayList<>(asks.size());
+    BitSet vetoed = new BitSet();
+    for (int i = 0; i < asks.size(); i++) {
+      HoldCommand<?> command = asks.get(i).command();
+      if (command != null && !vetoes.putOff().get(i)) {
+        vetoed.set(commands.size(), vetoes.refused().get(i));
+        commands.add(command);
+      }
+    }
+    Plan plan = Decision.decide(state, commands, vetoed, config.maxLifetime());
     int swept = state.expired().size();
     int unclaimed = swept;
     Iterator<Answer> answers = plan.answers().iterator();
     List<Reply> replies = new ArrayList<>(asks.size());
-    for (Ask ask : asks) {
-      if (ask.command() == null) {
+    for (int i = 0; i < asks.size(); i++) {
+      if (vetoes.putOff().get(i)) {
+        replies.add(Reply.putOff(swept));
+      } else if (asks.get(i).command() == null) {
         // Of several sweeps in one batch only one counts what the batch took back.
         replies.add(Reply.swept(unclaimed, state.moreExpired()));
         unclaimed = 0;

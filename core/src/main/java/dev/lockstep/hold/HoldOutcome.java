@@ -6,11 +6,11 @@ import java.util.List;
 
 /**
  * What came of a command. When several would apply, the first in this list is given: {@link
- * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link LinesDiffer}, a
- * replayed {@link Granted} or {@link Ended}, {@link HoldEnded}, {@link NotSold}, {@link
- * UnknownPool}, {@link UnknownUnit}, {@link Paused}, {@link LimitReached}, {@link SoldOut}, {@link
- * ExtensionLimit}, {@link LifetimeReached}, and at last the success. Of a hold that was given back,
- * {@link HoldEnded} is told whatever it had.
+ * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link Vetoed} (of a
+ * hold that is held), {@link LinesDiffer}, a replayed {@link Granted} or {@link Ended}, {@link
+ * HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link UnknownUnit}, {@link Paused}, {@link
+ * LimitReached}, {@link SoldOut}, {@link ExtensionLimit}, {@link LifetimeReached}, and at last the
+ * success. Of a hold that was given back, {@link HoldEnded} is told whatever it had.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,
@@ -24,6 +24,7 @@ public sealed interface HoldOutcome
         HoldOutcome.HoldIdReused,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
+        HoldOutcome.Vetoed,
         HoldOutcome.LinesDiffer,
         HoldOutcome.HoldEnded,
         HoldOutcome.NotSold,
@@ -66,6 +67,9 @@ public sealed interface HoldOutcome
   /** The hold belongs to another buyer than the one who asks. */
   record NotYours(HoldId hold)
       implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
+
+  /** The command's {@link Veto} keeps the hold as it is. Nothing was changed. */
+  record Vetoed(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
 
   /** The hold has other lines than those it was to be sold for; nothing was sold now. */
   record LinesDiffer(Hold hold) implements HoldOutcome, EndResult {}

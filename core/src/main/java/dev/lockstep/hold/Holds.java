@@ -23,8 +23,6 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,9 +43,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. {@link #close} lets what is queued finish, in bounded time.
  */
 public final class Holds implements AutoCloseable {
-  /** Between two looks at expired holds that another transaction has locked. */
-  private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
-
   /** Batches of one scope in one sweep, so that the others have their turn. */
   private static final int MAX_SWEEPS = 1_000;
 
@@ -120,6 +115,14 @@ public final class Holds implements AutoCloseable {
     return (R) runAll(connection, List.of(command)).get(0);
   }
 
+  /** As {@link #run(Connection, HoldCommand)}, with a companion. */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <R extends HoldOutcome, P> R run(
+      Connection connection, HoldCommand<R> command, Companion<P> companion, P payload) {
+    Attachment<P> attachment = new Attachment<>(companion, payload);
+    return (R) runAsks(connection, List.of(new Ask(command, attachment, true))).get(0);
+  }
+
   /**
    * Decides commands on the caller's connection, scope by scope in ascending order; within a scope
    * in the order given. One outcome a command, in the order given. The caller commits.
@@ -127,13 +130,20 @@ public final class Holds implements AutoCloseable {
    * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
    */
   public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
+    List<Ask> asks = new ArrayList<>(commands.size());
+    commands.forEach(command -> asks.add(new Ask(command, null, true)));
+    return runAsks(connection, asks);
+  }
+
+  private List<HoldOutcome> runAsks(Connection connection, List<Ask> asks) {
     Map<Long, List<Integer>> byScope = new TreeMap<>();
-    for (int i = 0; i < commands.size(); i++) {
-      config.requireWithinLimits(commands.get(i));
-      byScope.computeIfAbsent(commands.get(i).scope().value(), scope -> new ArrayList<>()).add(i);
+    for (int i = 0; i < asks.size(); i++) {
+      HoldCommand<?> command =
+          config.requireWithinLimits(Objects.requireNonNull(asks.get(i).command()));
+      byScope.computeIfAbsent(command.scope().value(), scope -> new ArrayList<>()).add(i);
     }
     List<@Nullable HoldOutcome> outcomes =
-        new ArrayList<>(Collections.nCopies(commands.size(), (HoldOutcome) null));
+        new ArrayList<>(Collections.nCopies(asks.size(), (HoldOutcome) null));
     return transactor.on(
         connection,
         own ->
@@ -141,7 +151,7 @@ public final class Holds implements AutoCloseable {
                 own,
                 c -> {
                   for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
-                    runScope(c, new ScopeId(scope.getKey()), scope.getValue(), commands, outcomes);
+                    runScope(c, new ScopeId(scope.getKey()), scope.getValue(), asks, outcomes);
                   }
                   return outcomes.stream().map(Objects::requireNonNull).toList();
                 }));
@@ -322,14 +332,14 @@ public final class Holds implements AutoCloseable {
       Connection connection,
       ScopeId scope,
       List<Integer> indexes,
-      List<? extends HoldCommand<?>> commands,
+      List<Ask> asks,
       List<@Nullable HoldOutcome> outcomes)
       throws SQLException {
     List<Integer> open = indexes;
     Patience patience = patience();
     while (!open.isEmpty()) {
-      List<Ask> asks = open.stream().map(i -> new Ask(commands.get(i), null, true)).toList();
-      List<Reply> replies = Combiner.apply(connection, operation, scope, asks);
+      List<Ask> batch = open.stream().map(asks::get).toList();
+      List<Reply> replies = Combiner.apply(connection, operation, scope, batch);
       if (replies.stream().allMatch(reply -> reply.again() && reply.swept() == 0)) {
         // Whoever is deciding about the rest may be waiting for what this transaction has locked.
         throw SqlFault.conflict("expired holds of scope %d are locked".formatted(scope.value()));
@@ -364,9 +374,11 @@ public final class Holds implements AutoCloseable {
             .whenComplete(
                 (reply, thrown) -> {
                   if (thrown != null || !reply.again()) {
-                    complete(answer, reply, thrown);
+                    Reply.tell(answer, reply, thrown);
+                  } else if (reply.putOff()) {
+                    submit(ask, patience, answer);
                   } else if (patience.lasts(reply.swept(), System.nanoTime())) {
-                    next(ask, reply).execute(() -> submit(ask.thoroughly(), patience, answer));
+                    reply.next(ask).execute(() -> submit(ask.thoroughly(), patience, answer));
                   } else {
                     answer.completeExceptionally(new StillExpiring(scope));
                   }
@@ -375,25 +387,5 @@ public final class Holds implements AutoCloseable {
 
   private Patience patience() {
     return new Patience(config.combiner().transaction(), System.nanoTime());
-  }
-
-  /**
-   * Without progress, though it was looked for, another batch has what is expired, and may wait.
-   */
-  private static Executor next(Ask ask, Reply reply) {
-    return reply.swept() > 0 || !ask.thorough() ? Runnable::run : SOON;
-  }
-
-  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  private static <R extends HoldOutcome> void complete(
-      CompletableFuture<R> answer, @Nullable Reply reply, @Nullable Throwable thrown) {
-    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
-    if (cause instanceof Overloaded overloaded) {
-      answer.complete((R) new HoldOutcome.Overloaded(overloaded.retryAfter()));
-    } else if (cause != null) {
-      answer.completeExceptionally(cause);
-    } else {
-      answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
-    }
   }
 }

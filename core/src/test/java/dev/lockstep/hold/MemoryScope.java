@@ -14,6 +14,7 @@ import dev.lockstep.hold.ScopeState.UnitRow;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -78,7 +79,7 @@ final class MemoryScope {
     }
     while (!open.isEmpty()) {
       List<HoldCommand<?>> batch = open.stream().<HoldCommand<?>>map(commands::get).toList();
-      Plan plan = Decision.decide(read(now, batch, sweepBatch), batch, MAX_LIFETIME);
+      Plan plan = Decision.decide(read(now, batch, sweepBatch), batch, new BitSet(), MAX_LIFETIME);
       write(plan);
       List<Integer> again = new ArrayList<>();
       for (int i = 0; i < open.size(); i++) {

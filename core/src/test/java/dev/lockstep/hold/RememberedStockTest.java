@@ -19,6 +19,7 @@ import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -265,7 +266,8 @@ class RememberedStockTest {
                 new PoolRow(new PoolCounts(new PoolId(1), 9, 0, 0), false, null, 0, 0)),
             Map.of(),
             Map.of());
-    private static final Plan NO_CHANGE = Decision.decide(STATE, List.of(), Duration.ofMinutes(1));
+    private static final Plan NO_CHANGE =
+        Decision.decide(STATE, List.of(), new BitSet(), Duration.ofMinutes(1));
 
     void learn(long ms) {
       memory.learn(STATE, ms * 1_000_000, NO_CHANGE);

@@ -159,6 +159,11 @@ final class Sale implements AutoCloseable {
     return attempts.stream().flatMap(attempt -> attempt.fault().stream()).toList();
   }
 
+  /** Transactions of any node, retried ones once for each attempt. */
+  int transactions() {
+    return attempts.size();
+  }
+
   /** Starts something and returns when a transaction of some node has ended since. */
   <T> T startAndAwaitATransaction(Supplier<T> something) {
     int before = attempts.size();

@@ -35,7 +35,6 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.campaign.OperatorAct;
-import dev.lockstep.server.cart.CheckoutGuard.Wanted;
 import dev.lockstep.server.key.Keys;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -245,11 +244,11 @@ public final class Carts {
                                     StoredAnswer.text(
                                         Outcomes.answer(
                                             campaign,
-                                            guard.requireNotInCheckout(
+                                            holds.run(
                                                 connection,
-                                                holds.run(
-                                                    connection,
-                                                    make.command(campaign, id.hold(), actor))),
+                                                make.command(campaign, id.hold(), actor),
+                                                guard,
+                                                Optional.empty()),
                                             200))))));
   }
 
@@ -269,11 +268,7 @@ public final class Carts {
         .find(id.campaign())
         .compose(
             campaign ->
-                onLoop(
-                        holds.submit(
-                            make.command(campaign, id.hold(), actor),
-                            guard,
-                            new Wanted(id.hold(), act)))
+                onLoop(holds.submit(make.command(campaign, id.hold(), actor), guard, act))
                     .map(outcome -> Outcomes.answer(campaign, outcome, 200)));
   }
 

@@ -13,6 +13,7 @@ import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.HoldOutcome.Paused;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.hold.HoldOutcome.Vetoed;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.campaign.Campaign;
@@ -63,6 +64,12 @@ public final class Outcomes {
     }
     if (outcome instanceof HoldEnded ended) {
       return holdEnded(ended.hold());
+    }
+    if (outcome instanceof Vetoed) {
+      return conflict(
+          "hold-in-checkout",
+          "Hold in checkout",
+          "The hold is being paid for and cannot be changed.");
     }
     if (outcome instanceof ExtensionLimit limit) {
       return conflict(
