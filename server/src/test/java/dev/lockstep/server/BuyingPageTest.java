@@ -11,6 +11,8 @@ import dev.lockstep.server.api.Problem;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.regex.Pattern;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
@@ -160,6 +162,41 @@ class BuyingPageTest {
             server.operator().get("/v1/purchases?campaign=" + id).expect(200).getJsonArray("items"))
         .hasSize(1);
     chromium.forgive("net::ERR_FAILED");
+  }
+
+  @Test
+  void anOutcomeThatNobodyKnowsIsAskedForAgainUnderTheSameKey() throws Exception {
+    String id = server.triangle(3, null);
+    Page page = open(id);
+    press(page, "Hold a position");
+    assertThat(heading(page, "Held for you")).isVisible();
+    List<String> keys = new CopyOnWriteArrayList<>();
+    page.route(
+        "**/checkout",
+        route -> {
+          keys.add(route.request().headerValue("idempotency-key"));
+          if (keys.size() == 1) {
+            route.fetch();
+            route.fulfill(
+                new Route.FulfillOptions()
+                    .setStatus(503)
+                    .setContentType("application/problem+json")
+                    .setBody(
+                        Problem.of("outcome-unknown", 503, "Outcome unknown", "Repeat it.")
+                            .retryAfter(Duration.ofSeconds(1))
+                            .toJson()
+                            .encode()));
+          } else {
+            route.resume();
+          }
+        });
+    press(page, "Pay ¥500");
+    assertThat(heading(page, "It is yours")).isVisible();
+    Assertions.assertThat(keys).hasSize(2).containsOnly(keys.get(0)).doesNotContainNull();
+    Assertions.assertThat(
+            server.operator().get("/v1/purchases?campaign=" + id).expect(200).getJsonArray("items"))
+        .hasSize(1);
+    chromium.forgive("status of 503");
   }
 
   @Test

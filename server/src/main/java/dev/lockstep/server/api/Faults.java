@@ -1,14 +1,23 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.TransactionDoomed;
 import dev.lockstep.tx.TransientFault;
+import java.sql.SQLException;
 import java.time.Duration;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 
-/** Turns what was thrown into the problem it is answered with. */
+/**
+ * Turns what was thrown into the problem it is answered with. Whatever an exception was wrapped in
+ * on its way here says nothing, what it wraps says everything: so the same fault of the database is
+ * the same answer on every route.
+ */
 final class Faults {
   private static final Duration SOON = Duration.ofSeconds(1);
+
+  /** Deeper than anything wraps. */
+  private static final int MAX_DEPTH = 20;
 
   private Faults() {}
 
@@ -26,7 +35,7 @@ final class Faults {
                   + " Idempotency-Key to learn what became of it.")
           .retryAfter(SOON);
     }
-    if (thrown instanceof TransientFault) {
+    if (thrown instanceof TransientFault || isPassing(thrown)) {
       return Problem.of(
               "unavailable", 503, "Unavailable", "The database could not do it now; try again.")
           .retryAfter(SOON);
@@ -34,15 +43,26 @@ final class Faults {
     return Problem.internal();
   }
 
-  /** What a stage that failed was given: the wrapping says nothing, the cause everything. */
+  /** The first that says what happened, from the outside in; itself, if none does. */
   static Throwable causeOf(Throwable failure) {
     Throwable thrown = failure;
-    Throwable cause = thrown.getCause();
-    while (cause != null
-        && (thrown instanceof CompletionException || thrown instanceof ExecutionException)) {
-      thrown = cause;
-      cause = thrown.getCause();
+    for (int depth = 0; thrown != null && depth < MAX_DEPTH; depth++) {
+      if (thrown instanceof ProblemException
+          || thrown instanceof SQLException
+          || (thrown instanceof LockstepException && !(thrown instanceof TransactionDoomed))) {
+        return thrown;
+      }
+      thrown = thrown.getCause();
     }
-    return thrown;
+    return failure;
+  }
+
+  /** Of the driver or the pool, where no transactor stood between. */
+  private static boolean isPassing(Throwable thrown) {
+    if (!(thrown instanceof SQLException sql)) {
+      return false;
+    }
+    SqlFault fault = SqlFault.of(sql);
+    return fault.retryable() || fault == SqlFault.LOCK_TIMEOUT || fault == SqlFault.CANCELLED;
   }
 }

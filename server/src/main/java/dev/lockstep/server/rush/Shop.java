@@ -44,11 +44,11 @@ final class Shop {
   }
 
   JsonObject get(String path) throws RushFailed, InterruptedException {
-    return need(path, send("GET", path, null, null));
+    return need(path, ask("GET", path, null, null));
   }
 
   JsonObject post(String path) throws RushFailed, InterruptedException {
-    return need(path, send("POST", path, null, null));
+    return need(path, ask("POST", path, null, null));
   }
 
   /**
@@ -56,21 +56,33 @@ final class Shop {
    * again is not buying again.
    */
   Reply buy(String campaign, String idempotencyKey, JsonObject body) throws InterruptedException {
-    String path = "/v1/campaigns/" + campaign + "/purchases";
-    Reply reply = send("POST", path, idempotencyKey, body);
-    for (int tries = 1; tries < MAX_TRIES && mayPass(reply); tries++) {
+    return ask("POST", "/v1/campaigns/" + campaign + "/purchases", idempotencyKey, body);
+  }
+
+  /** What changes anything has a key, or does no harm when it is asked twice. */
+  private Reply ask(
+      String method, String path, @Nullable String idempotencyKey, @Nullable JsonObject body)
+      throws InterruptedException {
+    Reply reply = send(method, path, idempotencyKey, body);
+    for (int tries = 1; tries < MAX_TRIES && mayPass(reply, idempotencyKey != null); tries++) {
       long seconds = reply.body().getLong("retryAfterSeconds", 1L);
       TimeUnit.SECONDS.sleep(Math.min(seconds, MAX_WAIT_SECONDS));
-      reply = send("POST", path, idempotencyKey, body);
+      reply = send(method, path, idempotencyKey, body);
     }
     return reply;
   }
 
-  private static boolean mayPass(Reply reply) {
-    return reply.status() == 0
-        || reply.status() == 429
+  /** Without a key nobody answering is the end: there may be no server at all. */
+  private static boolean mayPass(Reply reply, boolean keyed) {
+    return reply.status() == 429
         || reply.status() == 503
-        || reply.slug().equals("idempotency-key-in-use");
+        || (keyed && (reply.status() == 0 || isUnderWay(reply)));
+  }
+
+  /** The purchase is begun and goes on; the same request is told its end. */
+  private static boolean isUnderWay(Reply reply) {
+    return reply.slug().equals("idempotency-key-in-use")
+        || (reply.status() == 202 && "pending".equals(reply.body().getString("status")));
   }
 
   private Reply send(

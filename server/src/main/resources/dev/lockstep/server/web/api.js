@@ -1,6 +1,8 @@
 // Calls of the HTTP API. Every refusal arrives as a Problem, also that nobody answered.
 
 const TIMEOUT_MS = 30_000;
+const MAX_TRIES = 3;
+const MAX_WAIT_MS = 2_000;
 let currentKey = () => null;
 
 /** From now on requests carry this key. Without one the visitor's cookie speaks, which no script can read. */
@@ -20,10 +22,29 @@ export class Problem extends Error {
   get unclear() {
     return ['unreachable', 'timeout', 'outcome-unknown', 'idempotency-key-in-use', 'bad-gateway'].includes(this.slug);
   }
+
+  /** When to ask again under the same key; null: a person decides. Who has waited for long is asked first. */
+  waitMs(tries) {
+    if (this.slug === 'timeout' || !(this.unclear || this.status === 503)) return null;
+    const seconds = this.body.retryAfterSeconds;
+    const wait = seconds === undefined ? 500 * tries : 1_000 * seconds;
+    return wait <= MAX_WAIT_MS ? wait : null;
+  }
 }
 
 export const get = (path) => call('GET', path);
-export const post = (path, body, idempotencyKey) => call('POST', path, body, idempotencyKey);
+/** Under a key it is asked a few times while its outcome is open: it happens once however often it is asked. */
+export async function post(path, body, idempotencyKey) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await call('POST', path, body, idempotencyKey);
+    } catch (problem) {
+      const wait = idempotencyKey && tries < MAX_TRIES ? problem.waitMs(tries) : null;
+      if (wait === null) throw problem;
+      await new Promise((resolve) => { setTimeout(resolve, wait); });
+    }
+  }
+}
 export const put = (path, body) => call('PUT', path, body);
 export const remove = (path, body, version) => call('DELETE', path, body, undefined, version);
 /** Changes what is there only if it still has this version. */
