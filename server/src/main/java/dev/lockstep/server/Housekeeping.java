@@ -50,8 +50,9 @@ final class Housekeeping implements AutoCloseable {
   private static void attempt(String failure, Runnable work) {
     try {
       work.run();
-    } catch (RuntimeException e) {
-      log.warn("{} this time: {}", failure, e.getMessage());
+    } catch (RuntimeException | Error e) {
+      // One that throws would be the last.
+      log.warn("{} this time: {}", failure, e.toString());
     }
   }
 

@@ -101,6 +101,26 @@ class ReconciliationTest {
                   + " SELECT concat('re_', substr(id, 4)), id, amount, currency, '{}', now()"
                   + " FROM gateway.intent WHERE :p"),
           new Planted(
+              "partlyRefundedThere",
+              "provider",
+              false,
+              "INSERT INTO gateway.refund (id, intent, amount, currency, metadata, created_at)"
+                  + " SELECT concat('re_', substr(id, 4)), id, 100, currency, '{}', now()"
+                  + " FROM gateway.intent WHERE :p"),
+          new Planted(
+              "sharedHold",
+              MONEY,
+              false,
+              "INSERT INTO lockstep_server.purchase SELECT (jsonb_populate_record(p,"
+                  + " jsonb_build_object('id', gen_random_uuid(), 'intent', NULL))).*"
+                  + " FROM lockstep_server.purchase p WHERE campaign = :c"),
+          new Planted(
+              "setAside",
+              "unsettled",
+              false,
+              "UPDATE lockstep_server.purchase SET status = 0, paid_at = NULL, items = '{',"
+                  + " due_at = now() WHERE campaign = :c"),
+          new Planted(
               "amountDiffers",
               "provider",
               false,
@@ -150,7 +170,8 @@ class ReconciliationTest {
         .database()
         .execute(
             "INSERT INTO gateway.intent (id, amount, currency, status, client_secret, metadata,"
-                + " created_at) VALUES ('pi_console', 700, 'usd', 3, 's', '{}', now())");
+                + " created_at) VALUES ('pi_console', 700, 'usd', 3, 's',"
+                + " '{\"purchase\":\"7.00000000-0000-7000-8000-000000000000\"}', now())");
 
     assertFound("chargedUnknown", "provider", "0", before);
 
@@ -162,6 +183,86 @@ class ReconciliationTest {
     String known =
         "SELECT count(*) FROM lockstep_server.reconciliation_finding WHERE subject = 'pi_console'";
     Await.until("it is forgotten", () -> server.database().queryLong(known) == 0);
+  }
+
+  @Test
+  void aChargeThatWasNotMadeInOurNameIsCountedAndNoFinding() throws Exception {
+    long before = latest().getLong("foreignCharges");
+    server
+        .database()
+        .execute(
+            "INSERT INTO gateway.intent (id, amount, currency, status, client_secret, metadata,"
+                + " created_at) VALUES ('pi_foreign', 700, 'usd', 3, 's', '{\"order\":\"7\"}',"
+                + " now())");
+    server
+        .database()
+        .execute(
+            "INSERT INTO gateway.refund VALUES"
+                + " ('re_foreign', 'pi_foreign', 700, 'usd', NULL, '{}', now())");
+    // Marked as suspect by an earlier release: that is taken back.
+    server
+        .database()
+        .execute(
+            "INSERT INTO lockstep_server.provider_look VALUES ('pi_foreign', NULL, NULL, now(), now())");
+
+    Await.until("it is counted", () -> latest().getLong("foreignCharges") > before);
+    String suspects =
+        "SELECT count(*) FROM lockstep_server.provider_look WHERE object LIKE '%_foreign'";
+    Await.until("it is no suspect", () -> server.database().queryLong(suspects) == 0);
+    String findings =
+        "SELECT count(*) FROM lockstep_server.reconciliation_finding WHERE subject LIKE '%_foreign'";
+    assertThat(server.database().queryLong(findings)).isZero();
+  }
+
+  @Test
+  void aRefundThatFailsLongAfterItWasDoneIsFound() throws Exception {
+    String campaign = server.drop(10, null);
+    String purchase = buy(campaign, "one", 1);
+    server.operator().post("/v1/purchases/" + purchase + "/refund", "r", null).expect(200);
+    double before = found("refundUnknown");
+    String intents =
+        "(SELECT intent FROM lockstep_server.purchase WHERE campaign = " + campaign + ")";
+    server
+        .database()
+        .execute(
+            "UPDATE gateway.intent SET created_at = created_at - interval '20 d' WHERE id IN "
+                + intents);
+    server
+        .database()
+        .execute(
+            "UPDATE gateway.refund SET created_at = created_at - interval '5 d', status = 3"
+                + " WHERE intent IN "
+                + intents);
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep_server.purchase SET created_at = created_at - interval '20 d',"
+                + " changed_at = changed_at - interval '5 d' WHERE campaign = "
+                + campaign);
+
+    assertFound("refundUnknown", "provider", campaign, before);
+  }
+
+  @Test
+  void aPartRefundedThereOfAPurchaseThatIsRefundedHereInTheEndIsNoOtherAmount() throws Exception {
+    String campaign = server.drop(10, null);
+    String purchase = buy(campaign, "one", 2);
+    server.operator().post("/v1/purchases/" + purchase + "/refund", "r", null).expect(200);
+    String own = "(SELECT intent FROM lockstep_server.purchase WHERE campaign = " + campaign + ")";
+    // As two refunds, of 400 here and of 100 in the console.
+    server.database().execute("UPDATE gateway.refund SET amount = 400 WHERE intent IN " + own);
+    server
+        .database()
+        .execute(
+            "INSERT INTO gateway.refund (id, intent, amount, currency, metadata, created_at)"
+                + " SELECT concat(id, 'x'), intent, 100, currency, '{}', created_at"
+                + " FROM gateway.refund WHERE intent IN "
+                + own);
+    String looked = "SELECT count(*) FROM lockstep_server.provider_look WHERE object IN " + own;
+    Await.until("it is looked at", () -> server.database().queryLong(looked) > 0);
+    Await.until("it agrees", () -> server.database().queryLong(looked) == 0);
+
+    assertThat(entries(latest(), "provider", campaign)).isEmpty();
   }
 
   @Test

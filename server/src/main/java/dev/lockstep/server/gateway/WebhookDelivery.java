@@ -158,7 +158,8 @@ final class WebhookDelivery implements AutoCloseable {
       Event event = queue.poll();
       boolean twice = happens(faults.get().webhooks().duplicateRate());
       inFlight++;
-      Future<Boolean> sent = sender.send(event);
+      // One that cannot be sent at all is a failure like any other, and not the end of the loop.
+      Future<Boolean> sent = Future.succeededFuture(event).compose(sender::send);
       (twice ? sent.compose(first -> sender.send(event)) : sent)
           .onComplete(
               result ->

@@ -109,8 +109,9 @@ public final class DatabaseHealth implements AutoCloseable {
   private void look() {
     try {
       read();
-    } catch (RuntimeException e) {
-      log.warn("The database's health could not be read this time: {}", e.getMessage());
+    } catch (RuntimeException | Error e) {
+      // One that throws would be the last.
+      log.warn("The database's health could not be read this time: {}", e.toString());
     }
   }
 

@@ -37,6 +37,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Compares every record of the stock, and of the money, with every other: what changed, each
@@ -49,6 +51,8 @@ import org.jspecify.annotations.Nullable;
  * it is can be read. Thread-safe.
  */
 public final class Invariants implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Invariants.class);
+
   public static final Duration INTERVAL = Duration.ofMinutes(1);
   private static final int MAX_SHOWN = 1_000;
   private static final int MAX_DETAIL = 500;
@@ -117,7 +121,7 @@ public final class Invariants implements AutoCloseable {
         new Audit(
             transactor,
             violation -> {
-              pause(violation);
+              alone(() -> pause(violation));
               oversold.look(violation);
             });
     this.workers = workers;
@@ -215,11 +219,23 @@ public final class Invariants implements AutoCloseable {
   }
 
   private JsonObject keep(AuditReport stock, LedgerReport money) {
-    money.violations().forEach(this::pause);
+    money.violations().forEach(violation -> alone(() -> pause(violation)));
     JsonObject json = json(stock, money).put("complete", true);
     transactor.run(connection -> ReportTable.keep(connection, stock.checkedAt(), json));
     latest = json;
     return json;
+  }
+
+  /**
+   * A campaign that cannot be paused now, because somebody has locked it perhaps, keeps no other
+   * from it, nor the report. What is broken is looked at again by the next check.
+   */
+  private static void alone(Runnable pause) {
+    try {
+      pause.run();
+    } catch (RuntimeException e) {
+      log.error("What is broken could not be paused, and is tried again: {}", e.toString());
+    }
   }
 
   private void pause(Violation violation) {

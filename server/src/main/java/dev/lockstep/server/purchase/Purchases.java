@@ -136,7 +136,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             underWay,
             mismatches,
             store);
-    this.timer = new Timer(transactor, saga, refunds, timings);
+    this.timer = new Timer(transactor, workers, saga, refunds, timings);
     this.webhook =
         new StripeWebhook(vertx, transactor, saga, refunds, mismatches, underWay, webhookSecret);
   }

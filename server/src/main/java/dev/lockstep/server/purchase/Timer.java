@@ -1,15 +1,25 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.server.api.ProblemException;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.LockstepException;
+import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxAction;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,7 +56,9 @@ final class Timer {
             WHERE status IN (0, 1, 5) AND due_at <= now()
             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
       WHERE p.campaign = due.campaign AND p.id = due.id
-      RETURNING %s, now() > p.created_at + ? * interval '1 millisecond'"""
+      RETURNING %s, now() > p.created_at + ? * interval '1 millisecond',
+        EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
+          WHERE s.campaign = p.campaign AND s.id = p.id)"""
           .formatted(PurchaseTable.COLUMNS);
 
   // No further than anybody waits: what has ended is in the index until VACUUM comes.
@@ -63,19 +75,29 @@ final class Timer {
          WHERE received_at < now() - interval '30 days' LIMIT 1000)""";
 
   private final Transactor transactor;
+  private final Workers workers;
   private final Saga saga;
   private final Refunds refunds;
   private final Timings timings;
   private final AtomicInteger inFlight = new AtomicInteger();
 
-  Timer(Transactor transactor, Saga saga, Refunds refunds, Timings timings) {
+  Timer(Transactor transactor, Workers workers, Saga saga, Refunds refunds, Timings timings) {
     this.transactor = transactor;
+    this.workers = workers;
     this.saga = saga;
     this.refunds = refunds;
     this.timings = timings;
   }
 
-  private record Due(Purchase purchase, boolean keyForgotten) {}
+  /** What was taken: a purchase, or a row that is none. */
+  private sealed interface Taken {}
+
+  /**
+   * @param setAside it was, at an earlier look
+   */
+  private record Due(Purchase purchase, boolean keyForgotten, boolean setAside) implements Taken {}
+
+  private record Unreadable(PurchaseId id, String why) implements Taken {}
 
   /**
    * Takes what is due and goes on with it; that ends by itself, or is due again later. Blocks while
@@ -84,10 +106,14 @@ final class Timer {
    * @return when to look again: when the next is due, and in time for one that was begun just now
    */
   Duration look() {
-    List<Due> taken;
+    List<Taken> taken;
     do {
       taken = inFlight.get() < MAX_IN_FLIGHT ? takeDue() : List.of();
-      taken.forEach(this::resume);
+      for (Taken one : taken) {
+        if (one instanceof Due due) {
+          resume(due);
+        }
+      }
     } while (taken.size() == BATCH && !Thread.currentThread().isInterrupted());
     return transactor.call(this::untilNextDue);
   }
@@ -107,36 +133,72 @@ final class Timer {
     return Duration.ofMillis(Math.max(shortest, wait));
   }
 
-  private List<Due> takeDue() {
+  /** A row that cannot be read is set aside, and the others are taken all the same. */
+  private List<Taken> takeDue() {
     return transactor.call(
         transactor.defaults().withLabel("purchase timer"),
         connection -> {
           long backOffMs = timings.lookAfter().toMillis();
           RoundTrip trip = new RoundTrip(connection);
-          Rows<Due> due =
+          Rows<Taken> due =
               trip.query(
-                  TAKE_DUE,
-                  row -> new Due(PurchaseTable.read(row), row.getBoolean(19)),
-                  backOffMs,
-                  backOffMs,
-                  BATCH,
-                  KEY_REMEMBERED.toMillis());
+                  TAKE_DUE, Timer::taken, backOffMs, backOffMs, BATCH, KEY_REMEMBERED.toMillis());
           trip.send();
+          for (Taken one : due.list()) {
+            if (one instanceof Unreadable unreadable) {
+              SetAside.note(connection, unreadable.id(), "cannot be read: " + unreadable.why());
+            }
+          }
           return due.list();
         });
+  }
+
+  private static Taken taken(ResultSet row) throws SQLException {
+    try {
+      return new Due(PurchaseTable.read(row), row.getBoolean(19), row.getBoolean(20));
+    } catch (RuntimeException e) {
+      return new Unreadable(
+          new PurchaseId(row.getLong(1), row.getObject(2, UUID.class)), e.toString());
+    }
   }
 
   private void resume(Due due) {
     inFlight.incrementAndGet();
     var unused =
-        step(due)
+        CompletableFuture.completedStage(due)
+            .thenCompose(this::step)
             .whenComplete(
                 (purchase, thrown) -> {
                   inFlight.decrementAndGet();
-                  if (thrown != null) {
-                    log.warn("Purchase {} is left for later: {}", due.purchase().id(), thrown);
-                  }
+                  note(due, thrown);
                 });
+  }
+
+  /** What may pass by itself is left for later; anything else is for people to see, too. */
+  private void note(Due due, @Nullable Throwable thrown) {
+    PurchaseId id = due.purchase().id();
+    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
+    boolean passes =
+        cause instanceof ProblemException
+            || (cause instanceof LockstepException && !(cause instanceof PermanentFault));
+    if (passes) {
+      log.warn("Purchase {} is left for later: {}", id, String.valueOf(cause));
+    } else if (cause != null) {
+      write(connection -> SetAside.note(connection, id, "its step fails: " + cause));
+    } else if (due.setAside()) {
+      write(connection -> SetAside.forget(connection, id));
+    }
+  }
+
+  private void write(TxAction action) {
+    var unused =
+        workers
+            .run(
+                () -> {
+                  transactor.run(action);
+                  return true;
+                })
+            .onFailure(e -> log.warn("What is set aside was not noted: {}", e.toString()));
   }
 
   private CompletionStage<Purchase> step(Due due) {
@@ -162,10 +224,14 @@ final class Timer {
     return known ? saga.lookUp(purchase) : saga.pay(purchase);
   }
 
-  /** Of a month ago: their signatures have long been too old to be sent again. */
+  /**
+   * Of a month ago: their signatures have long been too old to be sent again. Also what was set
+   * aside and has ended.
+   */
   void forgetEvents() {
     transactor.run(
         connection -> {
+          SetAside.forgetEnded(connection);
           RoundTrip trip = new RoundTrip(connection);
           trip.update(FORGET_EVENTS);
           trip.send();

@@ -6,6 +6,7 @@ import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
+import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
@@ -54,7 +55,9 @@ final class Comparison {
       WITH p AS MATERIALIZED (
         SELECT %1$s FROM lockstep_server.purchase p
         WHERE p.status IN (0, 1, 5)
-          AND (p.paid_at IS NOT NULL OR p.deadline <= now() - ? * interval '1 millisecond')
+          AND (p.paid_at IS NOT NULL OR p.deadline <= now() - ? * interval '1 millisecond'
+            OR EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
+              WHERE s.campaign = p.campaign AND s.id = p.id))
         ORDER BY p.due_at LIMIT ?)
       SELECT p.*, %2$s"""
           .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
@@ -100,6 +103,20 @@ final class Comparison {
   record Place(OffsetDateTime at, long campaign, UUID id) {
     static final Place START =
         new Place(OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC), 0, new UUID(0, 0));
+
+    static Place of(JsonObject json) {
+      return new Place(
+          OffsetDateTime.parse(json.getString("at")),
+          json.getLong("campaign"),
+          UUID.fromString(json.getString("id")));
+    }
+
+    JsonObject json() {
+      return new JsonObject()
+          .put("at", at.toString())
+          .put("campaign", campaign)
+          .put("id", id.toString());
+    }
   }
 
   /**
@@ -210,7 +227,7 @@ final class Comparison {
           "Reconciliation: purchase {} cannot be judged: {}",
           Finding.id(one.campaign(), one.id()),
           e.toString());
-      return List.of();
+      return List.of(Finding.of(Kind.SET_ASIDE, one, one.changedAt(), "cannot be compared: " + e));
     }
   }
 

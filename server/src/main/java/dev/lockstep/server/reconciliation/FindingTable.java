@@ -187,6 +187,14 @@ final class FindingTable {
     trip.send();
   }
 
+  /** What was found of it before, of any other kind. */
+  static void forgetOthersOfProvider(Connection connection, String subject, Kind but)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(FORGET_SUBJECT, kinds(kind -> kind.ofProvider() && kind != but), subject);
+    trip.send();
+  }
+
   /** What campaigns are still to be paused for, the first of each. */
   static List<Finding> unacted(Connection connection) throws SQLException {
     return read(connection, UNACTED);

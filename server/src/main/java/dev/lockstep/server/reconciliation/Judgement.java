@@ -44,6 +44,14 @@ final class Judgement {
     } else {
       paid(facts, facts.paidAt(), campaign, found);
     }
+    boolean waits =
+        facts.status() == PurchaseFacts.PENDING
+            || facts.status() == PurchaseFacts.REQUIRES_ACTION
+            || facts.status() == PurchaseFacts.REFUNDING;
+    String setAside = facts.setAside();
+    if (waits && setAside != null) {
+      add(found, Kind.SET_ASIDE, facts, facts.changedAt(), setAside);
+    }
     booked(facts, found);
     return found;
   }
@@ -65,6 +73,9 @@ final class Judgement {
           add(found, Kind.PAID_NOT_SOLD, facts, paidAt, "completed, and its hold is not sold");
         } else {
           campaign.ifPresent(of -> valued(facts, of, paidAt, found));
+          if (facts.shared()) {
+            add(found, Kind.SHARED_HOLD, facts, paidAt, "another purchase has the same hold");
+          }
         }
       }
       case PurchaseFacts.FAILED, PurchaseFacts.EXPIRED ->

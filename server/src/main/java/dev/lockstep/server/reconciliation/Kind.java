@@ -13,6 +13,8 @@ enum Kind {
   PAID_AND_ENDED("paidAndEnded", Group.MONEY_WITHOUT_GOODS, false),
   /** What was sold is worth less than what was paid. */
   LESS_THAN_PAID("lessThanPaid", Group.MONEY_WITHOUT_GOODS, false),
+  /** Completed on the same hold as another purchase: one of them has no goods of its own. */
+  SHARED_HOLD("sharedHold", Group.MONEY_WITHOUT_GOODS, false),
   /** To be refunded, and not done for too long. */
   REFUND_NOT_DONE("refundNotDone", Group.MONEY_WITHOUT_GOODS, false),
 
@@ -29,15 +31,22 @@ enum Kind {
 
   /** Past its time, and the provider has not said how it ended. */
   UNSETTLED("unsettled", Group.UNSETTLED, false),
+  /** The timer or this comparison cannot go on with it: its row, or its step, is broken. */
+  SET_ASIDE("setAside", Group.UNSETTLED, false),
 
   /** The campaign's book says something else than the purchase. */
   BOOKS_DIFFER("booksDiffer", Group.BOOKS, false),
 
-  /** Charged at the provider, and no purchase here was paid by it. */
+  /** Charged at the provider in our name, and no purchase here was paid by it. */
   CHARGED_UNKNOWN("chargedUnknown", Group.PROVIDER, false),
-  /** Refunded at the provider, and not here. */
+  /**
+   * Refunded at the provider, and not here. It does not pause: a person did it on purpose and
+   * nothing more leaves by it; to stop a sale is not for whoever may refund one purchase.
+   */
   REFUNDED_THERE("refundedThere", Group.PROVIDER, false),
-  /** Refunded here; the provider has given nothing back. */
+  /** A part was refunded at the provider, and not here. */
+  PARTLY_REFUNDED_THERE("partlyRefundedThere", Group.PROVIDER, false),
+  /** Refunded here; the provider has given nothing back, or not all: the refund failed there. */
   REFUND_UNKNOWN("refundUnknown", Group.PROVIDER, false),
   /** The provider received, or gave back, another amount or currency. */
   AMOUNT_DIFFERS("amountDiffers", Group.PROVIDER, false),

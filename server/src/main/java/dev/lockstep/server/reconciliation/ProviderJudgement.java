@@ -58,37 +58,71 @@ final class ProviderJudgement {
     return Optional.empty();
   }
 
-  static Optional<Finding> of(GivenBack refund, @Nullable Paid purchase) {
-    if (refund.standing() == Standing.ENDED || (purchase != null && purchase.isOpen())) {
-      return Optional.empty();
+  /** Whether the payment of a refund should be looked at, with all its refunds. */
+  static boolean isSuspect(GivenBack refund, Paid purchase) {
+    boolean ended = refund.standing() == Standing.ENDED;
+    return switch (purchase.status()) {
+      case PurchaseFacts.COMPLETED -> !ended;
+      case PurchaseFacts.REFUNDING -> !ended && refund.amount() != purchase.amount();
+      case PurchaseFacts.REFUNDED -> ended || refund.amount() != purchase.amount();
+      default -> false;
+    };
+  }
+
+  /**
+   * What the refunds of a payment come to, against its purchase.
+   *
+   * @param givenBack all that has gone back or is on its way, in the payment's currency
+   */
+  static Optional<Finding> ofRefunds(Charge charge, Paid purchase, long givenBack) {
+    long amount = purchase.amount();
+    if (givenBack > amount) {
+      return ofRefunds(
+          Kind.AMOUNT_DIFFERS, charge, purchase, givenBack, "the provider gave back %d of %d");
     }
-    if (purchase == null || purchase.status() == PurchaseFacts.COMPLETED) {
-      return found(
-          Kind.REFUNDED_THERE,
-          refund.id(),
-          refund.payment().orElse(null),
-          purchase,
-          refund.createdAt(),
-          "refunded at the provider, and not here",
-          refund.amount(),
-          refund.currency());
-    }
-    boolean refundedHere =
-        purchase.status() == PurchaseFacts.REFUNDING || purchase.status() == PurchaseFacts.REFUNDED;
-    if (refundedHere
-        && (refund.amount() != purchase.amount()
-            || !refund.currency().equals(purchase.currency()))) {
-      return found(
-          Kind.AMOUNT_DIFFERS,
-          refund.id(),
-          refund.payment().orElse(null),
-          purchase,
-          refund.createdAt(),
-          "the provider gave back %d %s, here it is %d %s"
-              .formatted(
-                  refund.amount(), refund.currency(), purchase.amount(), purchase.currency()));
-    }
-    return Optional.empty();
+    boolean part = givenBack > 0 && givenBack < amount;
+    return switch (purchase.status()) {
+      case PurchaseFacts.COMPLETED ->
+          givenBack == amount
+              ? ofRefunds(
+                  Kind.REFUNDED_THERE,
+                  charge,
+                  purchase,
+                  givenBack,
+                  "refunded at the provider and not here: %d of %d; the goods are still sold")
+              : partly(charge, purchase, givenBack, part);
+      case PurchaseFacts.REFUNDING -> partly(charge, purchase, givenBack, part);
+      case PurchaseFacts.REFUNDED ->
+          givenBack < amount
+              ? Optional.of(notGivenBack(purchase, givenBack))
+              : Optional.<Finding>empty();
+      default -> Optional.<Finding>empty();
+    };
+  }
+
+  private static Optional<Finding> partly(
+      Charge charge, Paid purchase, long givenBack, boolean part) {
+    return part
+        ? ofRefunds(
+            Kind.PARTLY_REFUNDED_THERE,
+            charge,
+            purchase,
+            givenBack,
+            "refunded at the provider in part: %d of %d")
+        : Optional.empty();
+  }
+
+  private static Optional<Finding> ofRefunds(
+      Kind kind, Charge charge, Paid purchase, long givenBack, String detail) {
+    return found(
+        kind,
+        charge.id(),
+        charge.id(),
+        purchase,
+        charge.createdAt(),
+        detail.formatted(givenBack, purchase.amount()),
+        givenBack,
+        charge.currency());
   }
 
   /** Of a purchase whose payment the provider does not know. */

@@ -6,20 +6,17 @@ import dev.lockstep.server.payment.PaymentHistory.Charge;
 import dev.lockstep.server.payment.PaymentHistory.GivenBack;
 import dev.lockstep.server.payment.PaymentHistory.Listed;
 import dev.lockstep.server.payment.PaymentHistory.ProviderSilent;
-import dev.lockstep.server.reconciliation.Comparison.Place;
 import dev.lockstep.server.reconciliation.ProviderTable.DueLook;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +38,7 @@ final class ProviderLook {
   private static final Logger log = LoggerFactory.getLogger(ProviderLook.class);
 
   private static final Duration WINDOW = Duration.ofHours(1);
-  private static final Duration HISTORY = Duration.ofDays(1);
+  static final Duration HISTORY = Duration.ofDays(1);
 
   /** How far back the first look goes: what is older was before there was a reconciliation. */
   private static final Duration FIRST = Duration.ofHours(1);
@@ -49,7 +46,6 @@ final class ProviderLook {
   private static final Duration SHORTEST_REST = Duration.ofMillis(20);
   private static final int MAX_PAGES_AGAIN = 20;
   private static final int MAX_DUE = 100;
-  private static final int SAMPLE = 50;
   private static final String METADATA = "purchase";
 
   private final Transactor transactor;
@@ -58,6 +54,7 @@ final class ProviderLook {
   private final Look look;
   private final DutyState duty;
   private final Duration patience;
+  private final ProviderSample sample;
   private String complained = "";
 
   /**
@@ -72,11 +69,22 @@ final class ProviderLook {
     this.look = look;
     this.duty = duty;
     this.patience = patience;
+    this.sample = new ProviderSample(transactor, options, history, patience);
   }
 
   /** One of the two lists. */
   private record Kept<T>(
-      String name, Asked<T> list, Function<T, String> id, Compared<T> comparison) {}
+      String name,
+      Asked<T> list,
+      Function<T, String> id,
+      Function<T, Map<String, String>> metadata,
+      Compared<T> comparison) {
+
+    /** How many were not made in our name: the account is used for something else, too. */
+    long foreign(List<T> items) {
+      return items.stream().filter(one -> nameOf(metadata.apply(one)).isEmpty()).count();
+    }
+  }
 
   @FunctionalInterface
   private interface Asked<T> {
@@ -101,9 +109,10 @@ final class ProviderLook {
     }
     JsonObject state = taken.get();
     Kept<Charge> charges =
-        new Kept<>("charges", history::charges, Charge::id, this::compareCharges);
+        new Kept<>("charges", history::charges, Charge::id, Charge::metadata, this::compareCharges);
     Kept<GivenBack> refunds =
-        new Kept<>("refunds", history::refunds, GivenBack::id, this::compareRefunds);
+        new Kept<>(
+            "refunds", history::refunds, GivenBack::id, GivenBack::metadata, this::compareRefunds);
     boolean more = false;
     try {
       Instant settled = transactor.call(options, ProviderTable::now).minus(patience);
@@ -113,7 +122,7 @@ final class ProviderLook {
       due();
       again(charges, state, settled);
       again(refunds, state, settled);
-      sample(state, settled);
+      sample.go(state, settled);
       look.act(() -> {});
       complained = "";
       state.remove("error");
@@ -154,6 +163,7 @@ final class ProviderLook {
                   Instant.ofEpochSecond(before),
                   place.getString("after"));
       kept.comparison().compare(page.items());
+      place.put("foreign", place.getLong("foreign", 0L) + kept.foreign(page.items()));
       if (page.more() && !page.items().isEmpty()) {
         place.put("before", before);
         place.put("after", kept.id().apply(page.items().get(page.items().size() - 1)));
@@ -194,36 +204,75 @@ final class ProviderLook {
   }
 
   private void compareCharges(List<Charge> charges) {
-    List<String> names =
-        charges.stream().map(one -> one.metadata().getOrDefault(METADATA, "")).toList();
-    transactor.run(
-        options,
-        connection -> {
-          Map<String, Paid> purchases = ProviderTable.find(connection, names);
-          for (Charge charge : charges) {
-            String name = charge.metadata().get(METADATA);
-            if (ProviderJudgement.of(charge, purchases.get(String.valueOf(name))).isPresent()) {
-              ProviderTable.suspect(connection, charge.id(), null, name, patience);
-            }
-          }
-        });
+    compare(
+        charges,
+        Charge::metadata,
+        (charge, purchase) ->
+            ProviderJudgement.of(charge, purchase).isPresent()
+                ? Optional.of(charge.id())
+                : Optional.empty());
   }
 
   private void compareRefunds(List<GivenBack> refunds) {
-    List<String> names =
-        refunds.stream().map(one -> one.metadata().getOrDefault(METADATA, "")).toList();
+    compare(
+        refunds,
+        GivenBack::metadata,
+        (refund, purchase) ->
+            purchase != null && ProviderJudgement.isSuspect(refund, purchase)
+                ? refund.payment()
+                : Optional.empty());
+  }
+
+  /** The payment that has to be looked at; empty: it agrees. */
+  @FunctionalInterface
+  private interface Suspicion<T> {
+    Optional<String> of(T item, @Nullable Paid purchase);
+  }
+
+  /** Each alone: one that cannot be compared keeps no other from it. */
+  private <T> void compare(
+      List<T> items, Function<T, Map<String, String>> metadata, Suspicion<T> suspicion) {
+    List<String> names = items.stream().map(one -> nameOf(metadata.apply(one))).toList();
+    Map<String, Paid> purchases =
+        transactor.call(options, connection -> ProviderTable.find(connection, names));
+    for (int i = 0; i < items.size(); i++) {
+      T item = items.get(i);
+      String name = names.get(i);
+      if (!name.isEmpty()) {
+        alone(
+            item,
+            () ->
+                suspicion
+                    .of(item, purchases.get(name))
+                    .ifPresent(payment -> suspect(payment, name)));
+      }
+    }
+  }
+
+  /** Empty: it was not made in our name. */
+  private static String nameOf(Map<String, String> metadata) {
+    // A zero byte is no text to the database.
+    return metadata.getOrDefault(METADATA, "").replace("\0", "");
+  }
+
+  private void suspect(String payment, String purchase) {
     transactor.run(
         options,
-        connection -> {
-          Map<String, Paid> purchases = ProviderTable.find(connection, names);
-          for (GivenBack refund : refunds) {
-            String name = refund.metadata().get(METADATA);
-            if (ProviderJudgement.of(refund, purchases.get(String.valueOf(name))).isPresent()) {
-              ProviderTable.suspect(
-                  connection, refund.id(), refund.payment().orElse(""), name, patience);
-            }
-          }
-        });
+        connection -> ProviderTable.suspect(connection, payment, null, purchase, patience));
+  }
+
+  /** Keeps a fault of one thing on the provider's lists from the others. */
+  static void alone(Object what, Runnable work) {
+    try {
+      work.run();
+    } catch (ProviderSilent | TransientFault e) {
+      throw e;
+    } catch (RuntimeException e) {
+      if (stopped()) {
+        throw e;
+      }
+      log.error("The payment provider's {} cannot be compared: {}", what, e.toString());
+    }
   }
 
   /** What did not agree: asked for once more, both sides; then it agrees, or is a finding. */
@@ -236,14 +285,33 @@ final class ProviderLook {
         return;
       }
       long began = System.nanoTime();
-      Optional<Finding> finding = one.payment() == null ? ofCharge(one) : ofRefund(one);
-      if (finding.isPresent()) {
-        look.keep(List.of(finding.get()));
-      } else {
-        transactor.run(options, connection -> ProviderTable.agrees(connection, one.object()));
-      }
+      alone(one, () -> due(one));
       rest(began);
     }
+  }
+
+  private void due(DueLook one) {
+    String payment = one.payment();
+    String purchase = one.purchase();
+    if (payment != null && !payment.isEmpty() && purchase != null) {
+      // Of an earlier release: a refund. Its payment tells of all its refunds.
+      suspect(payment, purchase);
+    }
+    Optional<Finding> finding =
+        payment == null && purchase != null ? ofCharge(one) : Optional.empty();
+    if (finding.isPresent()) {
+      look.keep(List.of(finding.get()));
+    }
+    // Another kind than before, perhaps: what was found of it is replaced.
+    transactor.run(
+        options,
+        connection -> {
+          if (finding.isEmpty()) {
+            ProviderTable.agrees(connection, one.object());
+          } else {
+            FindingTable.forgetOthersOfProvider(connection, one.object(), finding.get().kind());
+          }
+        });
   }
 
   private Optional<Finding> ofCharge(DueLook due) {
@@ -261,19 +329,9 @@ final class ProviderLook {
           ? Optional.empty()
           : finding;
     }
-    if (finding.isEmpty() && purchase != null && purchase.status() == PurchaseFacts.REFUNDED) {
-      long givenBack = history.givenBackOf(due.object());
-      return givenBack < purchase.amount()
-          ? Optional.of(ProviderJudgement.notGivenBack(purchase, givenBack))
-          : Optional.empty();
-    }
-    return finding;
-  }
-
-  private Optional<Finding> ofRefund(DueLook due) {
-    return history
-        .refund(due.object())
-        .flatMap(refund -> ProviderJudgement.of(refund, purchase(due.purchase())));
+    return finding.isPresent() || purchase == null || !purchase.isSold()
+        ? finding
+        : ProviderJudgement.ofRefunds(charge.get(), purchase, history.givenBackOf(due.object()));
   }
 
   private @Nullable Paid purchase(@Nullable String name) {
@@ -284,64 +342,11 @@ final class ProviderLook {
             .get(name);
   }
 
-  /** The other way round: whether the provider knows what is paid here, and gave back what went. */
-  private void sample(JsonObject state, Instant settled) {
-    JsonObject at = state.getJsonObject("sample", new JsonObject());
-    Place oldest = new Place(settled.minus(HISTORY).atOffset(ZoneOffset.UTC), 0, new UUID(0, 0));
-    Place after =
-        at.containsKey("at")
-            ? new Place(
-                OffsetDateTime.parse(at.getString("at")),
-                at.getLong("campaign"),
-                UUID.fromString(at.getString("id")))
-            : oldest;
-    Place from = after.at().isBefore(oldest.at()) ? oldest : after;
-    List<Paid> purchases =
-        transactor.call(
-            options, connection -> ProviderTable.next(connection, from, patience, SAMPLE));
-    for (Paid one : purchases) {
-      if (stopped()) {
-        return;
-      }
-      if (one.isSold()) {
-        long began = System.nanoTime();
-        sample(one);
-        rest(began);
-      }
-      Place place = one.place();
-      at =
-          new JsonObject()
-              .put("at", place.at().toString())
-              .put("campaign", place.campaign())
-              .put("id", place.id().toString());
-    }
-    state.put("sample", purchases.size() < SAMPLE ? new JsonObject() : at);
-  }
-
-  private void sample(Paid purchase) {
-    String payment = purchase.intent();
-    if (payment == null) {
-      return;
-    }
-    Optional<Charge> charge = history.charge(payment);
-    boolean wrong =
-        charge.isEmpty()
-            || ProviderJudgement.of(charge.get(), purchase).isPresent()
-            || (purchase.status() == PurchaseFacts.REFUNDED
-                && history.givenBackOf(payment) < purchase.amount());
-    if (wrong) {
-      transactor.run(
-          options,
-          connection ->
-              ProviderTable.suspect(connection, payment, null, purchase.name(), patience));
-    }
-  }
-
-  private static boolean stopped() {
+  static boolean stopped() {
     return Thread.currentThread().isInterrupted();
   }
 
-  private void rest(long beganNanos) {
-    LockSupport.parkNanos(this, Math.max(SHORTEST_REST.toNanos(), System.nanoTime() - beganNanos));
+  static void rest(long beganNanos) {
+    LockSupport.parkNanos(Math.max(SHORTEST_REST.toNanos(), System.nanoTime() - beganNanos));
   }
 }

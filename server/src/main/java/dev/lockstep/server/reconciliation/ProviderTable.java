@@ -53,6 +53,15 @@ final class ProviderTable {
           + " AND created_at < now() - ? * interval '1 millisecond'"
           + " ORDER BY created_at, campaign, id LIMIT ?";
 
+  // By the time of the refund: a bank may send it back long after, whatever the purchase's age.
+  private static final String NEXT_REFUNDED =
+      "SELECT "
+          + COLUMNS
+          + ", changed_at FROM lockstep_server.purchase"
+          + " WHERE status = 6 AND (changed_at, campaign, id) > (?, ?, ?)"
+          + " AND changed_at < now() - ? * interval '1 millisecond'"
+          + " ORDER BY changed_at, campaign, id LIMIT ?";
+
   private ProviderTable() {}
 
   /** A purchase as far as its provider knows of it. */
@@ -149,13 +158,39 @@ final class ProviderTable {
     return found;
   }
 
-  static List<Paid> next(Connection connection, Place after, Duration patience, int limit)
+  static List<Placed> next(Connection connection, Place after, Duration patience, int limit)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Paid> rows =
+    Rows<Placed> rows =
         trip.query(
             NEXT_PAID,
-            ProviderTable::paid,
+            row -> {
+              Paid purchase = paid(row);
+              return new Placed(purchase, purchase.place());
+            },
+            after.at(),
+            after.campaign(),
+            after.id(),
+            patience.toMillis(),
+            limit);
+    trip.send();
+    return rows.list();
+  }
+
+  /** A purchase, and its place in the order in which they are gone through. */
+  record Placed(Paid purchase, Place place) {}
+
+  static List<Placed> nextRefunded(Connection connection, Place after, Duration patience, int limit)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Placed> rows =
+        trip.query(
+            NEXT_REFUNDED,
+            row -> {
+              Paid purchase = paid(row);
+              OffsetDateTime at = row.getObject(11, OffsetDateTime.class);
+              return new Placed(purchase, new Place(at, purchase.campaign(), purchase.id()));
+            },
             after.at(),
             after.campaign(),
             after.id(),

@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param now when that was
  * @param goods empty: there is no such hold
+ * @param shared whether another paid purchase is completed on the same hold
+ * @param setAside why the timer cannot go on with it; null: it can
  * @param drawn whether a draw rests on what its campaign has sold
  */
 record PurchaseFacts(
@@ -34,6 +36,8 @@ record PurchaseFacts(
     Instant deadline,
     Instant now,
     boolean drawn,
+    boolean shared,
+    @Nullable String setAside,
     Optional<Goods> goods,
     Book book) {
   static final int PENDING = 0;
@@ -54,7 +58,15 @@ record PurchaseFacts(
       """
         now(), EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign),
         h.state, h.pools, h.quantities, h.unit_pools, h.units,
-        t.posted, t.state = 1 AND t.source = 1 AND t.target = 2, b.created_at
+        t.posted, t.state = 1 AND t.source = 1 AND t.target = 2, b.created_at,
+        EXISTS (SELECT 1 FROM lockstep_server.purchase o
+          WHERE o.campaign = p.campaign AND o.hold = p.hold AND o.hold <> o.id AND o.id <> p.id
+            AND o.status IN (2, 5) AND o.paid_at IS NOT NULL)
+        OR p.hold <> p.id AND EXISTS (SELECT 1 FROM lockstep_server.purchase o
+          WHERE o.campaign = p.campaign AND o.id = p.hold AND o.hold = p.hold
+            AND o.status IN (2, 5) AND o.paid_at IS NOT NULL),
+        (SELECT s.reason FROM lockstep_server.purchase_set_aside s
+          WHERE s.campaign = p.campaign AND s.id = p.id)
       FROM p
       LEFT JOIN lockstep.hold h ON h.scope = p.campaign AND h.hold = p.hold
       LEFT JOIN lockstep.transfer t ON t.book = p.campaign AND t.transfer = p.id
@@ -107,6 +119,8 @@ record PurchaseFacts(
         row.getObject(13, OffsetDateTime.class).toInstant(),
         row.getObject(14, OffsetDateTime.class).toInstant(),
         row.getBoolean(15),
+        row.getBoolean(24),
+        row.getString(25),
         goods,
         book);
   }

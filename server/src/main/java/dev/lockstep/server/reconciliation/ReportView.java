@@ -47,7 +47,8 @@ final class ReportView {
                   .required("lastAt", Shape.nullable(Shape.time()))
                   .required("lastPurchases", Shape.integer(0, ANY))
                   .required("lastHolds", Shape.integer(0, ANY)))
-          .required("providerComparedUntil", Shape.nullable(Shape.time()));
+          .required("providerComparedUntil", Shape.nullable(Shape.time()))
+          .required("foreignCharges", Shape.integer(0, ANY));
 
   private ReportView() {}
 
@@ -88,7 +89,10 @@ final class ReportView {
     return report
         .put("kinds", kinds)
         .put("sweep", shown)
-        .put("providerComparedUntil", provider.getString("until"));
+        .put("providerComparedUntil", provider.getString("until"))
+        .put(
+            "foreignCharges",
+            provider.getJsonObject("charges", new JsonObject()).getLong("foreign", 0L));
   }
 
   private static JsonObject json(Finding finding) {

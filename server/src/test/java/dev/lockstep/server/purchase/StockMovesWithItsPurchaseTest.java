@@ -147,6 +147,59 @@ class StockMovesWithItsPurchaseTest {
         .isEqualTo(1);
   }
 
+  @Test
+  void aStepThatKnowsOnlyTheFirstHoldDoesNotTakeTheReplacementAway() throws Exception {
+    Purchase stale = held();
+    write(stale, Status.PENDING, true);
+    HoldId replacement = HoldId.next();
+    database.execute(
+        "UPDATE lockstep_server.purchase SET hold = '%s' WHERE id = '%s'"
+            .formatted(replacement, stale.hold()));
+    holds.submit(new Release(SALE, stale.hold(), Saga.ACTOR)).toCompletableFuture().get();
+
+    take(confirm(stale), complete(stale));
+
+    assertThat(
+            database.query(
+                "SELECT hold::text FROM lockstep_server.purchase WHERE id = '%s'"
+                    .formatted(stale.hold()),
+                row -> row.getString(1)))
+        .containsExactly(replacement.toString());
+  }
+
+  @Test
+  void thePaymentOfAPurchaseIsLearnedOnceAndOnlyWhileItIsOpen() throws Exception {
+    Purchase known = held();
+    write(known, Status.PENDING, false);
+    Purchase ended = held();
+    write(ended, Status.EXPIRED, false);
+    database.execute(
+        "UPDATE lockstep_server.purchase SET intent = NULL WHERE id = '%s'"
+            .formatted(ended.hold()));
+    Purchase open = held();
+    write(open, Status.REQUIRES_ACTION, false);
+    database.execute(
+        "UPDATE lockstep_server.purchase SET intent = NULL WHERE id = '%s'".formatted(open.hold()));
+
+    for (Purchase purchase : List.of(known, ended, open)) {
+      new Transactor(database.dataSource())
+          .run(connection -> PurchaseTable.know(connection, purchase, new IntentId("pi_other")));
+    }
+
+    assertThat(intentOf(known)).as("it has its own").isEqualTo("pi_1");
+    assertThat(intentOf(ended)).as("it has ended without money").isEqualTo("none");
+    assertThat(intentOf(open)).isEqualTo("pi_other");
+  }
+
+  private static String intentOf(Purchase purchase) {
+    return database
+        .query(
+            "SELECT coalesce(intent, 'none') FROM lockstep_server.purchase WHERE id = '%s'"
+                .formatted(purchase.hold()),
+            row -> row.getString(1))
+        .get(0);
+  }
+
   private static Confirm confirm(Purchase purchase) {
     return new Confirm(SALE, purchase.hold(), Saga.ACTOR);
   }

@@ -1,0 +1,131 @@
+package dev.lockstep.server.reconciliation;
+
+import dev.lockstep.server.payment.PaymentHistory;
+import dev.lockstep.server.payment.PaymentHistory.Charge;
+import dev.lockstep.server.reconciliation.Comparison.Place;
+import dev.lockstep.server.reconciliation.ProviderTable.Paid;
+import dev.lockstep.server.reconciliation.ProviderTable.Placed;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import io.vertx.core.json.JsonObject;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Compares purchases with the provider the other way round: those of the last day, whether their
+ * payment is there; those refunded in the last weeks, whether the money has gone back and stayed
+ * away. A few of each in one look, over and over. What does not agree becomes a suspect.
+ */
+final class ProviderSample {
+  private static final int SAMPLE = 50;
+
+  /** A bank may send a refund back for about a month. */
+  private static final Duration REFUNDS_WATCHED = Duration.ofDays(35);
+
+  private final Transactor transactor;
+  private final TxOptions options;
+  private final PaymentHistory history;
+  private final Duration patience;
+
+  ProviderSample(
+      Transactor transactor, TxOptions options, PaymentHistory history, Duration patience) {
+    this.transactor = transactor;
+    this.options = options;
+    this.history = history;
+    this.patience = patience;
+  }
+
+  /**
+   * Goes on by a few.
+   *
+   * @param state where it is, and is then
+   */
+  void go(JsonObject state, Instant settled) {
+    sample(state, settled);
+    sampleRefunded(state, settled);
+  }
+
+  private void suspect(String payment, String purchase) {
+    transactor.run(
+        options,
+        connection -> ProviderTable.suspect(connection, payment, null, purchase, patience));
+  }
+
+  /** A few purchases at a time, from some age on, and then from there again. */
+  private interface Pass {
+    List<Placed> next(Place after);
+
+    void look(Paid purchase);
+  }
+
+  /** Whether the provider knows what is paid here. */
+  private void sample(JsonObject state, Instant settled) {
+    pass(
+        "sample",
+        state,
+        settled.minus(ProviderLook.HISTORY),
+        new Pass() {
+          @Override
+          public List<Placed> next(Place after) {
+            return transactor.call(
+                options, connection -> ProviderTable.next(connection, after, patience, SAMPLE));
+          }
+
+          @Override
+          public void look(Paid purchase) {
+            String payment = purchase.intent();
+            if (payment != null && purchase.isSold()) {
+              Optional<Charge> charge = history.charge(payment);
+              if (charge.isEmpty() || ProviderJudgement.of(charge.get(), purchase).isPresent()) {
+                suspect(payment, purchase.name());
+              }
+            }
+          }
+        });
+  }
+
+  /** Whether it gave back what went, and did not get it back from the bank since. */
+  private void sampleRefunded(JsonObject state, Instant settled) {
+    pass(
+        "refunded",
+        state,
+        settled.minus(REFUNDS_WATCHED),
+        new Pass() {
+          @Override
+          public List<Placed> next(Place after) {
+            return transactor.call(
+                options,
+                connection -> ProviderTable.nextRefunded(connection, after, patience, SAMPLE));
+          }
+
+          @Override
+          public void look(Paid purchase) {
+            String payment = purchase.intent();
+            if (payment != null && history.givenBackOf(payment) < purchase.amount()) {
+              suspect(payment, purchase.name());
+            }
+          }
+        });
+  }
+
+  private void pass(String name, JsonObject state, Instant since, Pass pass) {
+    JsonObject at = state.getJsonObject(name, new JsonObject());
+    Place oldest = new Place(since.atOffset(ZoneOffset.UTC), 0, new UUID(0, 0));
+    Place after = at.containsKey("at") ? Place.of(at) : oldest;
+    List<Placed> some = pass.next(after.at().isBefore(oldest.at()) ? oldest : after);
+    for (Placed one : some) {
+      if (ProviderLook.stopped()) {
+        return;
+      }
+      long began = System.nanoTime();
+      ProviderLook.alone(one.purchase().name(), () -> pass.look(one.purchase()));
+      ProviderLook.rest(began);
+      at = one.place().json();
+    }
+    state.put(name, some.size() < SAMPLE ? new JsonObject() : at);
+  }
+}
