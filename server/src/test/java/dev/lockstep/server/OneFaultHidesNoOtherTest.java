@@ -119,6 +119,110 @@ class OneFaultHidesNoOtherTest {
     assertThat(again.getString("id")).isEqualTo(purchase.getString("id"));
   }
 
+  @Test
+  void aPurchaseThatCannotBeReadIsSetAsideAndTheTimerGoesOnWithTheOthers() throws Exception {
+    String poisonous = sold();
+    String broken =
+        "UPDATE lockstep_server.purchase SET status = 0, paid_at = NULL, items = '{',"
+            + " due_at = now() - interval '1 d', deadline = now() + interval '1 h'"
+            + " WHERE campaign = "
+            + poisonous;
+    String other = sold();
+    server.database().execute(broken);
+    // Paid, and its sale was lost with the process.
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep_server.purchase SET status = 0, due_at = now() WHERE campaign = "
+                + other);
+
+    Await.until("the other is completed by the timer", () -> status(other) == 2);
+    Await.until("it is named", () -> findings(poisonous, "setAside") == 1);
+    assertThat(status(poisonous)).isZero();
+
+    // A person mends it; then nothing is left of it.
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep_server.purchase SET paid_at = now(), due_at = now(), items ="
+                + " (SELECT items FROM lockstep_server.purchase WHERE campaign = "
+                + other
+                + ") WHERE campaign = "
+                + poisonous);
+    Await.until("it is completed", () -> status(poisonous) == 2);
+    Await.until("it is forgotten", () -> findings(poisonous, "setAside") == 0);
+  }
+
+  @Test
+  void aPurchaseWhoseStepFailsEachTimeIsNamed() throws Exception {
+    String campaign = sold();
+    // Known to be paid, by a payment that nobody knows.
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep_server.purchase SET status = 0, intent = NULL, due_at = now()"
+                + " WHERE campaign = "
+                + campaign);
+    Await.until("it is named", () -> findings(campaign, "setAside") == 1);
+  }
+
+  @Test
+  void aRefundThatCannotBeWrittenAfterTheMoneyWentIsUnderWayAndFinishedByTheTimer()
+      throws Exception {
+    String campaign = server.drop(10, null);
+    String id = buy(server.service(), campaign).expect(201).getString("id");
+    server
+        .database()
+        .execute(
+            "CREATE FUNCTION refuse_refund() RETURNS trigger LANGUAGE plpgsql AS"
+                + " $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$");
+    server
+        .database()
+        .execute(
+            "CREATE TRIGGER refuse_refund BEFORE UPDATE ON lockstep_server.purchase FOR EACH ROW"
+                + " WHEN (NEW.status = 6 AND NEW.campaign = "
+                + campaign
+                + ") EXECUTE FUNCTION refuse_refund()");
+    Reply reply = server.operator().post("/v1/purchases/" + id + "/refund", "r", null);
+    server.database().execute("DROP TRIGGER refuse_refund ON lockstep_server.purchase");
+
+    assertThat(reply.expect(202).getString("status")).isEqualTo("refunding");
+    Await.until("the timer finishes it", () -> status(campaign) == 6);
+  }
+
+  @Test
+  void aPoolThatCannotBePausedKeepsNoBookFromBeingChecked() throws Exception {
+    String locked = sold();
+    String other = sold();
+    server
+        .database()
+        .execute("UPDATE lockstep.pool SET held = held + 1 WHERE scope = " + locked);
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep.account SET version = version + 1 WHERE account = 2 AND book = "
+                + other);
+    try (Connection connection = server.database().connection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("SELECT 1 FROM lockstep.pool WHERE scope = " + locked + " FOR UPDATE");
+      server.operator().post("/v1/invariants/check", null).expect(200);
+      Await.until("the other is paused", () -> isPaused(other));
+      assertThat(isPaused(locked)).isFalse();
+      connection.rollback();
+    }
+    server.operator().post("/v1/invariants/check", null).expect(200);
+    Await.until("the free campaign is paused", () -> isPaused(locked));
+  }
+
+  private static boolean isPaused(String id) throws Exception {
+    return server.anyone().get("/v1/campaigns/" + id).expect(200).getBoolean("paused");
+  }
+
+  private static long status(String campaign) {
+    return number("SELECT status FROM lockstep_server.purchase WHERE campaign = " + campaign);
+  }
+
   /** A campaign of which one is sold. */
   private static String sold() throws Exception {
     String campaign = server.drop(10, null);

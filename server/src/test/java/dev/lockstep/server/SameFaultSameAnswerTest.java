@@ -9,13 +9,17 @@ import dev.lockstep.server.Client.Reply;
 import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,12 +190,45 @@ class SameFaultSameAnswerTest {
   @ParameterizedTest
   @EnumSource(Fault.class)
   void everyRouteAnswersItInTheSameWay(Fault fault) throws Exception {
-    plant(fault);
-    List<String> names = List.copyOf(ROUTES.keySet());
-    List<Route> routes = List.copyOf(ROUTES.values());
+    plant(fault, tables());
+    check(fault, List.copyOf(ROUTES.keySet()), "own");
+  }
+
+  /** The same, where many routes meet: at their idempotency keys, and at the stock. */
+  @ParameterizedTest
+  @EnumSource(Fault.class)
+  void whereverInTheTransactionItComes(Fault fault) throws Exception {
+    plant(fault, List.of("lockstep.once"));
+    check(
+        fault,
+        List.of(
+            "hold", "extend once", "checkout", "purchase", "refund", "transfer", "account",
+            "schedule", "event"),
+        "keys");
+    mendTheDatabase();
+    plant(fault, List.of("lockstep.pool"));
+    check(fault, List.of("hold", "change", "release", "purchase"), "stock");
+  }
+
+  /** Nobody can even read: somebody has locked everything. */
+  @Test
+  void everyRouteWaitsForALockedTableForABoundedTime() throws Exception {
+    try (Connection connection = server.database().connection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      for (String table : tables()) {
+        statement.execute("LOCK TABLE " + table + " IN ACCESS EXCLUSIVE MODE");
+      }
+      check(Fault.LOCK_WAIT, List.copyOf(ROUTES.keySet()), "locked");
+      connection.rollback();
+    }
+  }
+
+  private static void check(Fault fault, List<String> names, String where) throws Exception {
+    List<Route> routes = names.stream().map(ROUTES::get).map(Objects::requireNonNull).toList();
     List<Reply> replies =
         Race.<Reply>of(names.size())
-            .run(i -> routes.get(i).asked().ask(fault + " " + i))
+            .run(i -> routes.get(i).asked().ask(fault + " " + where + " " + i))
             .valuesOrThrow();
 
     Map<String, String> answers = new TreeMap<>();
@@ -217,17 +254,18 @@ class SameFaultSameAnswerTest {
     }
   }
 
-  private static void plant(Fault fault) {
+  private static List<String> tables() {
+    return ROUTES.values().stream().map(Route::table).distinct().toList();
+  }
+
+  private static void plant(Fault fault, List<String> tables) {
     server
         .database()
         .execute(
             "CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
                 + fault.does
                 + "; RETURN NULL; END $$");
-    ROUTES.values().stream()
-        .map(Route::table)
-        .distinct()
-        .forEach(
+    tables.forEach(
             table ->
                 server
                     .database()

@@ -372,7 +372,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .thenCompose(
                 purchase ->
                     purchase.status() == Status.REFUNDING
-                        ? refunds.send(purchase)
+                        ? refunds.sendMarked(purchase)
                         : Saga.done(purchase))
             .thenApply(
                 purchase -> {

@@ -27,6 +27,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Gives money back: first written down, then done under a key that follows from the purchase, then
@@ -34,6 +36,8 @@ import java.util.concurrent.CompletionStage;
  * interrupted. Thread-safe.
  */
 final class Refunds {
+  private static final Logger log = LoggerFactory.getLogger(Refunds.class);
+
   private final Transactor transactor;
   private final Workers workers;
   private final Payments payments;
@@ -96,6 +100,20 @@ final class Refunds {
   /** Of a purchase whose refund is written down; asking again does no harm. */
   CompletionStage<Purchase> send(Purchase refunding) {
     return payments.refund(refunding.refund()).thenCompose(result -> sent(refunding, result));
+  }
+
+  /**
+   * As {@link #send}. It is written down, and the money may be on its way: whatever fails now, it
+   * is under way, and the timer goes on with it. Never fails.
+   */
+  CompletionStage<Purchase> sendMarked(Purchase refunding) {
+    return CompletableFuture.completedStage(refunding)
+        .thenCompose(this::send)
+        .exceptionally(
+            thrown -> {
+              log.warn("Refund of {} is left to the timer: {}", refunding.id(), thrown.toString());
+              return refunding;
+            });
   }
 
   /**
