@@ -118,11 +118,14 @@ public final class Holds implements AutoCloseable {
     return (R) runAll(connection, List.of(command)).get(0);
   }
 
-  /** As {@link #run(Connection, HoldCommand)}, with a companion. */
+  /**
+   * As {@link #run(Connection, HoldCommand)}, unless the veto keeps the hold as it is. What the veto
+   * writes as a companion it writes here, too.
+   */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome, P> R run(
-      Connection connection, HoldCommand<R> command, Companion<P> companion, P payload) {
-    Attachment<P> attachment = new Attachment<>(companion, payload);
+      Connection connection, HoldCommand<R> command, Veto<P> veto, P payload) {
+    Attachment<P> attachment = new Attachment<>(veto, payload);
     return (R) runAsks(connection, List.of(Ask.of(command, attachment))).get(0);
   }
 

@@ -146,8 +146,8 @@ class DecisionTest {
               }
             });
 
-    // Overloaded is not decided here but at the queue.
-    assertThat(seen).hasSize(HoldOutcome.class.getPermittedSubclasses().length - 5 - 1);
+    // Overloaded is not decided here but at the queue, and Vetoed by a companion.
+    assertThat(seen).hasSize(HoldOutcome.class.getPermittedSubclasses().length - 5 - 2);
   }
 
   /** Time passes and pools are paused alike for everybody who looks at the same history. */
