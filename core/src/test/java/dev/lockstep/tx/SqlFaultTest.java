@@ -45,7 +45,7 @@ class SqlFaultTest {
     "25P02, OTHER,         false, StatementFailed",
     "28P01, OTHER,         false, StatementFailed",
     "42P01, OTHER,         false, StatementFailed",
-    "53100, OTHER,         false, StatementFailed",
+    "53100, DISK_FULL,     false, DatabaseUnavailable",
     "57P04, OTHER,         false, StatementFailed",
     "XX000, OTHER,         false, StatementFailed",
     "P0001, OTHER,         false, StatementFailed",
