@@ -119,8 +119,8 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * As {@link #run(Connection, HoldCommand)}, unless the veto keeps the hold as it is. What the veto
-   * writes as a companion it writes here, too.
+   * As {@link #run(Connection, HoldCommand)}, unless the veto keeps the hold as it is. What the
+   * veto writes as a companion it writes here, too.
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome, P> R run(

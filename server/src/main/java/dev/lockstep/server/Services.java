@@ -14,7 +14,6 @@ import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
-import dev.lockstep.server.api.Trouble;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
@@ -195,7 +194,7 @@ final class Services implements AutoCloseable {
       accounts.start();
       health.start(transactor);
       opened(new Housekeeping(jobs, invariants, reconciliation));
-      gauges(metrics, database, holds, ledger, campaigns);
+      ServiceGauges.add(metrics, database, holds, ledger, campaigns);
       disk =
           config.externalDatabase().isEmpty()
               ? Optional.of(new DiskSpace(config.data()))
@@ -317,45 +316,6 @@ final class Services implements AutoCloseable {
   private static HoldsConfig holdsConfig(HoldsConfig config, Metrics metrics) {
     CombinerConfig combiner = config.combiner();
     return config.withCombiner(combiner.withListener(metrics.batches(combiner.name())));
-  }
-
-  private static void gauges(
-      Metrics metrics, Database database, Holds holds, Ledger ledger, Campaigns campaigns) {
-    HikariPoolMXBean pool = database.poolFigures();
-    metrics.gauge(
-        "lockstep.database.connections.active",
-        "Pooled connections in use.",
-        pool::getActiveConnections);
-    metrics.gauge(
-        "lockstep.database.connections.idle",
-        "Pooled connections not in use.",
-        pool::getIdleConnections);
-    metrics.gauge(
-        "lockstep.database.connections.waiting",
-        "Threads that wait for a connection.",
-        pool::getThreadsAwaitingConnection);
-    for (Trouble trouble : Trouble.values()) {
-      metrics.gauge(
-          "lockstep.database.trouble",
-          "1 while the database cannot serve anybody for this reason, else 0.",
-          () -> database.finding().trouble().filter(trouble::equals).isPresent() ? 1 : 0,
-          "reason",
-          trouble.reason());
-    }
-    metrics.gauge(
-        "lockstep.combiner.waiting",
-        "Requests waiting to be decided.",
-        holds::waiting,
-        "combiner",
-        HoldsConfig.DEFAULT.combiner().name());
-    metrics.gauge(
-        "lockstep.combiner.waiting",
-        "Requests waiting to be decided.",
-        ledger::waiting,
-        "combiner",
-        LedgerConfig.DEFAULT.combiner().name());
-    metrics.gauge(
-        "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
   }
 
   List<Endpoint> endpoints() {

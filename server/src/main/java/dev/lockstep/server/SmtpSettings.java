@@ -55,7 +55,8 @@ final class SmtpSettings {
             tls == Tls.TLS ? PORT_WITH_TLS : PORT,
             "587, or 465 with smtp.tls = tls",
             "Where it listens.");
-    Optional<String> from = in.readOptional("smtp.from", FROM, "no mail", "The sender of all mail.");
+    Optional<String> from =
+        in.readOptional("smtp.from", FROM, "no mail", "The sender of all mail.");
     Optional<String> user =
         in.readOptional("smtp.user", USER, "it asks nobody", "Who we are to the server.");
     Optional<Secret> password =

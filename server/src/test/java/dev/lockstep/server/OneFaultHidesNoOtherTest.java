@@ -194,9 +194,7 @@ class OneFaultHidesNoOtherTest {
   void aPoolThatCannotBePausedKeepsNoBookFromBeingChecked() throws Exception {
     String locked = sold();
     String other = sold();
-    server
-        .database()
-        .execute("UPDATE lockstep.pool SET held = held + 1 WHERE scope = " + locked);
+    server.database().execute("UPDATE lockstep.pool SET held = held + 1 WHERE scope = " + locked);
     server
         .database()
         .execute(

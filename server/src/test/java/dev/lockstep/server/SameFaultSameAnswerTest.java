@@ -202,8 +202,15 @@ class SameFaultSameAnswerTest {
     check(
         fault,
         List.of(
-            "hold", "extend once", "checkout", "purchase", "refund", "transfer", "account",
-            "schedule", "event"),
+            "hold",
+            "extend once",
+            "checkout",
+            "purchase",
+            "refund",
+            "transfer",
+            "account",
+            "schedule",
+            "event"),
         "keys");
     mendTheDatabase();
     plant(fault, List.of("lockstep.pool"));
@@ -266,17 +273,17 @@ class SameFaultSameAnswerTest {
                 + fault.does
                 + "; RETURN NULL; END $$");
     tables.forEach(
-            table ->
-                server
-                    .database()
-                    .execute(
-                        fault.inCommit
-                            ? "CREATE CONSTRAINT TRIGGER planted AFTER INSERT OR UPDATE OR DELETE ON "
-                                + table
-                                + " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION planted()"
-                            : "CREATE TRIGGER planted AFTER INSERT OR UPDATE OR DELETE ON "
-                                + table
-                                + " FOR EACH ROW EXECUTE FUNCTION planted()"));
+        table ->
+            server
+                .database()
+                .execute(
+                    fault.inCommit
+                        ? "CREATE CONSTRAINT TRIGGER planted AFTER INSERT OR UPDATE OR DELETE ON "
+                            + table
+                            + " DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION planted()"
+                        : "CREATE TRIGGER planted AFTER INSERT OR UPDATE OR DELETE ON "
+                            + table
+                            + " FOR EACH ROW EXECUTE FUNCTION planted()"));
   }
 
   private static void add(String name, String table, Asked asked) {

@@ -32,14 +32,13 @@ class SmtpSettingsTest {
     assertThat(least.login()).isEmpty();
     assertThat(with("LOCKSTEP_SMTP_TLS", "tls").port()).isEqualTo(465);
     SmtpConfig all =
-        read(
-                Map.of(
-                    "LOCKSTEP_SMTP_HOST", "h",
-                    "LOCKSTEP_SMTP_PORT", "2525",
-                    "LOCKSTEP_SMTP_TLS", "none",
-                    "LOCKSTEP_SMTP_USER", "shop",
-                    "LOCKSTEP_SMTP_PASSWORD", "a very good password",
-                    "LOCKSTEP_SMTP_FROM", "The shop <shop@example.com>"))
+        read(Map.of(
+                "LOCKSTEP_SMTP_HOST", "h",
+                "LOCKSTEP_SMTP_PORT", "2525",
+                "LOCKSTEP_SMTP_TLS", "none",
+                "LOCKSTEP_SMTP_USER", "shop",
+                "LOCKSTEP_SMTP_PASSWORD", "a very good password",
+                "LOCKSTEP_SMTP_FROM", "The shop <shop@example.com>"))
             .orElseThrow();
     assertThat(all.port()).isEqualTo(2_525);
     assertThat(all.login().orElseThrow().user()).isEqualTo("shop");
@@ -65,7 +64,9 @@ class SmtpSettingsTest {
                 assertThat(thrown.getMessage())
                     .containsAnyOf(
                         name,
-                        name.substring("LOCKSTEP_".length()).toLowerCase(Locale.ROOT).replace('_', '.')));
+                        name.substring("LOCKSTEP_".length())
+                            .toLowerCase(Locale.ROOT)
+                            .replace('_', '.')));
   }
 
   private static SmtpConfig with(String name, String value) {
