@@ -131,8 +131,8 @@ class LoneCallerTest {
   void theCombinerHasNoTimerAndNeverSleeps() {
     noClasses()
         .that()
-        // It submits to a combiner from time to time, and is no part of it.
-        .doNotBelongToAnyOf(Sweeper.class)
+        // They submit to a combiner, from time to time or once more, and are no part of it.
+        .doNotBelongToAnyOf(Sweeper.class, Asker.class)
         .should()
         // Since Java 25 a ForkJoinPool is one, too.
         .dependOnClassesThat(
