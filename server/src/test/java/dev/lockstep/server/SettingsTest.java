@@ -38,8 +38,24 @@ class SettingsTest {
           "LOCKSTEP_HOLD_MAX_IN_ALL", "47h");
 
   /** What a setting makes no sense without. */
+  private static final Map<String, String> MAIL =
+      Map.of("LOCKSTEP_SMTP_HOST", "mail", "LOCKSTEP_SMTP_FROM", "a@example.com");
+
+  private static final Map<String, String> LOGIN =
+      Map.of(
+          "LOCKSTEP_SMTP_HOST", "mail",
+          "LOCKSTEP_SMTP_FROM", "a@example.com",
+          "LOCKSTEP_SMTP_USER", "somebody",
+          "LOCKSTEP_SMTP_PASSWORD", "another password");
+
   private static final Map<String, Map<String, String>> COMPANIONS =
       Map.of(
+          "smtp.host", Map.of("LOCKSTEP_SMTP_FROM", "a@example.com"),
+          "smtp.from", MAIL,
+          "smtp.tls", MAIL,
+          "smtp.port", MAIL,
+          "smtp.user", LOGIN,
+          "smtp.password", LOGIN,
           "stripe.api-base", Map.of("LOCKSTEP_STRIPE_KEY", "sk_test_1"),
           "statement.timeout", Map.of("LOCKSTEP_TRANSACTION_DEADLINE", "10m"),
           "lock.timeout", Map.of("LOCKSTEP_IDLE_TIMEOUT", "100ms"));
@@ -103,7 +119,13 @@ class SettingsTest {
         + config.operatorKey().map(key -> key.reveal()).orElse("")
         + config.payments().stripeKey().map(key -> key.reveal()).orElse("")
         + config.payments().webhookSecret().map(key -> key.reveal()).orElse("")
-        + config.deliveries().signingKeys().stream().map(key -> key.reveal()).toList();
+        + config.deliveries().signingKeys().stream().map(key -> key.reveal()).toList()
+        + config
+            .deliveries()
+            .smtp()
+            .flatMap(smtp -> smtp.login())
+            .map(login -> login.password().reveal())
+            .orElse("");
   }
 
   private static <T> List<String> examples(Kind<T> kind) {
@@ -132,7 +154,11 @@ class SettingsTest {
             });
     assertThat(all.stream().filter(Setting::secret).map(Setting::name))
         .containsExactlyInAnyOrder(
-            "operator.key", "stripe.key", "stripe.webhook-secret", "webhook.secret");
+            "operator.key",
+            "stripe.key",
+            "stripe.webhook-secret",
+            "webhook.secret",
+            "smtp.password");
   }
 
   @Test
@@ -184,7 +210,7 @@ class SettingsTest {
   void relationsNameBothSettings() {
     assertRefused(
         Map.of("LOCKSTEP_LOCK_TIMEOUT", "11s"),
-        "lock.timeout (11s, LOCKSTEP_LOCK_TIMEOUT) must not exceed statement.timeout (10s, default)");
+        "lock.timeout (11s, LOCKSTEP_LOCK_TIMEOUT) must not exceed statement.timeout (8s, default)");
     assertRefused(
         Map.of("LOCKSTEP_IDLE_TIMEOUT", "4s"),
         "idle.timeout (4s, LOCKSTEP_IDLE_TIMEOUT) must not exceed lock.timeout (3s, default)");
