@@ -105,10 +105,10 @@ final class Services implements AutoCloseable {
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
       Once once = new Once(transactor);
-      keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
+      keys = new Keys(transactor, once, workers, config.operatorKey(), nanoTime);
       Outbox outbox = Streaming.outbox(transactor);
       SaleEvents saleEvents = new SaleEvents(outbox, holds);
-      Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight, saleEvents);
+      Campaigns campaigns = new Campaigns(transactor, holds, once, workers, vertx, inFlight, saleEvents);
       Draws draws =
           new Draws(
               transactor,

@@ -15,6 +15,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import dev.lockstep.once.Once;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignListener;
@@ -53,7 +54,14 @@ final class DrawNode implements AutoCloseable {
     holds = new Holds(transactor);
     Workers workers = new Workers(vertx);
     Campaigns campaigns =
-        new Campaigns(transactor, holds, workers, vertx, new InFlight(), CampaignListener.NONE);
+        new Campaigns(
+            transactor,
+            holds,
+            new Once(transactor),
+            workers,
+            vertx,
+            new InFlight(),
+            CampaignListener.NONE);
     draws = new Draws(transactor, holds, workers, campaigns, soldTo, beacon, DrawListener.NONE);
   }
 

@@ -22,16 +22,22 @@ public final class Request {
   private final RoutingContext context;
   private final Endpoint endpoint;
   private final Optional<Principal> principal;
+  private final Map<String, String> path;
+  private final Query query;
   private final Object body;
 
   Request(
       RoutingContext context,
       Endpoint endpoint,
       Optional<Principal> principal,
+      Map<String, String> path,
+      Query query,
       @Nullable Object body) {
     this.context = context;
     this.endpoint = endpoint;
     this.principal = principal;
+    this.path = path;
+    this.query = query;
     this.body = body == null ? new JsonObject() : body;
   }
 
@@ -58,11 +64,11 @@ public final class Request {
   }
 
   public String path(String parameter) {
-    return Objects.requireNonNull(context.pathParam(parameter));
+    return Objects.requireNonNull(path.get(parameter));
   }
 
   public Optional<String> query(String parameter) {
-    return Optional.ofNullable(context.request().getParam(parameter));
+    return query.get(parameter);
   }
 
   public Optional<String> header(String name) {
@@ -86,7 +92,15 @@ public final class Request {
                   return number;
                 })
             .orElse(Page.DEFAULT_LIMIT);
-    return new Page(limit, query("after"));
+    return new Page(limit, query("after").map(this::item), endpoint.path());
+  }
+
+  private String item(String cursor) {
+    return PageCursor.decode(endpoint.path(), cursor)
+        .orElseThrow(
+            () ->
+                Problem.invalid("after", "must be the 'next' of a page of this list")
+                    .asException());
   }
 
   /**
@@ -95,8 +109,8 @@ public final class Request {
    * @throws ProblemException when it is missing and required, or malformed
    */
   public Optional<String> idempotencyKey() {
-    String given = context.request().getHeader("Idempotency-Key");
-    if (given == null && endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
+    List<String> all = context.request().headers().getAll("Idempotency-Key");
+    if (all.isEmpty() && endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
       throw Problem.of(
               "idempotency-key-missing",
               400,
@@ -104,7 +118,10 @@ public final class Request {
               "This request changes stock or money; send an Idempotency-Key header.")
           .asException();
     }
-    return Optional.ofNullable(given).map(Request::unquoted);
+    if (all.size() > 1) {
+      throw invalidKey();
+    }
+    return all.stream().findFirst().map(Request::unquoted);
   }
 
   /**
@@ -157,17 +174,25 @@ public final class Request {
   }
 
   private static String unquoted(String given) {
-    boolean quoted = given.length() >= 2 && given.startsWith("\"") && given.endsWith("\"");
+    boolean begins = given.startsWith("\"");
+    boolean quoted = given.length() >= 2 && begins && given.endsWith("\"");
     String key = quoted ? given.substring(1, given.length() - 1) : given;
-    if (key.isBlank() || key.length() > MAX_KEY_LENGTH || !PRINTABLE.matcher(key).matches()) {
-      throw Problem.of(
-              "idempotency-key-invalid",
-              400,
-              "Idempotency-Key invalid",
-              "An Idempotency-Key has 1 to " + MAX_KEY_LENGTH + " printable ASCII characters.")
-          .asException();
+    if (begins != quoted
+        || key.isBlank()
+        || key.length() > MAX_KEY_LENGTH
+        || !PRINTABLE.matcher(key).matches()) {
+      throw invalidKey();
     }
     return key;
+  }
+
+  private static ProblemException invalidKey() {
+    return Problem.of(
+            "idempotency-key-invalid",
+            400,
+            "Idempotency-Key invalid",
+            "Send one Idempotency-Key, of 1 to " + MAX_KEY_LENGTH + " printable ASCII characters.")
+        .asException();
   }
 
   private static @Nullable Object canonical(@Nullable Object value) {

@@ -102,6 +102,7 @@ public final class Carts {
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/holds/{id}", "Shows a hold.")
             .by(SELLERS_AND_BUYERS)
+            .tagged()
             .answering(200, CartView.SHAPE)
             .handledBy(this::show),
         Endpoint.of(PUT, "/v1/holds/{id}", "Replaces a hold's items, all or none.")
@@ -131,7 +132,7 @@ public final class Carts {
     BuyerId buyer = Acting.buyer(request);
     Actor actor = Acting.actor(request.principal());
     return campaigns
-        .open(Campaigns.id(request))
+        .open(request)
         .compose(
             campaign -> {
               Acquire command =
@@ -180,8 +181,7 @@ public final class Carts {
         .find(id.campaign())
         .compose(
             campaign ->
-                workers.run(
-                    () -> {
+                workers.run(() -> {
                       Hold hold = visible(holds.find(campaign.scope(), id.hold()), principal);
                       JsonObject json = CartView.json(campaign, hold);
                       // Kept for longer than it may be paid for; only the latter is of interest.

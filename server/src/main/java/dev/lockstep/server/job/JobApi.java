@@ -139,8 +139,7 @@ final class JobApi {
     Optional<JobId> before = page.after().map(JobApi::after);
     int limit = page.limit() + 1;
     return workers
-        .run(
-            () ->
+        .run(() ->
                 state.isEmpty()
                     ? jobs.list(filter, before, limit)
                     : jobs.list(state.get(), filter, before, limit))

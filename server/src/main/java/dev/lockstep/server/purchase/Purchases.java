@@ -178,6 +178,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/purchases/{id}", "Shows a purchase.")
             .by(SELLERS_AND_BUYERS)
+            .tagged()
             .answering(200, PurchaseView.SHAPE)
             .handledBy(this::show),
         Endpoint.of(POST, "/v1/purchases/{id}/refund", "Gives the money of a purchase back.")
@@ -218,7 +219,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     BuyerId buyer = Acting.buyer(request);
     JsonObject body = request.body();
     return campaigns
-        .open(Campaigns.id(request))
+        .open(request)
         .compose(
             campaign ->
                 begin(
@@ -305,8 +306,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private Future<Answer> show(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
     Principal principal = request.principal();
-    return workers.run(
-        () -> {
+    return workers.run(() -> {
           JsonObject json = PurchaseView.json(visible(store.find(id), principal));
           if (principal.role() == Role.OPERATOR) {
             JsonArray disagreeing = mismatches.of(id);

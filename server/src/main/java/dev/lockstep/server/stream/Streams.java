@@ -184,8 +184,7 @@ public final class Streams implements AutoCloseable {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    return workers.run(
-        () -> {
+    return workers.run(() -> {
           List<SinkLag> lags = outbox.lags();
           List<StreamView> found =
               outbox.streams().stream()
@@ -237,8 +236,7 @@ public final class Streams implements AutoCloseable {
   }
 
   private Future<Answer> relays(Request request) {
-    return workers.run(
-        () -> {
+    return workers.run(() -> {
           Relay running = relay;
           return Answer.ok(StreamJson.relays(running == null ? List.of() : running.owners()));
         });
