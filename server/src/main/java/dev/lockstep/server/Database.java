@@ -4,6 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.lockstep.server.api.Trouble;
+import dev.lockstep.server.api.WorkersConfig;
 import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -12,6 +13,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Properties;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -35,6 +37,9 @@ final class Database implements AutoCloseable {
   private static final long POOL_WAIT_MS = 3_000;
   private static final int PROBE_TIMEOUT_SECONDS = 3;
 
+  /** One for each thread that reports run on: none of them waits for another's. */
+  private static final int REPORT_POOL_SIZE = WorkersConfig.DEFAULT.reportThreads();
+
   /** Another node may do the same: then one of the two finds that it is done. */
   private static final String CREATE_SCHEMAS =
       """
@@ -55,19 +60,22 @@ final class Database implements AutoCloseable {
 
   private final DatabaseAddress address;
   private final HikariDataSource pool;
+  private final HikariDataSource reports;
   private final DatabaseWatch watch;
   private final DataSource gate;
+  private final DataSource reportsGate;
 
   private Database(DatabaseAddress address, HikariDataSource pool, int migrationsKnown) {
     this.address = address;
     this.pool = pool;
+    this.reports = pool(address, "lockstep-reports", REPORT_POOL_SIZE);
     PGSimpleDataSource direct = direct(address);
     direct.setConnectTimeout(PROBE_TIMEOUT_SECONDS);
     direct.setSocketTimeout(PROBE_TIMEOUT_SECONDS);
     this.watch = new DatabaseWatch(direct, migrationsKnown);
-    this.gate =
-        new DatabaseGate(
-            pool, () -> watch.finding().trouble().filter(Trouble.GONE::equals).isPresent());
+    BooleanSupplier gone = () -> watch.finding().trouble().filter(Trouble.GONE::equals).isPresent();
+    this.gate = new DatabaseGate(pool, gone);
+    this.reportsGate = new DatabaseGate(reports, gone);
   }
 
   /**
@@ -78,7 +86,7 @@ final class Database implements AutoCloseable {
    */
   static Database open(DatabaseAddress address) {
     checkVersion(address);
-    HikariDataSource pool = pool(address);
+    HikariDataSource pool = pool(address, "lockstep", POOL_SIZE);
     try {
       Database database = new Database(address, pool, migrateAll(pool, address));
       database.watch.start();
@@ -105,6 +113,11 @@ final class Database implements AutoCloseable {
     if (fault == SqlFault.READ_ONLY) {
       forgetConnections();
     }
+  }
+
+  /** For operators' reads, which may be slow: connections that no sale waits for. */
+  DataSource reports() {
+    return reportsGate;
   }
 
   /** How busy the pool is; reading them blocks nobody. */
@@ -140,6 +153,7 @@ final class Database implements AutoCloseable {
    */
   private void forgetConnections() {
     pool.getHikariPoolMXBean().softEvictConnections();
+    reports.getHikariPoolMXBean().softEvictConnections();
   }
 
   /** How many connections the pool has at most. */
@@ -154,6 +168,7 @@ final class Database implements AutoCloseable {
   @Override
   public void close() {
     watch.close();
+    reports.close();
     pool.close();
   }
 
@@ -171,12 +186,12 @@ final class Database implements AutoCloseable {
     SupportedVersion.check(version).ifPresent(log::warn);
   }
 
-  private static HikariDataSource pool(DatabaseAddress address) {
+  private static HikariDataSource pool(DatabaseAddress address, String name, int size) {
     HikariConfig config = new HikariConfig();
-    config.setPoolName("lockstep");
+    config.setPoolName(name);
     config.setJdbcUrl(address.url());
     config.setDataSourceProperties(address.properties());
-    config.setMaximumPoolSize(POOL_SIZE);
+    config.setMaximumPoolSize(size);
     config.setConnectionTimeout(POOL_WAIT_MS);
     return new HikariDataSource(config);
   }

@@ -14,8 +14,9 @@ import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
-import dev.lockstep.server.api.Trouble;
+import dev.lockstep.server.api.Reports;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.api.WorkersConfig;
 import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
@@ -89,26 +90,27 @@ final class Services implements AutoCloseable {
       Metrics metrics,
       LongSupplier nanoTime) {
     try {
-      Workers workers = opened(new Workers(vertx));
-      DatabaseHealth health = opened(new DatabaseHealth(workers, () -> poolUse(database), metrics));
+      DatabaseHealth health = opened(new DatabaseHealth(() -> poolUse(database), metrics));
       TxListener figures = metrics.transactions();
       TxListener counting = health.transactions();
+      TxListener listener =
+          attempt -> {
+            figures.onAttempt(attempt);
+            counting.onAttempt(attempt);
+            attempt.fault().ifPresent(database::met);
+          };
       Transactor transactor =
           new Transactor(
-              database.dataSource(),
-              TxOptions.DEFAULT.withIdleTimeout(IDLE_TIMEOUT),
-              attempt -> {
-                figures.onAttempt(attempt);
-                counting.onAttempt(attempt);
-                attempt.fault().ifPresent(database::met);
-              });
+              database.dataSource(), TxOptions.DEFAULT.withIdleTimeout(IDLE_TIMEOUT), listener);
+      Workers workers = opened(workers(vertx, transactor, database, listener, metrics));
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
       Once once = new Once(transactor);
       keys = new Keys(transactor, once, workers, config.operatorKey(), nanoTime);
       Outbox outbox = Streaming.outbox(transactor);
       SaleEvents saleEvents = new SaleEvents(outbox, holds);
-      Campaigns campaigns = new Campaigns(transactor, holds, once, workers, vertx, inFlight, saleEvents);
+      Campaigns campaigns =
+          new Campaigns(transactor, holds, once, workers, vertx, inFlight, saleEvents);
       Draws draws =
           new Draws(
               transactor,
@@ -183,7 +185,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
       endpoints.addAll(reconciliation.endpoints());
-      endpoints.addAll(health.endpoints());
+      endpoints.addAll(health.endpoints(workers));
       endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
@@ -197,7 +199,7 @@ final class Services implements AutoCloseable {
       accounts.start();
       health.start(transactor);
       opened(new Housekeeping(jobs, invariants, reconciliation));
-      gauges(metrics, database, holds, ledger, campaigns);
+      ServiceGauges.add(metrics, database, holds, ledger, campaigns);
       disk =
           config.externalDatabase().isEmpty()
               ? Optional.of(new DiskSpace(config.data()))
@@ -290,6 +292,21 @@ final class Services implements AutoCloseable {
         metrics.deliveries());
   }
 
+  private static Workers workers(
+      Vertx vertx, Transactor transactor, Database database, TxListener listener, Metrics metrics) {
+    WorkersConfig config = WorkersConfig.DEFAULT;
+    Workers workers =
+        new Workers(
+            vertx,
+            config,
+            new Reports(transactor, database.reports(), config.reportTimeout(), listener));
+    metrics.gauge(
+        "lockstep.reports.waiting",
+        "Operators' reports that run or wait for their turn.",
+        workers::reportsWaiting);
+    return workers;
+  }
+
   private static PoolUse poolUse(Database database) {
     HikariPoolMXBean pool = database.poolFigures();
     return new PoolUse(
@@ -310,45 +327,6 @@ final class Services implements AutoCloseable {
     CombinerConfig combiner = defaults.combiner();
     return defaults.withCombiner(
         combiner.withGather(GATHER).withListener(metrics.batches(combiner.name())));
-  }
-
-  private static void gauges(
-      Metrics metrics, Database database, Holds holds, Ledger ledger, Campaigns campaigns) {
-    HikariPoolMXBean pool = database.poolFigures();
-    metrics.gauge(
-        "lockstep.database.connections.active",
-        "Pooled connections in use.",
-        pool::getActiveConnections);
-    metrics.gauge(
-        "lockstep.database.connections.idle",
-        "Pooled connections not in use.",
-        pool::getIdleConnections);
-    metrics.gauge(
-        "lockstep.database.connections.waiting",
-        "Threads that wait for a connection.",
-        pool::getThreadsAwaitingConnection);
-    for (Trouble trouble : Trouble.values()) {
-      metrics.gauge(
-          "lockstep.database.trouble",
-          "1 while the database cannot serve anybody for this reason, else 0.",
-          () -> database.finding().trouble().filter(trouble::equals).isPresent() ? 1 : 0,
-          "reason",
-          trouble.reason());
-    }
-    metrics.gauge(
-        "lockstep.combiner.waiting",
-        "Requests waiting to be decided.",
-        holds::waiting,
-        "combiner",
-        HoldsConfig.DEFAULT.combiner().name());
-    metrics.gauge(
-        "lockstep.combiner.waiting",
-        "Requests waiting to be decided.",
-        ledger::waiting,
-        "combiner",
-        LedgerConfig.DEFAULT.combiner().name());
-    metrics.gauge(
-        "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
   }
 
   List<Endpoint> endpoints() {

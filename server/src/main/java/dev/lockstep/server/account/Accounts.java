@@ -81,6 +81,7 @@ public final class Accounts {
     endpoints.add(
         Endpoint.of(GET, "/v1/accounts", "Lists accounts, oldest first.")
             .by(WHO)
+            .asReport()
             .withQuery("campaign", "Those of this campaign's book; else those of none.")
             .paged(AccountView.ACCOUNT)
             .handledBy(this::list));
@@ -91,11 +92,12 @@ public final class Accounts {
             .answering(200, AccountView.ACCOUNT)
             .handledBy(
                 request ->
-                    workers.run(() -> Answer.ok(AccountView.json(find(request))))));
+                    workers.read(request, () -> Answer.ok(AccountView.json(find(request))))));
     endpoints.add(
         Endpoint.of(
                 GET, "/v1/accounts/{id}/entries", "Lists what changed an account, oldest first.")
             .by(WHO)
+            .asReport()
             .paged(AccountView.ENTRY)
             .handledBy(this::entries));
     endpoints.add(
@@ -104,6 +106,7 @@ public final class Accounts {
                 "/v1/accounts/{id}/statement",
                 "Shows balances at two times, and between them.")
             .by(WHO)
+            .asReport()
             .withQuery("from", "What is after this time; from the beginning unless told.")
             .withQuery("to", "What is not after this time; until now unless told.")
             .withQuery("limit", "Entries at most, 1 to " + MAX_STATEMENT + "; 100 unless told.")
@@ -113,6 +116,7 @@ public final class Accounts {
         Endpoint.of(
                 GET, "/v1/trial-balance", "Adds up all balances of a book; the difference is zero.")
             .by(WHO)
+            .asReport()
             .withQuery("campaign", "Of this campaign's book; else of the accounts of none.")
             .answering(200, AccountView.TRIAL_BALANCE)
             .handledBy(this::trialBalance));
@@ -165,7 +169,7 @@ public final class Accounts {
     BookId book = book(request.query("campaign"));
     AccountId after = new AccountId(page.afterNumber(0));
     return workers
-        .run(() -> ledger.accounts(book, after, page.limit() + 1))
+        .read(request, () -> ledger.accounts(book, after, page.limit() + 1))
         .map(
             found ->
                 Answer.ok(
@@ -177,7 +181,9 @@ public final class Accounts {
     Page page = request.page();
     long after = page.afterNumber(0);
     return workers
-        .run(() -> {
+        .read(
+            request,
+            () -> {
               find(request);
               return ledger.entries(number.book(), number.account(), after, page.limit() + 1);
             })
@@ -198,7 +204,9 @@ public final class Accounts {
       throw Problem.invalid("to", "must not be before 'from'").asException();
     }
     int limit = request.page().limit();
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           find(request);
           return Answer.ok(
               AccountView.json(
@@ -209,7 +217,9 @@ public final class Accounts {
 
   private Future<Answer> trialBalance(Request request) {
     BookId book = book(request.query("campaign"));
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           JsonArray items = new JsonArray();
           ledger.trialBalance(book).forEach(one -> items.add(AccountView.json(one)));
           return Answer.ok(new JsonObject().put("items", items));

@@ -132,7 +132,9 @@ final class Transfers {
 
   private Future<Answer> show(Request request) {
     TransferNumber number = TransferNumber.of(request.path("id"));
-    return workers.run(() ->
+    return workers.read(
+        request,
+        () ->
             ledger
                 .transfer(number.book(), number.transfer())
                 .map(transfer -> Answer.ok(AccountView.json(transfer)))

@@ -30,6 +30,7 @@ public final class Endpoint {
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
   private IfMatch ifMatch = IfMatch.UNUSED;
   private boolean tagged;
+  private boolean report;
   private String mediaType = "application/json";
   private Handler handler = request -> Future.failedFuture(Problem.internal().asException());
 
@@ -118,6 +119,13 @@ public final class Endpoint {
     return with(copy -> copy.tagged = true);
   }
 
+  /**
+   * Reads much, whoever asks. What only operators may read is a report without being declared one.
+   */
+  public Endpoint asReport() {
+    return with(copy -> copy.report = true);
+  }
+
   public Endpoint withQuery(String name, String meaning) {
     return with(copy -> copy.query.put(name, meaning));
   }
@@ -193,6 +201,11 @@ public final class Endpoint {
     return tagged;
   }
 
+  /** Whether it runs on the operators' side: see {@link Request#isReport}. */
+  boolean isReport() {
+    return report || (method.equals(HttpMethod.GET) && roles.equals(Set.of(Role.OPERATOR)));
+  }
+
   /** Query parameters with what they mean. */
   public Map<String, String> query() {
     return Map.copyOf(query);
@@ -245,6 +258,7 @@ public final class Endpoint {
     copy.idempotencyKey = idempotencyKey;
     copy.ifMatch = ifMatch;
     copy.tagged = tagged;
+    copy.report = report;
     copy.mediaType = mediaType;
     copy.handler = handler;
     change.accept(copy);

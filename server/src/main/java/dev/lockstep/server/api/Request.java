@@ -1,6 +1,7 @@
 package dev.lockstep.server.api;
 
 import dev.lockstep.once.Fingerprint;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -73,6 +75,16 @@ public final class Request {
 
   public Optional<String> header(String name) {
     return Optional.ofNullable(context.request().getHeader(name));
+  }
+
+  /**
+   * Whether this reads for an operator, or more than a buyer ever asks for: such a request has
+   * threads and connections of its own, see {@link Workers#read}.
+   */
+  public boolean isReport() {
+    boolean reads = Set.of(HttpMethod.GET, HttpMethod.HEAD).contains(raw().method());
+    return endpoint.isReport()
+        || (reads && principal.filter(who -> who.role() == Role.OPERATOR).isPresent());
   }
 
   /** For a handler that answers bit by bit. */

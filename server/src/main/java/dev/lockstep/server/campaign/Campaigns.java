@@ -252,7 +252,9 @@ public final class Campaigns {
 
   private Future<Answer> show(Request request) {
     long id = id(request);
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           Stocked stocked = store.stocked(id);
           visible(stocked.campaign(), request.caller());
           return Answer.ok(json(stocked));
@@ -264,7 +266,7 @@ public final class Campaigns {
     long after = page.afterNumber(0);
     boolean drafts = seesDrafts(request.caller());
     return workers
-        .run(() -> store.page(after, drafts, page.limit() + 1))
+        .read(request, () -> store.page(after, drafts, page.limit() + 1))
         .map(
             found ->
                 Answer.ok(
@@ -276,14 +278,14 @@ public final class Campaigns {
     Page page = request.page();
     long after = page.afterNumber(0);
     return workers
-        .run(() -> store.actions(id, after, page.limit() + 1))
+        .read(request, () -> store.actions(id, after, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, Action::json, one -> String.valueOf(one.id()))));
   }
 
   private Future<Answer> positions(Request request) {
     long id = id(request);
     return workers
-        .run(() -> Positions.read(holds, visible(store.find(id), request.caller())))
+        .read(request, () -> Positions.read(holds, visible(store.find(id), request.caller())))
         .map(Answer::ok);
   }
 
@@ -292,7 +294,7 @@ public final class Campaigns {
     Page page = request.page();
     Optional<String> pool = request.query("pool");
     return workers
-        .run(() -> StockTrail.page(holds, store.find(id), pool, page))
+        .read(request, () -> StockTrail.page(holds, store.find(id), pool, page))
         .map(Answer::ok);
   }
 

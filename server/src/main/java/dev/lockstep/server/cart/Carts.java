@@ -164,7 +164,7 @@ public final class Carts {
         .compose(
             campaign ->
                 workers
-                    .run(() -> holds.list(campaign.scope(), filter, page.limit() + 1))
+                    .read(request, () -> holds.list(campaign.scope(), filter, page.limit() + 1))
                     .map(
                         found ->
                             Answer.ok(
@@ -181,7 +181,9 @@ public final class Carts {
         .find(id.campaign())
         .compose(
             campaign ->
-                workers.run(() -> {
+                workers.read(
+                    request,
+                    () -> {
                       Hold hold = visible(holds.find(campaign.scope(), id.hold()), principal);
                       JsonObject json = CartView.json(campaign, hold);
                       // Kept for longer than it may be paid for; only the latter is of interest.

@@ -230,7 +230,9 @@ public final class Draws {
 
   private Future<Answer> show(Request request) {
     long id = Campaigns.id(request);
-    return workers.run(() -> Answer.ok(transactor.call(connection -> document(connection, id, request.caller()))));
+    return workers.read(
+        request,
+        () -> Answer.ok(transactor.call(connection -> document(connection, id, request.caller()))));
   }
 
   private JsonObject document(Connection connection, long id, Optional<Principal> caller)

@@ -46,7 +46,7 @@ final class JobActApi {
     Page page = request.page();
     long before = page.afterNumber(Long.MAX_VALUE);
     return workers
-        .run(() -> transactor.call(c -> JobActTable.page(c, before, page.limit() + 1)))
+        .read(request, () -> transactor.call(c -> JobActTable.page(c, before, page.limit() + 1)))
         .map(found -> Answer.ok(page.of(found, JobActApi::json, one -> String.valueOf(one.id()))));
   }
 

@@ -307,7 +307,7 @@ public final class Keys implements Authenticator {
     Place after = page.after().map(Place::parse).orElse(Place.FIRST);
     Role role = request.query("role").map(Keys::role).orElse(null);
     return workers
-        .run(() -> table.page(after, role, page.limit() + 1))
+        .read(request, () -> table.page(after, role, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, Keys::json, row -> Place.of(row).toString())));
   }
 
@@ -321,7 +321,7 @@ public final class Keys implements Authenticator {
 
   private Future<Answer> show(Request request) {
     String id = request.path("id");
-    return workers.run(() -> table.find(id)).map(Keys::answer);
+    return workers.read(request, () -> table.find(id)).map(Keys::answer);
   }
 
   private Future<Answer> revoke(Request request) {

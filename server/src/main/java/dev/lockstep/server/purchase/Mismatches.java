@@ -135,7 +135,7 @@ final class Mismatches {
     Page page = request.page();
     long before = page.afterNumber(Long.MAX_VALUE);
     return workers
-        .run(() -> query(PAGE, before, page.limit() + 1))
+        .read(request, () -> query(PAGE, before, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, one -> one, one -> one.getString("id"))));
   }
 

@@ -306,7 +306,9 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private Future<Answer> show(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
     Principal principal = request.principal();
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           JsonObject json = PurchaseView.json(visible(store.find(id), principal));
           if (principal.role() == Role.OPERATOR) {
             JsonArray disagreeing = mismatches.of(id);
@@ -334,7 +336,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     Page page = request.page();
     Filter filter = Filter.of(request);
     return workers
-        .run(() -> transactor.call(c -> PurchasePages.read(c, filter, page)))
+        .read(request, () -> transactor.call(c -> PurchasePages.read(c, filter, page)))
         .map(
             found ->
                 Answer.ok(page.of(found, PurchaseView::json, one -> Cursor.of(one).toString())));

@@ -180,7 +180,9 @@ final class EventApi {
     Page page = request.page();
     long afterSeq =
         page.afterNumber(request.query("afterSeq").map(text -> seq("afterSeq", text)).orElse(0L));
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           if (outbox.stream(stream).isEmpty()) {
             throw unknown().asException();
           }

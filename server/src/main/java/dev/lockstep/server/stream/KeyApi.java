@@ -130,7 +130,9 @@ final class KeyApi {
   private Future<Answer> parked(Request request) {
     Place place = Place.of(request);
     Page page = request.page();
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           Optional<StreamView> stream = outbox.stream(place.stream());
           if (stream.stream()
               .flatMap(one -> one.sinks().stream())
@@ -242,7 +244,9 @@ final class KeyApi {
     Page page = request.page();
     OptionalLong before =
         page.after().isEmpty() ? OptionalLong.empty() : OptionalLong.of(page.afterNumber(0));
-    return workers.run(() -> {
+    return workers.read(
+        request,
+        () -> {
           if (outbox.stream(stream).isEmpty()) {
             throw EventApi.unknown().asException();
           }

@@ -1,0 +1,54 @@
+package dev.lockstep.server;
+
+import com.zaxxer.hikari.HikariPoolMXBean;
+import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.HoldsConfig;
+import dev.lockstep.ledger.Ledger;
+import dev.lockstep.ledger.LedgerConfig;
+import dev.lockstep.server.api.Trouble;
+import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.metric.Metrics;
+
+/** What the server's parts know of themselves at any moment, as metrics. */
+final class ServiceGauges {
+  private ServiceGauges() {}
+
+  static void add(
+      Metrics metrics, Database database, Holds holds, Ledger ledger, Campaigns campaigns) {
+    HikariPoolMXBean pool = database.poolFigures();
+    metrics.gauge(
+        "lockstep.database.connections.active",
+        "Pooled connections in use.",
+        pool::getActiveConnections);
+    metrics.gauge(
+        "lockstep.database.connections.idle",
+        "Pooled connections not in use.",
+        pool::getIdleConnections);
+    metrics.gauge(
+        "lockstep.database.connections.waiting",
+        "Threads that wait for a connection.",
+        pool::getThreadsAwaitingConnection);
+    for (Trouble trouble : Trouble.values()) {
+      metrics.gauge(
+          "lockstep.database.trouble",
+          "1 while the database cannot serve anybody for this reason, else 0.",
+          () -> database.finding().trouble().filter(trouble::equals).isPresent() ? 1 : 0,
+          "reason",
+          trouble.reason());
+    }
+    metrics.gauge(
+        "lockstep.combiner.waiting",
+        "Requests waiting to be decided.",
+        holds::waiting,
+        "combiner",
+        HoldsConfig.DEFAULT.combiner().name());
+    metrics.gauge(
+        "lockstep.combiner.waiting",
+        "Requests waiting to be decided.",
+        ledger::waiting,
+        "combiner",
+        LedgerConfig.DEFAULT.combiner().name());
+    metrics.gauge(
+        "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
+  }
+}
