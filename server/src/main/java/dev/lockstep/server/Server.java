@@ -3,6 +3,7 @@ package dev.lockstep.server;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Secret;
 import java.net.URI;
@@ -33,9 +34,9 @@ final class Server implements AutoCloseable {
   private final Optional<Secret> firstOperatorKey;
   private final Optional<Gateway> gateway;
 
-  private Server(ServerConfig config, LongSupplier nanoTime) {
+  private Server(ServerConfig config, EdgeConfig edge, LongSupplier nanoTime) {
     host = config.host();
-    http = opened(HttpApi.listen(host, config.port()));
+    http = opened(HttpApi.listen(host, config.port(), edge));
     try {
       DatabaseAddress address = config.externalDatabase().orElseGet(() -> startEmbedded(config));
       Database database = opened(Database.open(address));
@@ -44,6 +45,7 @@ final class Server implements AutoCloseable {
               Services.open(
                   database,
                   config,
+                  edge,
                   http.vertx(),
                   http.inFlight(),
                   URI.create(url()),
@@ -71,16 +73,16 @@ final class Server implements AutoCloseable {
    * @throws CannotStart with one line that says why
    */
   static Server start(ServerConfig config) {
-    return start(config, System::nanoTime);
+    return start(config, EdgeConfig.DEFAULT, System::nanoTime);
   }
 
   /**
-   * The same with another clock for rate limits.
+   * The same with another edge and another clock for rate limits.
    *
    * @throws CannotStart with one line that says why
    */
-  static Server start(ServerConfig config, LongSupplier nanoTime) {
-    return new Server(config, nanoTime);
+  static Server start(ServerConfig config, EdgeConfig edge, LongSupplier nanoTime) {
+    return new Server(config, edge, nanoTime);
   }
 
   /** As someone on this machine reaches it. */

@@ -20,6 +20,7 @@ import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.draw.Draws;
+import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.health.DatabaseHealth;
 import dev.lockstep.server.health.PoolUse;
@@ -31,6 +32,7 @@ import dev.lockstep.server.lab.LabRuns;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.purchase.Purchases;
+import dev.lockstep.server.rate.Rate;
 import dev.lockstep.server.reconciliation.Reconciliation;
 import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.schedule.Scheduling;
@@ -82,6 +84,7 @@ final class Services implements AutoCloseable {
   private Services(
       Database database,
       ServerConfig config,
+      EdgeConfig edge,
       Vertx vertx,
       InFlight inFlight,
       URI self,
@@ -106,10 +109,11 @@ final class Services implements AutoCloseable {
       Holds holds = opened(new Holds(transactor, holdsConfig(metrics)));
       Ledger ledger = opened(new Ledger(transactor, ledgerConfig(metrics)));
       Once once = new Once(transactor);
-      keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
+      keys = new Keys(transactor, workers, config.operatorKey(), edge.rates(), nanoTime);
       Outbox outbox = Streaming.outbox(transactor);
       SaleEvents saleEvents = new SaleEvents(outbox, holds);
-      Campaigns campaigns = new Campaigns(transactor, holds, workers, vertx, inFlight, saleEvents);
+      Campaigns campaigns =
+          new Campaigns(transactor, holds, workers, vertx, inFlight, saleEvents, edge.limits());
       Draws draws =
           new Draws(
               transactor,
@@ -185,7 +189,8 @@ final class Services implements AutoCloseable {
       endpoints.addAll(invariants.endpoints());
       endpoints.addAll(reconciliation.endpoints());
       endpoints.addAll(health.endpoints());
-      endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
+      endpoints.addAll(
+          opened(lab(database, config, vertx, edge.rates().lab(), nanoTime)).endpoints());
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
       endpoints.addAll(jobs.endpoints(workers));
@@ -234,22 +239,24 @@ final class Services implements AutoCloseable {
   static Services open(
       Database database,
       ServerConfig config,
+      EdgeConfig edge,
       Vertx vertx,
       InFlight inFlight,
       URI self,
       Metrics metrics,
       LongSupplier nanoTime) {
-    return new Services(database, config, vertx, inFlight, self, metrics, nanoTime);
+    return new Services(database, config, edge, vertx, inFlight, self, metrics, nanoTime);
   }
 
   /** As the same user, and not through the pool: it wants another database. */
-  private static LabRuns lab(Database database, ServerConfig config, Vertx vertx) {
+  private static LabRuns lab(
+      Database database, ServerConfig config, Vertx vertx, Rate rate, LongSupplier nanoTime) {
     DatabaseAddress address = database.address();
     Map<String, String> properties = new HashMap<>();
     address.properties().forEach((name, value) -> properties.put((String) name, (String) value));
     Optional<LabConfig> where =
         config.lab() ? Optional.of(new LabConfig(address.url(), properties)) : Optional.empty();
-    return new LabRuns(vertx, where, config.visitors());
+    return new LabRuns(vertx, where, config.visitors(), rate, nanoTime);
   }
 
   /** Several nodes may run on one machine: what others reach it by, and its process, name it. */

@@ -23,6 +23,7 @@ import dev.lockstep.server.draw.Beacon;
 import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.draw.SoldTo;
+import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
@@ -53,7 +54,14 @@ final class DrawNode implements AutoCloseable {
     holds = new Holds(transactor);
     Workers workers = new Workers(vertx);
     Campaigns campaigns =
-        new Campaigns(transactor, holds, workers, vertx, new InFlight(), CampaignListener.NONE);
+        new Campaigns(
+            transactor,
+            holds,
+            workers,
+            vertx,
+            new InFlight(),
+            CampaignListener.NONE,
+            HttpLimits.DEFAULT);
     draws = new Draws(transactor, holds, workers, campaigns, soldTo, beacon, DrawListener.NONE);
   }
 

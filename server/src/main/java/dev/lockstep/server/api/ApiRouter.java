@@ -1,5 +1,6 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.server.rate.Allowance;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
@@ -8,7 +9,6 @@ import io.vertx.core.json.DecodeException;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
-import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -90,7 +90,9 @@ public final class ApiRouter {
 
   private Future<Answer> handle(
       RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
-    principal.flatMap(authenticator::admit).ifPresent(ApiRouter::refuseForRate);
+    authenticator
+        .admit(principal, Caller.of(context).network())
+        .ifPresent(allowance -> requireRate(context, allowance));
     requireRole(endpoint, principal);
     Request request = new Request(context, endpoint, principal, body(context, endpoint));
     if (endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
@@ -108,7 +110,7 @@ public final class ApiRouter {
       throw unauthorized("Send a key as 'Authorization: Bearer …'.");
     }
     return authenticator
-        .authenticate(header.substring(BEARER.length()).strip())
+        .authenticate(header.substring(BEARER.length()).strip(), Caller.of(context).network())
         .map(
             found -> {
               if (found.isEmpty()) {
@@ -124,13 +126,11 @@ public final class ApiRouter {
    */
   private Future<Optional<Principal>> visitor(RoutingContext context, Endpoint endpoint) {
     Optional<String> key =
-        endpoint.roles().contains(Role.BUYER)
-            ? VisitorCookie.key(context.request())
-            : Optional.empty();
+        endpoint.roles().contains(Role.BUYER) ? VisitorCookie.key(context) : Optional.empty();
     return key.isEmpty()
         ? Future.succeededFuture(Optional.empty())
         : authenticator
-            .authenticate(key.get())
+            .authenticate(key.get(), Caller.of(context).network())
             .map(found -> found.filter(principal -> principal.role() == Role.BUYER));
   }
 
@@ -147,10 +147,11 @@ public final class ApiRouter {
     }
   }
 
-  private static void refuseForRate(Duration wait) {
-    throw Problem.of("rate-limited", 429, "Rate limited", "This key has had its share for now.")
-        .retryAfter(wait)
-        .asException();
+  private static void requireRate(RoutingContext context, Allowance allowance) {
+    if (!allowance.granted()) {
+      throw Problem.rateLimited(allowance, "You have had your share for now.").asException();
+    }
+    allowance.tell(context.response());
   }
 
   private static @Nullable Object body(RoutingContext context, Endpoint endpoint) {
