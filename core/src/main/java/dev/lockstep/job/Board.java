@@ -1,7 +1,7 @@
 package dev.lockstep.job;
 
+import dev.lockstep.job.JobReads.Questions;
 import dev.lockstep.shard.Lease;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -135,34 +135,28 @@ final class Board {
   }
 
   /** What to read now. From here on, what a read returns is compared with what is known. */
-  List<JobStream.Ask> startRead() {
+  Questions startRead() {
     return locked(
         () -> {
+          boolean wasHinted = hinted;
           hinted = false;
           wakeNanos = Long.MAX_VALUE;
           doubts.forgetOld();
-          List<JobStream.Ask> asks = new ArrayList<>();
+          Questions questions = new Questions(new ArrayList<>(), new ArrayList<>());
           for (OwnedShard shard : shards.values()) {
-            if (!shard.examined || !shard.lease.isLive()) {
+            if (shard.isReadable()) {
+              shard.forgetEndedHere();
+              for (JobStream stream : shard.streams()) {
+                stream.ask(shards.size()).ifPresent(questions.streams()::add);
+                questions.lanes().addAll(stream.askLanes());
+                stream.nextMs(wasHinted).ifPresent(this::wakeIn);
+              }
+            } else {
               // One that has come meanwhile is read next.
               hinted |= !shard.examined;
-              continue;
-            }
-            shard.forgetEndedHere();
-            for (JobStream stream : shard.streams()) {
-              stream.prepare();
-              int wanted = stream.state.wanted(stream.priority);
-              int each = Math.min(wanted, Math.max(20, 2 * wanted / shards.size()));
-              int limit = Math.min(each, stream.room());
-              if (limit > 0) {
-                asks.add(new JobStream.Ask(stream, limit));
-              } else {
-                // There may be: to be asked as soon as there is room for it.
-                stream.more = true;
-              }
             }
           }
-          return asks;
+          return questions;
         });
   }
 
@@ -188,18 +182,24 @@ final class Board {
   }
 
   /**
-   * What a read returned: for each ask its rows, in order. All at once, so that nothing of low
-   * priority begins because it was looked at first.
-   *
-   * @param at when that was, by the database's clock
+   * What a read returned. All at once, so that nothing of low priority begins because it was looked
+   * at first; and lanes after streams, as they were read.
    */
-  void offer(List<JobStream.Ask> asks, List<List<JobRow>> rows, Instant at) {
+  void offer(Questions questions, JobReads.Look look) {
     locked(
         () -> {
-          for (int i = 0; i < asks.size(); i++) {
-            OwnedShard shard = owned(asks.get(i).stream().lease);
+          for (int i = 0; i < questions.streams().size(); i++) {
+            JobStream.Ask ask = questions.streams().get(i);
+            OwnedShard shard = owned(ask.stream().lease);
             if (shard != null) {
-              shard.offer(asks.get(i), rows.get(i), at, doubts).ifPresent(this::wakeIn);
+              shard.offer(ask, look.due().get(i), look.at(), doubts).ifPresent(this::wakeIn);
+            }
+          }
+          for (int i = 0; i < questions.lanes().size(); i++) {
+            JobStream.LaneAsk ask = questions.lanes().get(i);
+            OwnedShard shard = owned(ask.stream().lease);
+            if (shard != null) {
+              shard.offerLane(ask, look.lanes().get(i), doubts).ifPresent(this::wakeIn);
             }
           }
         });
@@ -255,8 +255,8 @@ final class Board {
   /** Something more is there to be read, and is wanted. */
   private boolean isHungry() {
     return shards.values().stream()
-        .flatMap(shard -> shard.streams().stream())
-        .anyMatch(JobStream::isHungry);
+        .anyMatch(
+            shard -> shard.isReadable() && shard.streams().stream().anyMatch(JobStream::isHungry));
   }
 
   /** Something may have become due. */

@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.JobStream.Ask;
+import dev.lockstep.job.JobStream.LaneAsk;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -11,6 +12,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +21,8 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** What an owner asks the table: what is due, what is next, and how the queues are set. */
 final class JobReads {
@@ -42,6 +46,42 @@ final class JobReads {
           AND (due, id) > (x.after_due, x.after_id)
         ORDER BY due, id LIMIT x.wanted) j"""
           .formatted(JobRow.COLUMNS, OF_STREAM);
+
+  // As DUE, but for rows of lanes that are not wanted: these are walked over, up to so many rows,
+  // and
+  // the last of the walk is returned in any case, to go on from. The list of lanes is hashed once.
+  private static final String DUE_BUT_LANES =
+      """
+      SELECT x.n, %s, j.nth, j.is_last
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?)
+        AS x (n, shard, queue, priority, after_due, after_id, wanted, walk)
+      CROSS JOIN LATERAL (
+        SELECT * FROM (
+          SELECT *, row_number() OVER () AS nth, lead(id) OVER () IS NULL AS is_last FROM (
+            SELECT *, ctid FROM lockstep.job
+            WHERE shard = x.shard AND %s AND due <= now()
+              AND (due, id) > (x.after_due, x.after_id)
+            ORDER BY due, id LIMIT x.walk) walked) seen
+        WHERE lane IS NULL OR is_last
+          OR (x.n, lane) NOT IN (SELECT s.n, s.lane FROM unnest(?, ?) AS s (n, lane))
+        LIMIT x.wanted) j"""
+          .formatted(JobRow.COLUMNS, OF_STREAM);
+
+  // The next of lanes, by the index job_lane: one range a lane.
+  private static final String DUE_OF_LANES =
+      """
+      SELECT x.n, %s
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?)
+        AS x (n, shard, queue, priority, lane, after_due, after_id, wanted)
+      CROSS JOIN LATERAL (
+        SELECT *, ctid FROM lockstep.job
+        WHERE shard = x.shard
+          AND hashtextextended(lane, hashtextextended(queue, priority))
+            = hashtextextended(x.lane, hashtextextended(x.queue, x.priority))
+          AND queue = x.queue AND priority = x.priority AND lane = x.lane AND due <= now()
+          AND (due, id) > (x.after_due, x.after_id)
+        ORDER BY due, id LIMIT x.wanted) j"""
+          .formatted(JobRow.COLUMNS);
 
   // One statement for what is asked with every look: an idle node asks little. A row in any case,
   // and without a queue's name when none has settings.
@@ -75,6 +115,10 @@ final class JobReads {
   private static final Comparator<JobRow> IN_ORDER =
       Comparator.comparing(JobRow::due).thenComparing(JobRow::id);
 
+  // Rows walked over in one look, some tens of milliseconds; and of one stream at least so many.
+  private static final int MAX_WALK = 20_000;
+  private static final int MIN_WALK = 500;
+
   private final Transactor transactor;
   private final TxOptions options;
 
@@ -85,14 +129,32 @@ final class JobReads {
 
   record QueueRow(String queue, boolean paused, double rate) {}
 
+  /** What to ask of streams, and then of lanes. */
+  record Questions(List<Ask> streams, List<LaneAsk> lanes) {}
+
+  /**
+   * What was found of a stream.
+   *
+   * @param rows in order
+   * @param walked how many rows were looked at to find them
+   * @param reachedEnd nothing more of it is due
+   */
+  record Found(List<JobRow> rows, int walked, boolean reachedEnd) {}
+
   /**
    * What a look at the table showed.
    *
    * @param at the database's time
-   * @param due for each ask its rows, in order
+   * @param due of each stream that was asked for
+   * @param lanes of each lane that was asked for its rows, in order; seen after the streams
    * @param nextMs until the first job that is not due yet, if there is one
    */
-  record Look(Instant at, List<List<JobRow>> due, OptionalLong nextMs, List<QueueRow> queues) {}
+  record Look(
+      Instant at,
+      List<Found> due,
+      List<List<JobRow>> lanes,
+      OptionalLong nextMs,
+      List<QueueRow> queues) {}
 
   private record Setting(Instant at, OptionalLong nextMs, Optional<QueueRow> queue) {
     static Setting read(ResultSet row) throws SQLException {
@@ -109,24 +171,47 @@ final class JobReads {
     }
   }
 
-  Look look(List<Ask> asks) {
+  Look look(Questions questions) {
     return transactor.call(
         options,
         connection -> {
-          List<List<JobRow>> rows = new ArrayList<>();
-          asks.forEach(ask -> rows.add(new ArrayList<>()));
           RoundTrip trip = new RoundTrip(connection);
-          due(trip, asks, rows);
-          Rows<Setting> settings = settings(trip, asks);
+          List<Finding> due = questions.streams().stream().map(Finding::new).toList();
+          due(trip, due.stream().filter(one -> one.ask.skipped().isEmpty()).toList());
+          dueButLanes(trip, due.stream().filter(one -> !one.ask.skipped().isEmpty()).toList());
+          List<List<JobRow>> lanes = dueOfLanes(trip, questions.lanes());
+          Rows<Setting> settings = settings(trip, questions.streams());
           trip.send();
-          rows.forEach(each -> each.sort(IN_ORDER));
+          lanes.forEach(each -> each.sort(IN_ORDER));
           Setting first = settings.list().get(0);
           return new Look(
               first.at(),
-              rows,
+              due.stream().map(Finding::found).toList(),
+              lanes,
               first.nextMs(),
               settings.list().stream().flatMap(setting -> setting.queue().stream()).toList());
         });
+  }
+
+  /** What is being found of a stream. */
+  private static final class Finding {
+    final Ask ask;
+    final List<JobRow> rows = new ArrayList<>();
+    // Of a walk: how long it may be, how far the rows are known to go, and whether that is its end.
+    int walk;
+    int walked;
+    boolean walkEnded;
+
+    Finding(Ask ask) {
+      this.ask = ask;
+    }
+
+    Found found() {
+      rows.sort(IN_ORDER);
+      return walk == 0
+          ? new Found(rows, rows.size(), rows.size() < ask.limit())
+          : new Found(rows, walked, rows.isEmpty() || (walkEnded && walked < walk));
+    }
   }
 
   /** The jobs of these shards whose rows say that a node runs them. */
@@ -196,27 +281,89 @@ final class JobReads {
         });
   }
 
-  private static void due(RoundTrip trip, List<Ask> asks, List<List<JobRow>> rows) {
-    List<Integer> numbers = new ArrayList<>();
-    for (int i = 0; i < asks.size(); i++) {
-      numbers.add(i);
+  private static void due(RoundTrip trip, List<Finding> findings) {
+    if (!findings.isEmpty()) {
+      trip.query(DUE, row -> row(row, findings), parameters(findings).toArray());
     }
+  }
+
+  private static boolean row(ResultSet row, List<Finding> findings) throws SQLException {
+    Finding finding = findings.get(row.getInt(1));
+    JobStream stream = finding.ask.stream();
+    return finding.rows.add(JobRow.read(row, 1, stream.queue, stream.priority));
+  }
+
+  private static void dueButLanes(RoundTrip trip, List<Finding> findings) {
+    if (findings.isEmpty()) {
+      return;
+    }
+    int walk = Math.max(MIN_WALK, MAX_WALK / findings.size());
+    List<Integer> numbers = new ArrayList<>();
+    List<String> lanes = new ArrayList<>();
+    for (int i = 0; i < findings.size(); i++) {
+      findings.get(i).walk = walk;
+      for (String lane : findings.get(i).ask.skipped()) {
+        numbers.add(i);
+        lanes.add(lane);
+      }
+    }
+    List<Object> parameters = parameters(findings);
+    parameters.add(SqlArray.integers(Collections.nCopies(findings.size(), walk)));
+    parameters.add(SqlArray.integers(numbers));
+    parameters.add(SqlArray.texts(lanes));
     trip.query(
-        DUE,
+        DUE_BUT_LANES,
         row -> {
-          int ask = row.getInt(1);
-          JobStream stream = asks.get(ask).stream();
-          return rows.get(ask).add(JobRow.read(row, 1, stream.queue, stream.priority));
+          Finding finding = findings.get(row.getInt(1));
+          finding.walked = Math.max(finding.walked, row.getInt(2 + JobRow.COLUMN_COUNT));
+          finding.walkEnded |= row.getBoolean(3 + JobRow.COLUMN_COUNT);
+          return row(row, findings);
         },
-        SqlArray.integers(numbers),
-        shards(asks),
-        names(asks),
-        priorities(asks),
-        new SqlArray(
-            "timestamptz",
-            asks.stream().map(ask -> ask.stream().afterDue().toString()).toArray(String[]::new)),
-        SqlArray.uuids(asks.stream().map(ask -> ask.stream().afterId()).toList()),
-        SqlArray.integers(asks.stream().map(Ask::limit).toList()));
+        parameters.toArray());
+  }
+
+  private static List<Object> parameters(List<Finding> findings) {
+    List<Ask> asks = findings.stream().map(one -> one.ask).toList();
+    return new ArrayList<>(
+        List.of(
+            numbers(asks.size()),
+            shards(asks),
+            names(asks),
+            priorities(asks),
+            times(asks.stream().map(ask -> ask.stream().afterDue())),
+            SqlArray.uuids(asks.stream().map(ask -> ask.stream().afterId()).toList()),
+            SqlArray.integers(asks.stream().map(Ask::limit).toList())));
+  }
+
+  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneAsk> asks) {
+    List<List<JobRow>> rows = new ArrayList<>();
+    asks.forEach(ask -> rows.add(new ArrayList<>()));
+    if (!asks.isEmpty()) {
+      List<Ask> streams = asks.stream().map(ask -> new Ask(ask.stream(), ask.limit())).toList();
+      trip.query(
+          DUE_OF_LANES,
+          row -> {
+            JobStream stream = asks.get(row.getInt(1)).stream();
+            return rows.get(row.getInt(1)).add(JobRow.read(row, 1, stream.queue, stream.priority));
+          },
+          numbers(asks.size()),
+          shards(streams),
+          names(streams),
+          priorities(streams),
+          SqlArray.texts(asks.stream().map(ask -> ask.lane().name).toList()),
+          times(asks.stream().map(LaneAsk::afterDue)),
+          SqlArray.uuids(asks.stream().map(LaneAsk::afterId).toList()),
+          SqlArray.integers(asks.stream().map(LaneAsk::limit).toList()));
+    }
+    return rows;
+  }
+
+  private static SqlArray numbers(int count) {
+    return SqlArray.integers(IntStream.range(0, count).boxed().toList());
+  }
+
+  private static SqlArray times(Stream<Instant> times) {
+    return new SqlArray("timestamptz", times.map(Instant::toString).toArray(String[]::new));
   }
 
   private static Rows<Setting> settings(RoundTrip trip, List<Ask> asks) {

@@ -45,6 +45,9 @@ record JobRow(
            THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint END, %s"""
           .formatted(NewJob.USUAL_MAX_ATTEMPTS, RowPlace.column("j"));
 
+  /** How many columns these are. */
+  static final int COLUMN_COUNT = 14;
+
   /**
    * @param before how many columns come before these
    */

@@ -9,8 +9,11 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +22,11 @@ import org.jspecify.annotations.Nullable;
  * begins at the first and goes on where the last read ended; it begins anew when it has come to the
  * end, or after a while, since jobs may appear before its place: a transaction that took long, a
  * retry, a due time in the past.
+ *
+ * <p>What a pass walks over and leaves in the table (the rest of a deep lane, jobs that run) the
+ * next has to walk over again. So a pass that has walked over much <em>rests</em> at the end, where
+ * new jobs appear, and the next begins the later the more that was: the depth of a backlog costs a
+ * small share of the time, whatever it is.
  */
 final class JobStream {
   /** Jobs of a stream in memory, at most: whoever follows after a crash looks at more than that. */
@@ -30,8 +38,40 @@ final class JobStream {
   private static final Instant BEGINNING = Instant.parse("1900-01-01T00:00:00Z");
   private static final UUID FIRST = new UUID(0, 0);
 
-  /** What to read of it. */
-  record Ask(JobStream stream, int limit) {}
+  // For each row that a pass walked over in vain: about fifty times as long as that takes.
+  private static final Duration REST_PER_ROW = Duration.ofNanos(100_000);
+  // Less is walked over again with every look.
+  private static final int LITTLE = 200;
+  // A lane that is read by itself costs about as much as so many rows.
+  private static final int ROWS_PER_LANE = 20;
+  private static final int MAX_SKIPPED_LANES = 2_000;
+  private static final int MAX_LANE_READS = 200;
+
+  /**
+   * What to read of it.
+   *
+   * @param skipped lanes that are not wanted
+   */
+  record Ask(JobStream stream, int limit, List<String> skipped) {
+    Ask(JobStream stream, int limit) {
+      this(stream, limit, List.of());
+    }
+  }
+
+  /**
+   * What to read of one of its lanes.
+   *
+   * @param generation the lane's, when it was asked
+   */
+  record LaneAsk(JobStream stream, LaneState lane, int generation, int limit) {
+    Instant afterDue() {
+      return JobStream.afterDue(lane.last());
+    }
+
+    UUID afterId() {
+      return JobStream.afterId(lane.last());
+    }
+  }
 
   final Lease lease;
   final QueueState state;
@@ -41,12 +81,14 @@ final class JobStream {
   private final Map<JobId, Task> known = new HashMap<>();
   private final List<Task> ended = new ArrayList<>();
   private int live;
-  private final Map<String, LaneState> lanes = new HashMap<>();
+  final Lanes lanes = new Lanes();
   private @Nullable JobRow last;
   private Duration lastAge = Duration.ZERO;
   private long passNanos;
   private long askedNanos;
   private double passShare = 1;
+  // Rows, or as much as those, that this pass has read in vain.
+  private int passedRows;
   // Something was seen that a later pass has to look at again.
   private boolean passedOver;
   boolean more;
@@ -60,21 +102,79 @@ final class JobStream {
     this.priority = priority;
   }
 
-  /** To be called before each read. */
-  void prepare() {
+  /**
+   * What to read of it now; empty if there is no room for more. To be called before each read.
+   *
+   * @param shards how many share the read-ahead
+   */
+  Optional<Ask> ask(int shards) {
+    prepare();
+    int wanted = state.wanted(priority);
+    int each = Math.min(wanted, Math.max(20, 2 * wanted / shards));
+    int limit = Math.min(each, room());
+    if (limit <= 0) {
+      // There may be: to be asked as soon as there is room for it.
+      more = true;
+      return Optional.empty();
+    }
+    return Optional.of(new Ask(this, limit, lanes.closed(MAX_SKIPPED_LANES)));
+  }
+
+  /** Which lanes to read by themselves now; after {@link #ask}. */
+  List<LaneAsk> askLanes() {
+    return wantsLanes()
+        ? lanes.toRead(MAX_LANE_READS).stream()
+            .map(lane -> new LaneAsk(this, lane, lane.generation(), Lanes.MAX_WAITING))
+            .toList()
+        : List.of();
+  }
+
+  private boolean wantsLanes() {
+    return room() > 0 && state.wanted(priority) > 0;
+  }
+
+  private void prepare() {
     askedNanos = System.nanoTime();
     ended.forEach(task -> known.remove(task.row.id()));
     ended.clear();
-    Duration longest = longestPass(passedOver || !lanes.isEmpty(), lastAge);
-    if (last == null || System.nanoTime() - passNanos > passShare * longest.toNanos()) {
+    if (last == null || passLeftNanos() < 0) {
       last = null;
       passedOver = false;
       // Not all streams at once: what is due in others would wait for it.
       passNanos = System.nanoTime();
       passShare = ThreadLocalRandom.current().nextDouble(0.5, 1);
-      lanes.values().removeIf(LaneState::isIdle);
-      lanes.values().forEach(LaneState::startPass);
+      passedRows = ROWS_PER_LANE * lanes.startPass();
     }
+  }
+
+  private long passLeftNanos() {
+    Duration longest = more ? longestPass(passedOver, lastAge) : Duration.ZERO;
+    long nanos = Math.max((long) (passShare * longest.toNanos()), rest(passedRows).toNanos());
+    return nanos - (System.nanoTime() - passNanos);
+  }
+
+  /** How long after its beginning a pass is not begun anew, that has read so much in vain. */
+  static Duration rest(int passedRows) {
+    return passedRows < LITTLE ? Duration.ZERO : REST_PER_ROW.multipliedBy(passedRows);
+  }
+
+  /** The pass is at the end, and jobs that appear before that are not seen. */
+  private boolean isResting() {
+    return last != null && !more;
+  }
+
+  /**
+   * When it has to be looked at again, whatever happens.
+   *
+   * @param hinted something may have appeared, wherever in the stream that is
+   */
+  OptionalLong nextMs(boolean hinted) {
+    OptionalLong lane = lanes.nextMs();
+    if (!isResting() || !(hinted || passedOver)) {
+      return lane;
+    }
+    long pass = Math.max(1, TimeUnit.NANOSECONDS.toMillis(passLeftNanos()) + 1);
+    return OptionalLong.of(Math.min(pass, lane.orElse(pass)));
   }
 
   /**
@@ -143,9 +243,9 @@ final class JobStream {
   /** As {@link #giveBack}, of a task that was polled; its lane has to be read anew. */
   void release(Task task) {
     if (giveBack(task) && task.row.lane() != null && !closed) {
-      LaneState lane = lane(task.row.lane());
+      LaneState lane = lanes.get(task.row.lane());
       lane.leave();
-      readAgain(lane);
+      readAgain(lane, 0);
     }
   }
 
@@ -156,7 +256,7 @@ final class JobStream {
 
   /** Something more is there to be read, and is wanted. */
   boolean isHungry() {
-    return more && room() > 0 && state.isLow(priority);
+    return (more && room() > 0 && state.isLow(priority)) || (lanes.isHungry() && wantsLanes());
   }
 
   /** How many more it may have in memory. */
@@ -165,33 +265,37 @@ final class JobStream {
   }
 
   Instant afterDue() {
-    return last == null ? BEGINNING : last.due();
+    return afterDue(last);
   }
 
   UUID afterId() {
-    return last == null ? FIRST : last.id().value();
+    return afterId(last);
+  }
+
+  private static Instant afterDue(@Nullable JobRow row) {
+    return row == null ? BEGINNING : row.due();
+  }
+
+  private static UUID afterId(@Nullable JobRow row) {
+    return row == null ? FIRST : row.id().value();
   }
 
   /**
-   * To be called after each read that found something.
+   * To be called after each read.
    *
    * @param at when that was, by the database's clock
+   * @param taken how many of the rows were new
    */
-  void advanceTo(JobRow row, Instant at) {
-    last = row;
-    lastAge = Duration.between(row.due(), at);
-  }
-
-  /** To be called after each read. */
-  void readEnded(boolean reachedEnd) {
-    more = !reachedEnd;
-    if (reachedEnd) {
+  void wasRead(JobReads.Found found, Instant at, int taken) {
+    passedRows += found.walked() - taken;
+    if (!found.rows().isEmpty()) {
+      last = found.rows().get(found.rows().size() - 1);
+      lastAge = Duration.between(last.due(), at);
+    }
+    more = !found.reachedEnd();
+    if (!more && rest(passedRows).isZero()) {
       last = null;
     }
-  }
-
-  LaneState lane(String name) {
-    return lanes.computeIfAbsent(name, ignored -> new LaneState());
   }
 
   /**
@@ -202,33 +306,35 @@ final class JobStream {
    */
   boolean leave(Settled settled, Consumer<Task> promoted) {
     Task task = settled.task();
-    if (settled.refused()) {
+    boolean now = settled.again() < 0;
+    if (settled.refused() || (!now && isResting())) {
       // It is there as somebody left it, perhaps before where the pass has come to.
       passOver();
     }
-    boolean now = settled.again() < 0;
     if (task.row.lane() == null) {
       return settled.refused() && now;
     }
-    LaneState lane = lane(task.row.lane());
+    LaneState lane = lanes.get(task.row.lane());
     lane.leave();
     if (settled.refused()) {
-      readAgain(lane);
+      readAgain(lane, settled.again());
       return now;
     }
     if (!now && task.row.isOrdered()) {
       // In a lane with an order the others wait for it.
-      readAgain(lane);
+      readAgain(lane, settled.again());
       return false;
     }
-    while (lane.hasPlace()) {
-      promoted.accept(lane.promote());
-    }
-    return lane.isClosed() && lane.isLow();
+    lanes.promote(lane, promoted);
+    return lanes.isWanting(lane);
   }
 
-  /** Nobody of the lane is promoted from memory: what comes next is what the next pass finds. */
-  void readAgain(LaneState lane) {
-    lane.giveUpWaiting().forEach(this::end);
+  /**
+   * Nobody of the lane is promoted from memory: what comes next is what a read of it finds.
+   *
+   * @param inMs when that should be; up to 0: now
+   */
+  void readAgain(LaneState lane, long inMs) {
+    lanes.readAgain(lane, inMs).forEach(this::end);
   }
 }

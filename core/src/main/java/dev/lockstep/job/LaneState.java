@@ -1,25 +1,30 @@
 package dev.lockstep.job;
 
 import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
 
-/** What the owner knows of one lane. All of a lane is in one shard, so this is all there is. */
+/**
+ * What the owner knows of one lane. All of a lane is in one shard, so this is all there is.
+ *
+ * <p>A lane is <em>open</em> while all its due jobs that the pass has come to are in memory: the
+ * pass brings the next ones. It is <em>closed</em> when one of them was passed over; the pass then
+ * skips the lane, and the lane is read by itself until nothing of it is left in the table that is
+ * not in memory.
+ */
 final class LaneState {
-  /** Jobs of one lane kept at hand behind those that run; more are read when these are gone. */
-  private static final int MAX_WAITING = 64;
-
+  final String name;
   private final ArrayDeque<Task> waiting = new ArrayDeque<>();
   private int running;
   // Under an earlier lease of the shard, here or at another node.
   private int away;
-  // Something of the lane was passed over: what follows must be, too, until the next pass.
   private boolean closed;
+  // Where a read of the lane goes on; null: at its beginning.
+  private @Nullable JobRow last;
+  // Changes when what a read under way returns is no longer what comes next.
+  private int generation;
 
-  void startPass() {
-    closed = false;
-  }
-
-  void close() {
-    closed = true;
+  LaneState(String name) {
+    this.name = name;
   }
 
   boolean isClosed() {
@@ -30,9 +35,41 @@ final class LaneState {
     return running == 0 && waiting.isEmpty() && away == 0 && !closed;
   }
 
-  /** Little is left at hand. */
-  boolean isLow() {
-    return waiting.size() < MAX_WAITING / 4;
+  int waiting() {
+    return waiting.size();
+  }
+
+  /** All of it that is due is in memory. */
+  void open() {
+    closed = false;
+    last = null;
+  }
+
+  /** What follows is passed over, and read from the beginning of the lane. */
+  void closeFromBeginning() {
+    closed = true;
+    last = null;
+  }
+
+  /** What follows the jobs at hand is passed over. */
+  void closeAfterLast() {
+    closed = true;
+    Task newest = waiting.peekLast();
+    last = newest == null ? null : newest.row;
+  }
+
+  /** It was read up to this row, and what follows is not in memory. */
+  void closeAfter(JobRow row) {
+    closed = true;
+    last = row;
+  }
+
+  @Nullable JobRow last() {
+    return last;
+  }
+
+  int generation() {
+    return generation;
   }
 
   /** Takes a place at once if there is one; the task is then ready. */
@@ -44,14 +81,8 @@ final class LaneState {
     return false;
   }
 
-  /** False, and closed, if there are too many at hand already. */
-  boolean queue(Task task) {
-    if (waiting.size() >= MAX_WAITING) {
-      closed = true;
-      return false;
-    }
+  void queue(Task task) {
     waiting.add(task);
-    return true;
   }
 
   void leave() {
@@ -82,7 +113,8 @@ final class LaneState {
   ArrayDeque<Task> giveUpWaiting() {
     ArrayDeque<Task> all = new ArrayDeque<>(waiting);
     waiting.clear();
-    closed = true;
+    closeFromBeginning();
+    generation++;
     return all;
   }
 }

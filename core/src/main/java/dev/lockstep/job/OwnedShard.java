@@ -41,6 +41,11 @@ final class OwnedShard {
     }
   }
 
+  /** It is known what is away, and the shard is still this node's. */
+  boolean isReadable() {
+    return examined && lease.isLive();
+  }
+
   List<JobStream> streams() {
     return streams;
   }
@@ -85,47 +90,86 @@ final class OwnedShard {
    * @param at when that was, by the database's clock
    * @return in how many milliseconds something of it will be due
    */
-  OptionalLong offer(JobStream.Ask ask, List<JobRow> rows, Instant at, Doubts doubts) {
+  OptionalLong offer(JobStream.Ask ask, JobReads.Found found, Instant at, Doubts doubts) {
     JobStream stream = ask.stream();
     LongStream.Builder waits = LongStream.builder();
-    for (JobRow row : rows) {
-      if (!stream.knows(row.id()) && !isAway(row.id())) {
-        offer(stream, row, doubts, waits);
+    int taken = 0;
+    for (JobRow row : found.rows()) {
+      LaneState lane = row.lane() == null ? null : stream.lanes.get(row.lane());
+      if (isNew(stream, row) && (lane == null || !lane.isClosed())) {
+        taken += offer(stream, row, lane, doubts, waits) ? 1 : 0;
       }
     }
-    if (!rows.isEmpty()) {
-      stream.advanceTo(rows.get(rows.size() - 1), at);
-    }
-    stream.readEnded(rows.size() < ask.limit());
+    stream.wasRead(found, at, taken);
     return waits.build().min();
   }
 
-  private void offer(JobStream stream, JobRow row, Doubts doubts, LongStream.Builder waits) {
-    LaneState lane = row.lane() == null ? null : stream.lane(row.lane());
-    if (lane != null && lane.isClosed()) {
-      return;
+  /**
+   * What a read returned of a lane that is closed, in order. All that the pass has skipped until
+   * then was there to be seen: if there is no more, the lane is open again.
+   *
+   * @return in how many milliseconds something of it will be due
+   */
+  OptionalLong offerLane(JobStream.LaneAsk ask, List<JobRow> rows, Doubts doubts) {
+    LaneState lane = ask.lane();
+    if (lane.generation() != ask.generation()) {
+      return OptionalLong.empty();
     }
+    JobStream stream = ask.stream();
+    stream.lanes.wasRead(lane);
+    LongStream.Builder waits = LongStream.builder();
+    // Whatever stops it closes the lane again, at the right place.
+    lane.open();
+    for (JobRow row : rows) {
+      if (isNew(stream, row)) {
+        boolean unused = offer(stream, row, lane, doubts, waits);
+      }
+      if (lane.isClosed()) {
+        return waits.build().min();
+      }
+    }
+    if (rows.size() >= ask.limit()) {
+      stream.lanes.readOn(lane, rows.get(rows.size() - 1));
+    }
+    return OptionalLong.empty();
+  }
+
+  private boolean isNew(JobStream stream, JobRow row) {
+    return !stream.knows(row.id()) && !isAway(row.id());
+  }
+
+  /** True if it is in memory now. */
+  private boolean offer(
+      JobStream stream,
+      JobRow row,
+      @Nullable LaneState lane,
+      Doubts doubts,
+      LongStream.Builder waits) {
     // A mark of this node's own is a leftover: what runs here is known, or away.
     if (row.keeper() != null && !row.keeper().equals(lease.member())) {
       away(row, null);
       stream.passOver();
-      return;
+      return false;
     }
     if (row.waitMs() > 0) {
       if (lane != null) {
-        lane.close();
+        stream.lanes.await(lane, row.waitMs());
       }
       waits.add(row.waitMs());
-      return;
+      return false;
     }
     Task task = new Task(row, stream, stream.askedNanos());
     task.doubtful = doubts.has(row.id());
     if (lane == null || lane.enter(row.laneLimit())) {
       stream.add(task);
       stream.state.add(task);
-    } else if (lane.queue(task)) {
-      stream.add(task);
+      return true;
     }
+    if (stream.lanes.queue(lane, task)) {
+      stream.add(task);
+      return true;
+    }
+    return false;
   }
 
   private boolean isAway(JobId id) {
@@ -166,7 +210,7 @@ final class OwnedShard {
           .ifPresent(
               found -> {
                 found.lane().leaveAway();
-                found.stream().readAgain(found.lane());
+                found.stream().readAgain(found.lane(), 0);
               });
       stream(one.row()).ifPresent(JobStream::passOver);
     }
@@ -179,7 +223,7 @@ final class OwnedShard {
     String name = row.lane();
     return name == null
         ? Optional.empty()
-        : stream(row).map(stream -> new FoundLane(stream, stream.lane(name)));
+        : stream(row).map(stream -> new FoundLane(stream, stream.lanes.get(name)));
   }
 
   /** Empty: the queue is not served here. */

@@ -199,8 +199,8 @@ public final class Worker implements AutoCloseable {
     if (!unexamined.isEmpty()) {
       board.examined(unexamined, reads.marked(unexamined));
     }
-    List<JobStream.Ask> asks = board.startRead();
-    Look look = reads.look(asks);
+    JobReads.Questions questions = board.startRead();
+    Look look = reads.look(questions);
     Map<String, QueueRow> settings = new HashMap<>();
     look.queues().forEach(row -> settings.put(row.queue(), row));
     double share = (double) board.shardCount() / jobsConfig.shards();
@@ -208,7 +208,7 @@ public final class Worker implements AutoCloseable {
       QueueRow row = settings.getOrDefault(queue.name(), new QueueRow(queue.name(), false, 0));
       board.setQueue(queue.name(), row.paused(), row.rate() * share);
     }
-    board.offer(asks, look.due(), look.at());
+    board.offer(questions, look);
     lookAfterThoseAway();
     markLongRunning();
     look.nextMs().ifPresent(board::wakeIn);
@@ -347,7 +347,8 @@ public final class Worker implements AutoCloseable {
     if (outcome instanceof Outcome.Done done && done.effects().isPresent()) {
       try {
         if (!completer.completeWith(task, done.effects().get())) {
-          log.warn("The result of job {} is refused: changed, or no longer ours", task.row.id());
+          log.warn(
+              "The result of job {} is refused: changed, locked, or no longer ours", task.row.id());
         }
       } catch (Throwable e) {
         completer.add(Ended.of(task, failed(task.row.id(), e)));

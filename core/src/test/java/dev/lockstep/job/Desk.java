@@ -183,8 +183,10 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
   Task read(Lease lease) {
     QueueState queue = new QueueState(queue(1), new ReentrantLock().newCondition());
     JobStream stream = new JobStream(lease, queue, Priority.NORMAL);
-    JobReads.Look look = new JobReads(transactor()).look(List.of(new JobStream.Ask(stream, 1)));
-    return new Task(look.due().get(0).get(0), stream, System.nanoTime());
+    JobReads.Questions first =
+        new JobReads.Questions(List.of(new JobStream.Ask(stream, 1)), List.of());
+    JobReads.Look look = new JobReads(transactor()).look(first);
+    return new Task(look.due().get(0).rows().get(0), stream, System.nanoTime());
   }
 
   Set<JobId> results(ResultsWork work) {

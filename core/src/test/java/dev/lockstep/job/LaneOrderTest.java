@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -106,6 +107,70 @@ class LaneOrderTest {
     Await.until("the others are done", () -> desk.ran.size() == 100);
     release.countDown();
     desk.awaitNoneLive();
+  }
+
+  @Test
+  void aDeepLaneKeepsItsOrderThroughRetries() {
+    Set<String> failed = ConcurrentHashMap.newKeySet();
+    enqueue(2, 400, 1);
+
+    desk.start(
+        8,
+        (payload, job) ->
+            number(payload) % 40 == 39 && failed.add(payload)
+                ? new Outcome.Retry("again")
+                : run(payload, job));
+    desk.awaitNoneLive();
+
+    assertThat(most).hasValue(1);
+    assertThat(order.values())
+        .hasSize(2)
+        .allMatch(IntStream.range(0, 400).boxed().toList()::equals);
+  }
+
+  @Test
+  void aDeepLaneWithALimitRunsThatManyAtATimeAndNotMore() {
+    enqueue(1, 500, 3);
+
+    desk.start(
+        8,
+        (payload, job) -> {
+          AtomicInteger now = running.computeIfAbsent(lane(payload), l -> new AtomicInteger());
+          most.accumulateAndGet(now.incrementAndGet(), Math::max);
+          Outcome outcome = desk.note(payload, job);
+          now.decrementAndGet();
+          return outcome;
+        });
+    desk.awaitNoneLive();
+
+    assertThat(most.get()).isLessThanOrEqualTo(3);
+    assertThat(desk.ran).hasSize(500).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aDeepLaneGoesOnWhenTheJobItWaitsForIsCancelled() {
+    enqueue(1, 500, 1);
+    desk.start(
+        2,
+        (payload, job) ->
+            number(payload) == 0
+                ? new Outcome.Snooze(Duration.ofHours(1))
+                : desk.note(payload, job));
+    Await.until(
+        "the first waits",
+        () ->
+            database.queryLong("SELECT count(*) FROM lockstep.job WHERE wait_until > now()") == 1);
+    JobId first =
+        database
+            .query(
+                "SELECT id::text FROM lockstep.job WHERE wait_until > now()",
+                row -> JobId.of(row.getString(1)))
+            .get(0);
+
+    desk.transactor().run(c -> desk.jobs().cancel(c, first, OptionalInt.empty()));
+    desk.awaitNoneLive();
+
+    assertThat(desk.ran).hasSize(499);
   }
 
   private Outcome run(String payload, JobContext job) {
