@@ -4,6 +4,7 @@ import dev.lockstep.job.Results.Place;
 import dev.lockstep.job.Results.Written;
 import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,15 +37,13 @@ import org.slf4j.LoggerFactory;
 final class Completer {
   private static final Logger log = LoggerFactory.getLogger(Completer.class);
   // Results wait only for edits of the very jobs, which are short; what lasts is put aside.
-  private static final Duration LOCK_TIMEOUT = Duration.ofMillis(500);
-  private static final Duration HASTY_LOCK_TIMEOUT = Duration.ofMillis(100);
+  private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
   private static final int WRITERS = 2;
   // Jobs that lie on one page are often of neighbouring shards: let one writer have them.
   private static final int NEIGHBOURS = 4;
 
   private final Transactor transactor;
   private final TxOptions options;
-  private final TxOptions patient;
   private final TxOptions hasty;
   private final JobsConfig config;
   private final JobIds ids;
@@ -57,18 +57,16 @@ final class Completer {
       Transactor transactor, JobsConfig config, JobIds ids, Board board, int batch, Runnable died) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs done").withPointLookups();
-    this.patient = waiting(LOCK_TIMEOUT);
-    this.hasty = waiting(HASTY_LOCK_TIMEOUT);
+    this.hasty =
+        LOCK_TIMEOUT.compareTo(options.lockTimeout()) < 0
+            ? options.withLockTimeout(LOCK_TIMEOUT)
+            : options;
     this.config = config;
     this.ids = ids;
     this.board = board;
     for (int i = 0; i < WRITERS; i++) {
       writers.add(new ResultsWriter(this, i, batch, died));
     }
-  }
-
-  private TxOptions waiting(Duration most) {
-    return most.compareTo(options.lockTimeout()) < 0 ? options.withLockTimeout(most) : options;
   }
 
   void start() {
@@ -103,7 +101,8 @@ final class Completer {
   /**
    * Writes effects and result in one transaction, on this thread.
    *
-   * @return false if the result is refused; nothing of the effects is left then
+   * @return false if the result is refused, or somebody has locked the job: nothing of the effects
+   *     is left then, and the job is read again
    */
   boolean completeWith(Task task, TxAction effects) {
     Ended ended = new Ended(task, Outcome.done(), Duration.ZERO);
@@ -121,13 +120,18 @@ final class Completer {
   }
 
   private boolean tryComplete(Ended ended, TxAction effects) {
+    AtomicBoolean writing = new AtomicBoolean();
     try {
       return transactor.call(
           options,
           connection -> {
+            writing.set(false);
             bound(connection, ended.task().lease);
             effects.run(connection);
-            if (!write(connection, List.of(ended), true).refused().isEmpty()) {
+            writing.set(true);
+            Results results =
+                new Results(connection, config, ids).waitingAtMost(hasty.lockTimeout());
+            if (!results.write(inOrder(List.of(ended)), true).refused().isEmpty()) {
               throw new Refused();
             }
             return true;
@@ -140,6 +144,12 @@ final class Completer {
                   : Optional.of(true));
     } catch (Refused e) {
       return false;
+    } catch (LockTimeout e) {
+      if (writing.get()) {
+        // Somebody has locked the job, which is no fault of its own: it runs again after that.
+        return false;
+      }
+      throw e;
     }
   }
 
@@ -161,21 +171,36 @@ final class Completer {
 
   /** Marks a job as running here before it begins; false if it is not this node's to run. */
   boolean mark(Task task) {
-    return mark(options, task.lease, List.of(task)).contains(task.row.id());
+    return mark(task.lease, List.of(task)).contains(task.row.id());
   }
 
-  /** Marks jobs that run for long; those that have ended meanwhile are passed over. */
+  /** Marks jobs that run for long; those that have ended or are locked are passed over. */
   void markRunning(Lease lease, List<Task> tasks) {
     List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
     if (!running.isEmpty()) {
-      mark(hasty, lease, running);
+      mark(lease, running, true);
     }
   }
 
-  private Set<JobId> mark(TxOptions how, Lease lease, List<Task> tasks) {
+  private Set<JobId> mark(Lease lease, List<Task> tasks) {
+    return mark(lease, tasks, false);
+  }
+
+  private Set<JobId> mark(Lease lease, List<Task> tasks, boolean unlocked) {
     tasks.forEach(task -> task.mayBeMarked = true);
     Set<JobId> marked =
-        transactor.call(how, connection -> new Results(connection, config, ids).keep(lease, tasks));
+        transactor.call(
+            hasty,
+            connection -> {
+              Set<JobId> locked =
+                  unlocked
+                      ? new RowLocks(connection, ids)
+                          .lockedElsewhere(tasks.stream().map(task -> task.row).toList())
+                      : Set.of();
+              List<Task> free =
+                  tasks.stream().filter(task -> !locked.contains(task.row.id())).toList();
+              return new Results(connection, config, ids).keep(lease, free);
+            });
     tasks.stream()
         .filter(task -> marked.contains(task.row.id()))
         .forEach(task -> task.marked = true);
@@ -185,18 +210,44 @@ final class Completer {
   /** Marks jobs of a shard that is handed over; from then on their rows are their leases. */
   void keepNow(Lease lease, List<Task> tasks) {
     if (!tasks.isEmpty()) {
-      mark(hasty, lease, tasks);
+      mark(lease, tasks);
       tasks.forEach(task -> task.kept = true);
     }
   }
 
+  /** Writes results, and tells the board. */
+  void writeAndSettle(List<Ended> all) {
+    settle(all, write(all));
+  }
+
   /**
-   * Writes results, and tells the board.
+   * Writes the results that nobody's lock is in the way of, and tells the board.
    *
-   * @param quickly waits for nobody's lock, or hardly
+   * @return the others, of which nothing is written
    */
-  void writeAndSettle(List<Ended> all, boolean quickly) {
-    Written written = write(all, quickly ? hasty : patient);
+  List<Ended> writeUnlocked(List<Ended> all) {
+    List<Ended> locked = new ArrayList<>();
+    List<Ended> free = new ArrayList<>();
+    Written written =
+        transactor.call(
+            hasty,
+            connection -> {
+              locked.clear();
+              free.clear();
+              Set<JobId> elsewhere =
+                  new RowLocks(connection, ids)
+                      .lockedWithKeys(all.stream().map(Ended::row).toList());
+              all.forEach(
+                  ended -> (elsewhere.contains(ended.row().id()) ? locked : free).add(ended));
+              return write(connection, free, true);
+            });
+    // Who is behind with these should not keep others from being read.
+    locked.forEach(ended -> ended.task().stream.state.settled(ended.task()));
+    settle(free, written);
+    return locked;
+  }
+
+  private void settle(List<Ended> all, Written written) {
     // First, so that nothing more of them begins.
     written.lost().forEach(lease -> board.removeShard(lease, true));
     Set<JobId> refused = written.refused();
@@ -213,11 +264,11 @@ final class Completer {
   }
 
   /** In bulk; where that does not add up, again, and row by row. */
-  private Written write(List<Ended> all, TxOptions how) {
+  private Written write(List<Ended> all) {
     try {
-      return transactor.call(how, connection -> write(connection, all, false));
+      return transactor.call(hasty, connection -> write(connection, all, false));
     } catch (Results.DoesNotAddUp e) {
-      return transactor.call(how, connection -> write(connection, all, true));
+      return transactor.call(hasty, connection -> write(connection, all, true));
     }
   }
 
@@ -236,8 +287,12 @@ final class Completer {
     return ours;
   }
 
-  /** Shards in order, each with its own fence. */
   private Written write(Connection connection, List<Ended> all, boolean each) throws SQLException {
+    return new Results(connection, config, ids).write(inOrder(all), each);
+  }
+
+  /** Shards in order, each with its own fence. */
+  private static Map<Place, List<Ended>> inOrder(List<Ended> all) {
     Map<Lease, List<Ended>> owned = new HashMap<>();
     Map<Lease, List<Ended>> kept = new HashMap<>();
     for (Ended ended : all) {
@@ -254,7 +309,7 @@ final class Completer {
             Comparator.comparingInt((Map.Entry<Place, ?> entry) -> entry.getKey().lease().shard())
                 .thenComparing(entry -> entry.getKey().kept()))
         .forEach(entry -> inOrder.put(entry.getKey(), entry.getValue()));
-    return new Results(connection, config, ids).write(inOrder, each);
+    return inOrder;
   }
 
   /** Writes what is there and ends. */
