@@ -30,7 +30,7 @@ public final class Outbox {
   public static final int MAX_BATCH = 10_000;
 
   /** Rows of one list. */
-  public static final int MAX_PAGE = 1_000;
+  public static final int MAX_PAGE = 1_001;
 
   /** Up to which a sink's lag is counted, in each partition. */
   public static final int MAX_LAG = 10_000;

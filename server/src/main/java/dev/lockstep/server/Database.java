@@ -12,6 +12,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Properties;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
@@ -53,19 +54,27 @@ final class Database implements AutoCloseable {
 
   private final DatabaseAddress address;
   private final HikariDataSource pool;
+  private final HikariDataSource reports;
   private final DatabaseWatch watch;
   private final DataSource gate;
+  private final DataSource reportsGate;
 
-  private Database(DatabaseAddress address, HikariDataSource pool, int migrationsKnown) {
+  private Database(
+      DatabaseAddress address,
+      DatabaseSettings settings,
+      HikariDataSource pool,
+      int migrationsKnown) {
     this.address = address;
     this.pool = pool;
+    // One for each thread that reports run on: none of them waits for another's.
+    this.reports = pool(address, settings, "lockstep-reports", settings.workers().reportThreads());
     PGSimpleDataSource direct = direct(address);
     direct.setConnectTimeout(PROBE_TIMEOUT_SECONDS);
     direct.setSocketTimeout(PROBE_TIMEOUT_SECONDS);
     this.watch = new DatabaseWatch(direct, migrationsKnown);
-    this.gate =
-        new DatabaseGate(
-            pool, () -> watch.finding().trouble().filter(Trouble.GONE::equals).isPresent());
+    BooleanSupplier gone = () -> watch.finding().trouble().filter(Trouble.GONE::equals).isPresent();
+    this.gate = new DatabaseGate(pool, gone);
+    this.reportsGate = new DatabaseGate(reports, gone);
   }
 
   /**
@@ -76,9 +85,9 @@ final class Database implements AutoCloseable {
    */
   static Database open(DatabaseAddress address, DatabaseSettings settings) {
     checkVersion(address);
-    HikariDataSource pool = pool(address, settings);
+    HikariDataSource pool = pool(address, settings, "lockstep", settings.poolSize());
     try {
-      Database database = new Database(address, pool, migrateAll(pool, address));
+      Database database = new Database(address, settings, pool, migrateAll(pool, address));
       database.watch.start();
       return database;
     } catch (FlywayException | SQLException e) {
@@ -103,6 +112,11 @@ final class Database implements AutoCloseable {
     if (fault == SqlFault.READ_ONLY) {
       forgetConnections();
     }
+  }
+
+  /** For operators' reads, which may be slow: connections that no sale waits for. */
+  DataSource reports() {
+    return reportsGate;
   }
 
   /** How busy the pool is; reading them blocks nobody. */
@@ -138,6 +152,7 @@ final class Database implements AutoCloseable {
    */
   private void forgetConnections() {
     pool.getHikariPoolMXBean().softEvictConnections();
+    reports.getHikariPoolMXBean().softEvictConnections();
   }
 
   /** How many connections the pool has at most. */
@@ -152,6 +167,7 @@ final class Database implements AutoCloseable {
   @Override
   public void close() {
     watch.close();
+    reports.close();
     pool.close();
   }
 
@@ -169,12 +185,13 @@ final class Database implements AutoCloseable {
     SupportedVersion.check(version).ifPresent(log::warn);
   }
 
-  private static HikariDataSource pool(DatabaseAddress address, DatabaseSettings settings) {
+  private static HikariDataSource pool(
+      DatabaseAddress address, DatabaseSettings settings, String name, int size) {
     HikariConfig config = new HikariConfig();
-    config.setPoolName("lockstep");
+    config.setPoolName(name);
     config.setJdbcUrl(address.url());
     config.setDataSourceProperties(address.properties());
-    config.setMaximumPoolSize(settings.poolSize());
+    config.setMaximumPoolSize(size);
     config.setConnectionTimeout(settings.poolWait().toMillis());
     return new HikariDataSource(config);
   }

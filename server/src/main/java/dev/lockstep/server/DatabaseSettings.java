@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.api.WorkersConfig;
 import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.SettingReader;
 import dev.lockstep.tx.TxOptions;
@@ -14,8 +15,10 @@ import java.time.Duration;
  *     (2.5 s) is below its lock time-out (3 s): nothing of ours computes for long in a transaction,
  *     and should this process stand still, those who wait for its rows get them. One attempt (8 s)
  *     has room for one wait for a lock and for a slow COMMIT
+ * @param workers how many requests use it at a time
  */
-record DatabaseSettings(int poolSize, Duration poolWait, TxOptions transactions) {
+record DatabaseSettings(
+    int poolSize, Duration poolWait, TxOptions transactions, WorkersConfig workers) {
   static final DatabaseSettings DEFAULT =
       new DatabaseSettings(
           20,
@@ -23,7 +26,8 @@ record DatabaseSettings(int poolSize, Duration poolWait, TxOptions transactions)
           TxOptions.DEFAULT
               .withIdleTimeout(Duration.ofMillis(2_500))
               .withStatementTimeout(Duration.ofSeconds(8))
-              .withTransactionTimeout(Duration.ofSeconds(8)));
+              .withTransactionTimeout(Duration.ofSeconds(8)),
+          WorkersConfig.DEFAULT);
 
   private static final Kind<Duration> TIMEOUT =
       Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(10));
@@ -99,7 +103,38 @@ record DatabaseSettings(int poolSize, Duration poolWait, TxOptions transactions)
             attempt,
             deadline,
             usual.retry(),
-            usual.pointLookups()));
+            usual.pointLookups()),
+        workers(in));
+  }
+
+  private static WorkersConfig workers(SettingReader in) {
+    WorkersConfig usual = WorkersConfig.DEFAULT;
+    return new WorkersConfig(
+        in.read(
+            "request.threads",
+            Kind.number(1, 500),
+            usual.threads(),
+            "How many requests of buyers, and changes, use the database at a time."),
+        in.read(
+            "request.queue",
+            Kind.number(1, 1_000_000),
+            usual.maxWaiting(),
+            "How many of them may wait for their turn."),
+        in.read(
+            "report.threads",
+            Kind.number(1, 100),
+            usual.reportThreads(),
+            "How many reports of operators run at a time, each on a connection besides the pool's."),
+        in.read(
+            "report.queue",
+            Kind.number(1, 10_000),
+            usual.maxReportsWaiting(),
+            "How many reports may wait for their turn."),
+        in.read(
+            "report.timeout",
+            TIMEOUT,
+            usual.reportTimeout(),
+            "How long a report may take before it is refused as too slow."));
   }
 
   private static void require(

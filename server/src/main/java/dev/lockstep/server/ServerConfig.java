@@ -59,8 +59,8 @@ record ServerConfig(
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
 
-  /** Requests that read or write, jobs and relay: what the pool has besides the batches. */
-  private static final int OTHER_CONNECTIONS = 12;
+  /** Jobs and relay: what the pool has besides the batches and the threads of requests. */
+  private static final int OTHER_CONNECTIONS = 4;
 
   private static final Kind<DatabaseAddress> DATABASE =
       Kind.of(
@@ -210,11 +210,15 @@ record ServerConfig(
   /** Who waits for a connection inside a batch would hold up everybody behind it. */
   private static void checkConnections(
       SettingReader in, DatabaseSettings database, BlockSettings blocks) {
-    int batches = blocks.holds().combiner().maxWriters() + blocks.ledger().combiner().maxWriters();
-    if (database.poolSize() < batches + OTHER_CONNECTIONS) {
+    int needed =
+        blocks.holds().combiner().maxWriters()
+            + blocks.ledger().combiner().maxWriters()
+            + database.workers().threads()
+            + OTHER_CONNECTIONS;
+    if (database.poolSize() < needed) {
       in.problem(
-          "pool.size (%d) must be at least hold.writers + ledger.writers + %d, which is %d"
-              .formatted(database.poolSize(), OTHER_CONNECTIONS, batches + OTHER_CONNECTIONS));
+          "pool.size (%d) must be at least hold.writers + ledger.writers + request.threads + %d, which is %d"
+              .formatted(database.poolSize(), OTHER_CONNECTIONS, needed));
     }
   }
 

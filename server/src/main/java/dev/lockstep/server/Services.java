@@ -14,7 +14,9 @@ import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
+import dev.lockstep.server.api.Reports;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.api.WorkersConfig;
 import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
@@ -82,29 +84,30 @@ final class Services implements AutoCloseable {
       Metrics metrics,
       LongSupplier nanoTime) {
     try {
-      Workers workers = opened(new Workers(vertx));
-      DatabaseHealth health = opened(new DatabaseHealth(workers, () -> poolUse(database), metrics));
+      DatabaseHealth health = opened(new DatabaseHealth(() -> poolUse(database), metrics));
       TxListener figures = metrics.transactions();
       TxListener counting = health.transactions();
+      TxListener listener =
+          attempt -> {
+            figures.onAttempt(attempt);
+            counting.onAttempt(attempt);
+            attempt.fault().ifPresent(database::met);
+          };
       Transactor transactor =
-          new Transactor(
-              database.dataSource(),
-              config.database().transactions(),
-              attempt -> {
-                figures.onAttempt(attempt);
-                counting.onAttempt(attempt);
-                attempt.fault().ifPresent(database::met);
-              });
+          new Transactor(database.dataSource(), config.database().transactions(), listener);
+      Workers workers =
+          opened(
+              workers(vertx, config.database().workers(), transactor, database, listener, metrics));
       Holds holds = opened(new Holds(transactor, holdsConfig(config.blocks().holds(), metrics)));
       Ledger ledger =
           opened(new Ledger(transactor, ledgerConfig(config.blocks().ledger(), metrics)));
       Once once = new Once(transactor, config.blocks().once());
-      keys = new Keys(transactor, workers, config.operatorKey(), nanoTime);
+      keys = new Keys(transactor, once, workers, config.operatorKey(), nanoTime);
       Outbox outbox = Streaming.outbox(transactor, config.blocks().outbox());
       SaleEvents saleEvents = new SaleEvents(outbox, holds);
       Campaigns campaigns =
           new Campaigns(
-              transactor, holds, workers, vertx, inFlight, config.holdRules(), saleEvents);
+              transactor, holds, once, workers, vertx, inFlight, config.holdRules(), saleEvents);
       Draws draws =
           new Draws(
               transactor,
@@ -180,7 +183,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(accounts.endpoints());
       endpoints.addAll(invariants.endpoints());
       endpoints.addAll(reconciliation.endpoints());
-      endpoints.addAll(health.endpoints());
+      endpoints.addAll(health.endpoints(workers));
       endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
@@ -297,6 +300,25 @@ final class Services implements AutoCloseable {
         settings.config(),
         "Lockstep/" + Version.CURRENT,
         metrics.deliveries());
+  }
+
+  private static Workers workers(
+      Vertx vertx,
+      WorkersConfig config,
+      Transactor transactor,
+      Database database,
+      TxListener listener,
+      Metrics metrics) {
+    Workers workers =
+        new Workers(
+            vertx,
+            config,
+            new Reports(transactor, database.reports(), config.reportTimeout(), listener));
+    metrics.gauge(
+        "lockstep.reports.waiting",
+        "Operators' reports that run or wait for their turn.",
+        workers::reportsWaiting);
+    return workers;
   }
 
   private static PoolUse poolUse(Database database) {

@@ -67,8 +67,7 @@ class CampaignsApiTest {
     assertThat(draft.getValue("seedCommitment")).isNull();
     assertThat(draft.getJsonArray("layers").getJsonObject(0).getInteger("price")).isEqualTo(900);
     operator.post(path + "/pause", null).expectProblem(409, "campaign-not-open");
-    server
-        .service()
+    operator
         .post(path + "/holds", "k", cart("a", layer(1, 1)))
         .expectProblem(409, "campaign-not-open");
 

@@ -15,6 +15,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import dev.lockstep.once.Once;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignListener;
@@ -57,6 +58,7 @@ final class DrawNode implements AutoCloseable {
         new Campaigns(
             transactor,
             holds,
+            new Once(transactor),
             workers,
             vertx,
             new InFlight(),

@@ -2,11 +2,13 @@ package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -85,6 +87,80 @@ class KeysApiTest {
     operator
         .post("/v1/keys", serviceKey().put("role", "root"))
         .expectProblem(400, "invalid-request");
+  }
+
+  @Test
+  void aRepeatedRequestMakesOneKeyAndShowsItOnce() throws Exception {
+    JsonObject wanted = serviceKey().put("name", "once");
+    Client operator = server.operator();
+    JsonObject first = operator.post("/v1/keys", "make it", wanted).expect(201);
+    assertThat(first.getString("key")).startsWith("lsk_");
+    assertThat(first.getValue("notice")).isNull();
+
+    Client.Reply again = operator.post("/v1/keys", "make it", wanted);
+    JsonObject second = again.expect(201);
+    assertThat(again.replayed()).isTrue();
+    assertThat(second.getString("id")).isEqualTo(first.getString("id"));
+    assertThat(second.getValue("key")).isNull();
+    assertThat(second.getString("notice")).contains("revoke");
+
+    // Nowhere in clear, not even with the answer that is kept.
+    assertThat(
+            server
+                .database()
+                .queryLong(
+                    "SELECT count(*) FROM lockstep.once o WHERE o::text LIKE '%"
+                        + first.getString("key")
+                        + "%'"))
+        .isZero();
+    assertThat(
+            server
+                .database()
+                .queryLong("SELECT count(*) FROM lockstep_server.api_key WHERE name = 'once'"))
+        .isEqualTo(1);
+    operator
+        .post("/v1/keys", "make it", wanted.copy().put("name", "other"))
+        .expectProblem(422, "idempotency-key-reused");
+
+    // Whoever lost the answer revokes what it names, and asks anew.
+    operator.delete("/v1/keys/" + second.getString("id")).expect(200);
+    new Client(server.url(), Optional.of(first.getString("key")))
+        .get(ALICE_HOLD)
+        .expectProblem(401, "unauthorized");
+    assertThat(operator.post("/v1/keys", "make another", wanted).expect(201).getString("key"))
+        .isNotNull();
+  }
+
+  @Test
+  void twinsMakeOneKeyAndOneOfThemIsShownIt() throws Exception {
+    JsonObject wanted = serviceKey().put("name", "twins");
+    List<Client.Reply> replies =
+        Race.<Client.Reply>of(8)
+            .run(i -> server.operator().post("/v1/keys", "twins", wanted))
+            .valuesOrThrow();
+    assertThat(replies).allMatch(reply -> reply.status() == 201 || reply.status() == 409);
+    assertThat(replies)
+        .filteredOn(reply -> reply.status() == 201 && reply.json().getString("key") != null)
+        .hasSize(1);
+    assertThat(
+            server
+                .database()
+                .queryLong("SELECT count(*) FROM lockstep_server.api_key WHERE name = 'twins'"))
+        .isEqualTo(1);
+  }
+
+  @Test
+  void aPageGoesOnWhereItEndedAfterItsLastKeyIsGone() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      server.operator().post("/v1/keys", serviceKey()).expect(201);
+    }
+    JsonObject all = server.operator().get("/v1/keys?limit=1000").expect(200);
+    JsonObject first = server.operator().get("/v1/keys?limit=2").expect(200);
+    String last = first.getJsonArray("items").getJsonObject(1).getString("id");
+    server.database().execute("DELETE FROM lockstep_server.api_key WHERE id = '" + last + "'");
+    JsonObject second =
+        server.operator().get("/v1/keys?limit=1000&after=" + first.getString("next")).expect(200);
+    assertThat(second.getJsonArray("items")).hasSize(all.getJsonArray("items").size() - 2);
   }
 
   @Test

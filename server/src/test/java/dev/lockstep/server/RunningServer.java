@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.delivery.DeliveryConfig;
 import dev.lockstep.server.gateway.Gateway;
@@ -186,7 +187,8 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   int removeOldVisitors() {
     Vertx vertx = Vertx.vertx();
     try (Workers workers = new Workers(vertx)) {
-      return new Keys(new Transactor(database.dataSource()), workers, Optional.empty(), clock)
+      Transactor transactor = new Transactor(database.dataSource());
+      return new Keys(transactor, new Once(transactor), workers, Optional.empty(), clock)
           .removeOldVisitors();
     } finally {
       vertx.close().await();

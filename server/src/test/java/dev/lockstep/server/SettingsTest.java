@@ -218,7 +218,10 @@ class SettingsTest {
         Map.of("LOCKSTEP_STATEMENT_TIMEOUT", "31s"), "must not exceed transaction.deadline (30s");
     assertRefused(
         Map.of("LOCKSTEP_POOL_SIZE", "19"),
-        "pool.size (19) must be at least hold.writers + ledger.writers + 12, which is 20");
+        "pool.size (19) must be at least hold.writers + ledger.writers + request.threads + 4, which is 20");
+    assertRefused(
+        Map.of("LOCKSTEP_REQUEST_THREADS", "9"),
+        "pool.size (20) must be at least hold.writers + ledger.writers + request.threads + 4, which is 21");
     assertRefused(
         Map.of("LOCKSTEP_HOLD_QUEUE", "100"),
         "hold.queue-per-key (20000, default) must not exceed hold.queue (100, LOCKSTEP_HOLD_QUEUE)");

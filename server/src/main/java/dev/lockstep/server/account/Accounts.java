@@ -21,7 +21,6 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -33,7 +32,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -83,18 +81,23 @@ public final class Accounts {
     endpoints.add(
         Endpoint.of(GET, "/v1/accounts", "Lists accounts, oldest first.")
             .by(WHO)
+            .asReport()
             .withQuery("campaign", "Those of this campaign's book; else those of none.")
             .paged(AccountView.ACCOUNT)
             .handledBy(this::list));
     endpoints.add(
         Endpoint.of(GET, "/v1/accounts/{id}", "Shows an account.")
             .by(WHO)
+            .tagged()
             .answering(200, AccountView.ACCOUNT)
-            .handledBy(request -> workers.run(() -> Answer.ok(AccountView.json(find(request))))));
+            .handledBy(
+                request ->
+                    workers.read(request, () -> Answer.ok(AccountView.json(find(request))))));
     endpoints.add(
         Endpoint.of(
                 GET, "/v1/accounts/{id}/entries", "Lists what changed an account, oldest first.")
             .by(WHO)
+            .asReport()
             .paged(AccountView.ENTRY)
             .handledBy(this::entries));
     endpoints.add(
@@ -103,6 +106,7 @@ public final class Accounts {
                 "/v1/accounts/{id}/statement",
                 "Shows balances at two times, and between them.")
             .by(WHO)
+            .asReport()
             .withQuery("from", "What is after this time; from the beginning unless told.")
             .withQuery("to", "What is not after this time; until now unless told.")
             .withQuery("limit", "Entries at most, 1 to " + MAX_STATEMENT + "; 100 unless told.")
@@ -112,6 +116,7 @@ public final class Accounts {
         Endpoint.of(
                 GET, "/v1/trial-balance", "Adds up all balances of a book; the difference is zero.")
             .by(WHO)
+            .asReport()
             .withQuery("campaign", "Of this campaign's book; else of the accounts of none.")
             .answering(200, AccountView.TRIAL_BALANCE)
             .handledBy(this::trialBalance));
@@ -128,7 +133,7 @@ public final class Accounts {
       throw Problem.invalid("currency", "must be of A to Z and 0 to 9").asException();
     }
     OptionalLong floor = floor(body);
-    String name = storable(body.getString("name"));
+    String name = body.getString("name");
     if (key.isEmpty()) {
       return workers.run(
           () -> transactor.call(connection -> open(connection, book, name, currency, floor)));
@@ -162,9 +167,9 @@ public final class Accounts {
   private Future<Answer> list(Request request) {
     Page page = request.page();
     BookId book = book(request.query("campaign"));
-    AccountId after = new AccountId(page.after().map(Accounts::cursor).orElse(0L));
+    AccountId after = new AccountId(page.afterNumber(0));
     return workers
-        .run(() -> ledger.accounts(book, after, page.limit() + 1))
+        .read(request, () -> ledger.accounts(book, after, page.limit() + 1))
         .map(
             found ->
                 Answer.ok(
@@ -174,9 +179,10 @@ public final class Accounts {
   private Future<Answer> entries(Request request) {
     AccountNumber number = AccountNumber.of(request.path("id"));
     Page page = request.page();
-    long after = page.after().map(Accounts::cursor).orElse(0L);
+    long after = page.afterNumber(0);
     return workers
-        .run(
+        .read(
+            request,
             () -> {
               find(request);
               return ledger.entries(number.book(), number.account(), after, page.limit() + 1);
@@ -198,7 +204,8 @@ public final class Accounts {
       throw Problem.invalid("to", "must not be before 'from'").asException();
     }
     int limit = request.page().limit();
-    return workers.run(
+    return workers.read(
+        request,
         () -> {
           find(request);
           return Answer.ok(
@@ -210,7 +217,8 @@ public final class Accounts {
 
   private Future<Answer> trialBalance(Request request) {
     BookId book = book(request.query("campaign"));
-    return workers.run(
+    return workers.read(
+        request,
         () -> {
           JsonArray items = new JsonArray();
           ledger.trialBalance(book).forEach(one -> items.add(AccountView.json(one)));
@@ -252,32 +260,14 @@ public final class Accounts {
     return floor == null ? OptionalLong.empty() : OptionalLong.of(floor);
   }
 
-  private static String storable(String name) {
-    if (!StorableText.is(name)) {
-      throw Problem.invalid("name", "must not have NUL or half a character").asException();
-    }
-    return name;
-  }
-
   private static Optional<Instant> time(Request request, String parameter) {
     return request
         .query(parameter)
         .map(
             text -> {
-              try {
-                return OffsetDateTime.parse(text).toInstant();
-              } catch (DateTimeParseException e) {
-                throw Problem.invalid(parameter, "must be a time as RFC 3339 writes it")
-                    .asException();
-              }
+              Shape.time().check(parameter, text);
+              return OffsetDateTime.parse(text).toInstant();
             });
-  }
-
-  private static long cursor(String text) {
-    if (!text.matches("\\d{1,18}")) {
-      throw Problem.invalid("after", "must be the 'next' of a page").asException();
-    }
-    return Long.parseLong(text);
   }
 
   private static long nextNumber(Connection connection) throws SQLException {

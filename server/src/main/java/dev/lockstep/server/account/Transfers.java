@@ -91,6 +91,7 @@ final class Transfers {
             .handledBy(this::create),
         Endpoint.of(GET, "/v1/transfers/{id}", "Shows a transfer.")
             .by(WHO)
+            .tagged()
             .answering(200, AccountView.TRANSFER)
             .handledBy(this::show),
         Endpoint.of(POST, "/v1/transfers/{id}/post", "Moves what is reserved, or a part of it.")
@@ -131,7 +132,8 @@ final class Transfers {
 
   private Future<Answer> show(Request request) {
     TransferNumber number = TransferNumber.of(request.path("id"));
-    return workers.run(
+    return workers.read(
+        request,
         () ->
             ledger
                 .transfer(number.book(), number.transfer())

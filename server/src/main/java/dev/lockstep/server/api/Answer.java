@@ -31,6 +31,11 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     return new Answer(status, body, Map.of());
   }
 
+  /** The client has it already. */
+  static Answer notModified() {
+    return of(304, new JsonObject());
+  }
+
   /** With the version that a change is to name in {@code If-Match}. */
   public Answer withVersion(int version) {
     return withHeader("ETag", "\"" + version + "\"");
@@ -47,7 +52,13 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
   }
 
   void send(HttpServerResponse response) {
-    response.setStatusCode(status).putHeader(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
+    response.setStatusCode(status);
+    if (status == 304) {
+      headers.forEach(response::putHeader);
+      response.end();
+      return;
+    }
+    response.putHeader(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
     headers.forEach(response::putHeader);
     boolean problem = PROBLEM_TYPE.equals(headers.get("Content-Type"));
     String requestId = response.headers().get(REQUEST_ID);

@@ -2,23 +2,24 @@ package dev.lockstep.server.api;
 
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
-import io.vertx.core.json.DecodeException;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Serves a table of endpoints. For each request, in this order: the key (from the header, else a
- * visitor's from the cookie), the rate limit, the role, the body; only then the handler.
+ * visitor's from the cookie), the rate limit, the role, the path and the query, the body; only then
+ * the handler.
  */
 public final class ApiRouter {
   public static final int MAX_BODY_BYTES = 64 * 1024;
@@ -93,7 +94,7 @@ public final class ApiRouter {
         .onSuccess(
             given -> {
               if (!given.streaming()) {
-                given.send(context.response());
+                EntityTag.of(endpoint, given, context.request()).send(context.response());
               }
             })
         .onFailure(thrown -> fail(context, thrown));
@@ -103,18 +104,25 @@ public final class ApiRouter {
       RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
     principal.flatMap(authenticator::admit).ifPresent(ApiRouter::refuseForRate);
     requireRole(endpoint, principal);
-    Request request = new Request(context, endpoint, principal, body(context, endpoint));
-    if (endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
+    Map<String, String> path = path(context.normalizedPath(), endpoint);
+    Query query = Query.of(context.request().query(), endpoint.query().keySet());
+    Request request =
+        new Request(context, endpoint, principal, path, query, body(context, endpoint));
+    if (endpoint.idempotencyKey() != Endpoint.IdempotencyKey.UNUSED) {
       request.idempotencyKey();
     }
     return endpoint.handle(request);
   }
 
   private Future<Optional<Principal>> authenticate(RoutingContext context, Endpoint endpoint) {
-    String header = context.request().getHeader(HttpHeaders.AUTHORIZATION);
-    if (header == null) {
+    List<String> headers = context.request().headers().getAll(HttpHeaders.AUTHORIZATION);
+    if (headers.isEmpty()) {
       return visitor(context, endpoint);
     }
+    if (headers.size() > 1) {
+      throw Problem.badRequest("Send one key: there are two Authorization headers.").asException();
+    }
+    String header = headers.get(0);
     if (!header.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
       throw unauthorized("Send a key as 'Authorization: Bearer …'.");
     }
@@ -164,6 +172,24 @@ public final class ApiRouter {
         .asException();
   }
 
+  /** From the path before it was decoded: the router's decoder replaces what is not UTF-8. */
+  private static Map<String, String> path(String raw, Endpoint endpoint) {
+    String[] words = raw.split("/", -1);
+    String[] names = endpoint.path().split("/", -1);
+    Map<String, String> parameters = new HashMap<>();
+    for (int i = 0; i < words.length; i++) {
+      String word =
+          Utf8.decodeUrl(words[i], false)
+              .orElseThrow(
+                  () -> Problem.badRequest("The path is not percent-encoded UTF-8.").asException());
+      Text.storable("The path", word);
+      if (i < names.length && names[i].startsWith("{")) {
+        parameters.put(names[i].substring(1, names[i].length() - 1), word);
+      }
+    }
+    return parameters;
+  }
+
   private static @Nullable Object body(RoutingContext context, Endpoint endpoint) {
     if (endpoint.unread()) {
       return null;
@@ -177,48 +203,12 @@ public final class ApiRouter {
     if (endpoint.body().isEmpty()) {
       throw Problem.badRequest("This takes no body.").asException();
     }
-    requireJson(context.request().getHeader(HttpHeaders.CONTENT_TYPE));
-    Object body = parse(context, endpoint.takesMany());
+    JsonBody.requireJson(
+        context.request().headers().getAll(HttpHeaders.CONTENT_TYPE),
+        context.request().getHeader(HttpHeaders.CONTENT_ENCODING));
+    Object body = JsonBody.parse(context.body().buffer(), endpoint.takesMany());
     endpoint.body().get().check("", body);
     return body;
-  }
-
-  private static void requireJson(@Nullable String contentType) {
-    String type = contentType == null ? "" : contentType.toLowerCase(Locale.ROOT);
-    if (!type.startsWith("application/json")) {
-      throw Problem.of(
-              "unsupported-media-type",
-              415,
-              "Unsupported media type",
-              "Send the body as application/json.")
-          .asException();
-    }
-  }
-
-  private static Object parse(RoutingContext context, boolean many) {
-    try {
-      Buffer buffer = context.body().buffer();
-      Object body = many && isList(buffer) ? buffer.toJsonArray() : buffer.toJsonObject();
-      if (body != null) {
-        return body;
-      }
-    } catch (DecodeException | ClassCastException e) {
-      // Answered below; the parser's own text would repeat the input.
-    }
-    throw Problem.of(
-            "malformed-json",
-            400,
-            "Malformed JSON",
-            "The body must be a JSON object" + (many ? ", or a list of them." : "."))
-        .asException();
-  }
-
-  private static boolean isList(Buffer buffer) {
-    int first = 0;
-    while (first < buffer.length() && Character.isWhitespace(buffer.getByte(first))) {
-      first++;
-    }
-    return first < buffer.length() && buffer.getByte(first) == '[';
   }
 
   private static ProblemException unauthorized(String detail) {

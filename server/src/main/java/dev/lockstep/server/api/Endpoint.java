@@ -29,6 +29,8 @@ public final class Endpoint {
   private int maxBodyBytes = ApiRouter.MAX_BODY_BYTES;
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
   private IfMatch ifMatch = IfMatch.UNUSED;
+  private boolean tagged;
+  private boolean report;
   private String mediaType = "application/json";
   private Handler handler = request -> Future.failedFuture(Problem.internal().asException());
 
@@ -112,6 +114,18 @@ public final class Endpoint {
     return with(copy -> copy.ifMatch = use);
   }
 
+  /** The answer carries an ETag of what it says; whoever names it is told that nothing changed. */
+  public Endpoint tagged() {
+    return with(copy -> copy.tagged = true);
+  }
+
+  /**
+   * Reads much, whoever asks. What only operators may read is a report without being declared one.
+   */
+  public Endpoint asReport() {
+    return with(copy -> copy.report = true);
+  }
+
   public Endpoint withQuery(String name, String meaning) {
     return with(copy -> copy.query.put(name, meaning));
   }
@@ -182,6 +196,16 @@ public final class Endpoint {
     return ifMatch;
   }
 
+  /** Whether answers carry an ETag that {@code If-None-Match} may name. */
+  public boolean isTagged() {
+    return tagged;
+  }
+
+  /** Whether it runs on the operators' side: see {@link Request#isReport}. */
+  boolean isReport() {
+    return report || (method.equals(HttpMethod.GET) && roles.equals(Set.of(Role.OPERATOR)));
+  }
+
   /** Query parameters with what they mean. */
   public Map<String, String> query() {
     return Map.copyOf(query);
@@ -233,6 +257,8 @@ public final class Endpoint {
     copy.maxBodyBytes = maxBodyBytes;
     copy.idempotencyKey = idempotencyKey;
     copy.ifMatch = ifMatch;
+    copy.tagged = tagged;
+    copy.report = report;
     copy.mediaType = mediaType;
     copy.handler = handler;
     change.accept(copy);

@@ -10,9 +10,10 @@ import java.util.function.Function;
  * Which part of a list is wanted.
  *
  * @param limit how many items
- * @param after the item to go on behind; opaque to clients
+ * @param after the item to go on behind, as the list knows it
+ * @param list whose page it is: the path of the operation
  */
-public record Page(int limit, Optional<String> after) {
+public record Page(int limit, Optional<String> after, String list) {
   public static final int MAX_LIMIT = 1_000;
   static final int DEFAULT_LIMIT = 100;
 
@@ -29,7 +30,28 @@ public record Page(int limit, Optional<String> after) {
     items.forEach(item -> rendered.add(render.apply(item)));
     return new JsonObject()
         .put("items", rendered)
-        .put("next", found.size() > limit ? cursor.apply(items.get(limit - 1)) : null);
+        .put("next", found.size() > limit ? cursor(cursor.apply(items.get(limit - 1))) : null);
+  }
+
+  /** As a client carries it: {@link #after} of the page that begins behind this item. */
+  public String cursor(String item) {
+    return PageCursor.encode(list, item);
+  }
+
+  /**
+   * The item to go on behind, where items are numbered.
+   *
+   * @param unlessTold for the first page
+   */
+  public long afterNumber(long unlessTold) {
+    return after.map(Page::number).orElse(unlessTold);
+  }
+
+  private static long number(String text) {
+    if (!text.matches("-?\\d{1,18}")) {
+      throw Problem.invalid("after", "must be the 'next' of a page").asException();
+    }
+    return Long.parseLong(text);
   }
 
   static Shape shape(Shape item) {

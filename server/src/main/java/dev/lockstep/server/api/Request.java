@@ -1,6 +1,7 @@
 package dev.lockstep.server.api;
 
 import dev.lockstep.once.Fingerprint;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -22,16 +24,22 @@ public final class Request {
   private final RoutingContext context;
   private final Endpoint endpoint;
   private final Optional<Principal> principal;
+  private final Map<String, String> path;
+  private final Query query;
   private final Object body;
 
   Request(
       RoutingContext context,
       Endpoint endpoint,
       Optional<Principal> principal,
+      Map<String, String> path,
+      Query query,
       @Nullable Object body) {
     this.context = context;
     this.endpoint = endpoint;
     this.principal = principal;
+    this.path = path;
+    this.query = query;
     this.body = body == null ? new JsonObject() : body;
   }
 
@@ -58,15 +66,25 @@ public final class Request {
   }
 
   public String path(String parameter) {
-    return Objects.requireNonNull(context.pathParam(parameter));
+    return Objects.requireNonNull(path.get(parameter));
   }
 
   public Optional<String> query(String parameter) {
-    return Optional.ofNullable(context.request().getParam(parameter));
+    return query.get(parameter);
   }
 
   public Optional<String> header(String name) {
     return Optional.ofNullable(context.request().getHeader(name));
+  }
+
+  /**
+   * Whether this reads for an operator, or more than a buyer ever asks for: such a request has
+   * threads and connections of its own, see {@link Workers#read}.
+   */
+  public boolean isReport() {
+    boolean reads = Set.of(HttpMethod.GET, HttpMethod.HEAD).contains(raw().method());
+    return endpoint.isReport()
+        || (reads && principal.filter(who -> who.role() == Role.OPERATOR).isPresent());
   }
 
   /** For a handler that answers bit by bit. */
@@ -86,7 +104,15 @@ public final class Request {
                   return number;
                 })
             .orElse(Page.DEFAULT_LIMIT);
-    return new Page(limit, query("after"));
+    return new Page(limit, query("after").map(this::item), endpoint.path());
+  }
+
+  private String item(String cursor) {
+    return PageCursor.decode(endpoint.path(), cursor)
+        .orElseThrow(
+            () ->
+                Problem.invalid("after", "must be the 'next' of a page of this list")
+                    .asException());
   }
 
   /**
@@ -95,8 +121,8 @@ public final class Request {
    * @throws ProblemException when it is missing and required, or malformed
    */
   public Optional<String> idempotencyKey() {
-    String given = context.request().getHeader("Idempotency-Key");
-    if (given == null && endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
+    List<String> all = context.request().headers().getAll("Idempotency-Key");
+    if (all.isEmpty() && endpoint.idempotencyKey() == Endpoint.IdempotencyKey.REQUIRED) {
       throw Problem.of(
               "idempotency-key-missing",
               400,
@@ -104,7 +130,10 @@ public final class Request {
               "This request changes stock or money; send an Idempotency-Key header.")
           .asException();
     }
-    return Optional.ofNullable(given).map(Request::unquoted);
+    if (all.size() > 1) {
+      throw invalidKey();
+    }
+    return all.stream().findFirst().map(Request::unquoted);
   }
 
   /**
@@ -157,17 +186,25 @@ public final class Request {
   }
 
   private static String unquoted(String given) {
-    boolean quoted = given.length() >= 2 && given.startsWith("\"") && given.endsWith("\"");
+    boolean begins = given.startsWith("\"");
+    boolean quoted = given.length() >= 2 && begins && given.endsWith("\"");
     String key = quoted ? given.substring(1, given.length() - 1) : given;
-    if (key.isBlank() || key.length() > MAX_KEY_LENGTH || !PRINTABLE.matcher(key).matches()) {
-      throw Problem.of(
-              "idempotency-key-invalid",
-              400,
-              "Idempotency-Key invalid",
-              "An Idempotency-Key has 1 to " + MAX_KEY_LENGTH + " printable ASCII characters.")
-          .asException();
+    if (begins != quoted
+        || key.isBlank()
+        || key.length() > MAX_KEY_LENGTH
+        || !PRINTABLE.matcher(key).matches()) {
+      throw invalidKey();
     }
     return key;
+  }
+
+  private static ProblemException invalidKey() {
+    return Problem.of(
+            "idempotency-key-invalid",
+            400,
+            "Idempotency-Key invalid",
+            "Send one Idempotency-Key, of 1 to " + MAX_KEY_LENGTH + " printable ASCII characters.")
+        .asException();
   }
 
   private static @Nullable Object canonical(@Nullable Object value) {

@@ -2,8 +2,9 @@ package dev.lockstep.server.api;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.DateTimeException;
 import java.time.OffsetDateTime;
-import java.time.format.DateTimeParseException;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -109,8 +110,7 @@ public abstract class Shape {
       if (!(value instanceof String text)
           || text.length() < min
           || text.length() > max
-          || (min > 0 && text.isBlank())
-          || text.indexOf('\0') >= 0) {
+          || (min > 0 && text.isBlank())) {
         throw invalid(at, "must be a text of %d to %d characters".formatted(min, max));
       }
     }
@@ -196,13 +196,21 @@ public abstract class Shape {
   }
 
   private static final class Time extends Shape {
+    /** A year has four digits, in UTC as well: what is stored can be shown. */
+    private static final int MAX_YEAR = 9_999;
+
     @Override
     public void check(String at, @Nullable Object value) {
       try {
-        OffsetDateTime.parse(value instanceof String text ? text : "");
-      } catch (DateTimeParseException e) {
-        throw invalid(at, "must be a time such as 2030-01-31T12:00:00Z");
+        OffsetDateTime time = OffsetDateTime.parse(value instanceof String text ? text : "");
+        int year = time.withOffsetSameInstant(ZoneOffset.UTC).getYear();
+        if (year > 0 && year <= MAX_YEAR) {
+          return;
+        }
+      } catch (DateTimeException e) {
+        // Answered below.
       }
+      throw invalid(at, "must be a time such as 2030-01-31T12:00:00Z");
     }
 
     @Override
@@ -287,7 +295,12 @@ public abstract class Shape {
     @Override
     public JsonObject schema() {
       JsonArray shapes = new JsonArray();
-      byValue.values().forEach(shape -> shapes.add(shape.schema()));
+      byValue.forEach(
+          (value, shape) -> {
+            JsonObject schema = shape.schema();
+            schema.getJsonObject("properties").put(field, choice(value).schema());
+            shapes.add(schema);
+          });
       return new JsonObject().put("oneOf", shapes);
     }
   }

@@ -4,6 +4,7 @@ import dev.lockstep.hold.ExtensionBound;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -13,6 +14,7 @@ import java.util.OptionalInt;
  *
  * @param seedCommitment hexadecimal SHA-256 of the secret seed; empty while it is a draft
  * @param drawn whether its winners are known
+ * @param times when what was done to it
  */
 public record Campaign(
     long id,
@@ -25,14 +27,28 @@ public record Campaign(
     List<Prize> prizes,
     Status status,
     Optional<String> seedCommitment,
-    boolean drawn) {
+    boolean drawn,
+    Times times) {
 
   /** Something that can be won. */
   public record Prize(String name, int quantity) {}
 
+  /**
+   * When what was done to it.
+   *
+   * @param publishedAt empty: never
+   * @param updatedAt when it was made, published, paused, resumed or closed, the last of these
+   */
+  public record Times(Instant createdAt, Optional<Instant> publishedAt, Instant updatedAt) {}
+
   public Campaign {
     items = List.copyOf(items);
     prizes = List.copyOf(prizes);
+  }
+
+  /** Whether it was ever published; until then only operators see it. */
+  public boolean isPublic() {
+    return times.publishedAt().isPresent();
   }
 
   /** Where its stock is. */

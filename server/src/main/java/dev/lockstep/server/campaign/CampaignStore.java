@@ -62,12 +62,15 @@ final class CampaignStore {
 
   Campaign create(NewCampaign campaign, String actor) {
     return transactor.call(
-        options("create campaign"),
-        connection -> {
-          Campaign created = CampaignTable.insert(connection, campaign, actor);
-          CampaignTable.record(connection, created.id(), "create", actor, null);
-          return created;
-        });
+        options("create campaign"), connection -> create(connection, campaign, actor));
+  }
+
+  /** The caller commits. */
+  static Campaign create(Connection connection, NewCampaign campaign, String actor)
+      throws SQLException {
+    Campaign created = CampaignTable.insert(connection, campaign, actor);
+    CampaignTable.record(connection, created.id(), "create", actor, null);
+    return created;
   }
 
   /** Makes the stock, shuffled by a new secret seed, and opens the sale. */
@@ -168,11 +171,16 @@ final class CampaignStore {
             withStock(CampaignTable.find(connection, id).orElseThrow(CampaignStore::unknown)));
   }
 
-  List<Stocked> page(long after, int limit) {
+  /**
+   * @param drafts also those that were never published
+   */
+  List<Stocked> page(long after, boolean drafts, int limit) {
     return transactor.call(
         options("list campaigns"),
         connection ->
-            CampaignTable.page(connection, after, limit).stream().map(this::withStock).toList());
+            CampaignTable.page(connection, after, drafts, limit).stream()
+                .map(this::withStock)
+                .toList());
   }
 
   List<Action> actions(long id, long after, int limit) {
@@ -238,6 +246,7 @@ final class CampaignStore {
       Connection connection, long id, Change change, String actor, @Nullable String reason)
       throws SQLException {
     CampaignTable.record(connection, id, change.action, actor, reason);
+    CampaignTable.touch(connection, id);
     Stocked after = withStock(CampaignTable.find(connection, id).orElseThrow());
     listener.changed(
         connection,

@@ -2,6 +2,7 @@ package dev.lockstep.server.campaign;
 
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.campaign.Campaign.Prize;
+import dev.lockstep.server.campaign.Campaign.Times;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.security.MessageDigest;
@@ -29,7 +30,7 @@ final class CampaignTable {
       id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed,
       EXISTS (SELECT 1 FROM lockstep_server.draw d
               WHERE d.campaign = campaign.id AND d.drawn_at IS NOT NULL),
-      max_extensions, max_hold_seconds""";
+      max_extensions, max_hold_seconds, created_at, published_at, updated_at""";
 
   private static final String INSERT =
       """
@@ -49,10 +50,21 @@ final class CampaignTable {
   private static final String SEED = "SELECT seed FROM lockstep_server.campaign WHERE id = ?";
 
   private static final String PAGE =
-      "SELECT " + COLUMNS + " FROM lockstep_server.campaign WHERE id > ? ORDER BY id LIMIT ?";
+      "SELECT "
+          + COLUMNS
+          + """
+           FROM lockstep_server.campaign
+          WHERE id > ? AND (published_at IS NOT NULL OR ?) ORDER BY id LIMIT ?""";
 
   private static final String SET_STATUS =
-      "UPDATE lockstep_server.campaign SET status = ?, seed = coalesce(seed, ?) WHERE id = ?";
+      """
+      UPDATE lockstep_server.campaign
+      SET status = ?, seed = coalesce(seed, ?),
+        published_at = CASE WHEN ? = 'published' THEN now() ELSE published_at END
+      WHERE id = ?""";
+
+  private static final String TOUCH =
+      "UPDATE lockstep_server.campaign SET updated_at = now() WHERE id = ?";
 
   private static final String RECORD =
       """
@@ -116,10 +128,15 @@ final class CampaignTable {
     }
   }
 
-  static List<Campaign> page(Connection connection, long after, int limit) throws SQLException {
+  /**
+   * @param drafts also those that were never published
+   */
+  static List<Campaign> page(Connection connection, long after, boolean drafts, int limit)
+      throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(PAGE)) {
       statement.setLong(1, after);
-      statement.setInt(2, limit);
+      statement.setBoolean(2, drafts);
+      statement.setInt(3, limit);
       List<Campaign> campaigns = new ArrayList<>();
       try (ResultSet row = statement.executeQuery()) {
         while (row.next()) {
@@ -136,7 +153,16 @@ final class CampaignTable {
     try (PreparedStatement statement = connection.prepareStatement(SET_STATUS)) {
       statement.setString(1, status.label());
       statement.setBytes(2, seed);
-      statement.setLong(3, id);
+      statement.setString(3, status.label());
+      statement.setLong(4, id);
+      statement.executeUpdate();
+    }
+  }
+
+  /** Its life has changed. The caller has locked it. */
+  static void touch(Connection connection, long id) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(TOUCH)) {
+      statement.setLong(1, id);
       statement.executeUpdate();
     }
   }
@@ -231,7 +257,12 @@ final class CampaignTable {
         prizes(new JsonArray(row.getString(9))),
         Status.of(row.getString(10)),
         Optional.ofNullable(row.getBytes(11)).map(CampaignTable::commitment),
-        row.getBoolean(12));
+        row.getBoolean(12),
+        new Times(
+            row.getObject(15, OffsetDateTime.class).toInstant(),
+            Optional.ofNullable(row.getObject(16, OffsetDateTime.class))
+                .map(OffsetDateTime::toInstant),
+            row.getObject(17, OffsetDateTime.class).toInstant()));
   }
 
   private static List<Item> layers(Long[] prices) {

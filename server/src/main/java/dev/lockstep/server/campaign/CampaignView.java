@@ -6,6 +6,7 @@ import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Shape;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -54,7 +55,10 @@ final class CampaignView {
           .required("maxExtensions", HoldTimes.EXTENSIONS)
           .required("maxHoldSeconds", HoldTimes.SECONDS_IN_ALL)
           .required("seedCommitment", Shape.nullable(Shape.text(64, 64)))
-          .required("prizes", NewCampaign.PRIZES);
+          .required("prizes", NewCampaign.PRIZES)
+          .required("createdAt", Shape.time())
+          .required("publishedAt", Shape.nullable(Shape.time()))
+          .required("updatedAt", Shape.time());
 
   private CampaignView() {}
 
@@ -83,7 +87,10 @@ final class CampaignView {
         .put("maxExtensions", campaign.holdTimes().maxExtensions())
         .put("maxHoldSeconds", campaign.holdTimes().maxHoldSeconds())
         .put("seedCommitment", campaign.seedCommitment().orElse(null))
-        .put("prizes", prizes);
+        .put("prizes", prizes)
+        .put("createdAt", campaign.times().createdAt().toString())
+        .put("publishedAt", campaign.times().publishedAt().map(Instant::toString).orElse(null))
+        .put("updatedAt", campaign.times().updatedAt().toString());
   }
 
   static JsonObject stock(Campaign campaign, List<Pool> pools) {

@@ -5,15 +5,20 @@ import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.PoolId;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Page;
+import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignStore.Stocked;
 import dev.lockstep.tx.Transactor;
@@ -35,7 +40,11 @@ public final class Campaigns {
   private static final Shape REASON =
       Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
 
+  /** Of idempotency keys: a new campaign has no number yet. */
+  private static final long ONCE_SCOPE = -3;
+
   private final Holds holds;
+  private final Once once;
   private final Workers workers;
   private final HoldRules rules;
   private final CampaignStore store;
@@ -48,12 +57,14 @@ public final class Campaigns {
   public Campaigns(
       Transactor transactor,
       Holds holds,
+      Once once,
       Workers workers,
       Vertx vertx,
       InFlight inFlight,
       HoldRules rules,
       CampaignListener listener) {
     this.holds = holds;
+    this.once = once;
     this.rules = rules;
     this.workers = workers;
     this.store = new CampaignStore(transactor, holds, listener);
@@ -66,16 +77,34 @@ public final class Campaigns {
   }
 
   /**
-   * A campaign that has been published, to sell from; whether it still sells is decided by its
-   * pools.
+   * The campaign of a request's path, if it has been published, to sell from; whether it still
+   * sells is decided by its pools.
    *
    * @throws ProblemException (in the future) if there is none, or it is not open
    */
-  public Future<Campaign> open(long id) {
-    Optional<Campaign> remembered = store.remembered(id);
-    return remembered.isPresent()
-        ? Future.succeededFuture(remembered.get())
-        : workers.run(() -> requireOpen(store.find(id)));
+  public Future<Campaign> open(Request request) {
+    return visible(request).map(Campaigns::requireOpen);
+  }
+
+  /** The campaign of a request's path, if whoever asks may see it. */
+  private Future<Campaign> visible(Request request) {
+    return find(id(request)).map(found -> visible(found, request.caller()));
+  }
+
+  /**
+   * As it is, or as if it were not there: a draft is the operators' until it is published.
+   *
+   * @throws ProblemException if it is not to be seen
+   */
+  public static Campaign visible(Campaign campaign, Optional<Principal> caller) {
+    if (!campaign.isPublic() && !seesDrafts(caller)) {
+      throw CampaignStore.unknown();
+    }
+    return campaign;
+  }
+
+  private static boolean seesDrafts(Optional<Principal> caller) {
+    return caller.filter(who -> who.role() == Role.OPERATOR).isPresent();
   }
 
   /** A campaign that has ever been published, to look things up in. */
@@ -138,6 +167,7 @@ public final class Campaigns {
     return List.of(
         Endpoint.of(POST, "/v1/campaigns", "Makes a draft of a triangle or a drop.")
             .by(Role.OPERATOR)
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .taking(NewCampaign.shape(rules))
             .answering(201, CampaignView.SHAPE)
             .handledBy(this::create),
@@ -145,8 +175,9 @@ public final class Campaigns {
             .paged(CampaignView.SHAPE)
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/campaigns/{id}", "Shows a campaign and what is left.")
+            .tagged()
             .answering(200, CampaignView.SHAPE)
-            .handledBy(request -> view(() -> store.stocked(id(request)))),
+            .handledBy(this::show),
         action(
             "publish",
             "Makes the stock and opens the sale; commits to a secret seed.",
@@ -155,12 +186,13 @@ public final class Campaigns {
         action("resume", "Sells again.", this::resume),
         action("close", "Ends the sale for good.", this::close),
         Endpoint.of(GET, "/v1/campaigns/{id}/positions", "Lists every position of a triangle.")
+            .tagged()
             .answering(200, Positions.SHAPE)
             .handledBy(this::positions),
         Endpoint.of(GET, "/v1/campaigns/{id}/live", "Streams the counts: event 'stock'.")
             .answeringAs("text/event-stream")
             .answering(200, CampaignView.STOCK)
-            .handledBy(request -> live.watch(request, id(request))),
+            .handledBy(request -> visible(request).compose(seen -> live.watch(request, seen.id()))),
         Endpoint.of(GET, "/v1/campaigns/{id}/audit", "Lists every stock change, oldest first.")
             .by(Role.OPERATOR)
             .withQuery("pool", "Only this layer or sku.")
@@ -183,12 +215,21 @@ public final class Campaigns {
   private Future<Answer> create(Request request) {
     NewCampaign campaign = NewCampaign.of(request.body(), rules);
     String actor = request.principal().name();
-    return workers
-        .run(() -> store.create(campaign, actor))
-        .map(
-            created ->
-                Answer.created(
-                    "/v1/campaigns/" + created.id(), CampaignView.full(created, List.of())));
+    Optional<OnceKey> key =
+        request.idempotencyKey().map(text -> new OnceKey(ONCE_SCOPE, actor, text));
+    return workers.run(
+        () ->
+            key.isEmpty()
+                ? made(store.create(campaign, actor))
+                : StoredAnswer.of(
+                    once.run(
+                        key.get(),
+                        request.fingerprint(),
+                        c -> StoredAnswer.text(made(CampaignStore.create(c, campaign, actor))))));
+  }
+
+  private static Answer made(Campaign created) {
+    return Answer.created("/v1/campaigns/" + created.id(), CampaignView.full(created, List.of()));
   }
 
   private Future<Answer> publish(Request request) {
@@ -213,11 +254,23 @@ public final class Campaigns {
     return view(() -> store.close(id(request), reason(request), actor));
   }
 
+  private Future<Answer> show(Request request) {
+    long id = id(request);
+    return workers.read(
+        request,
+        () -> {
+          Stocked stocked = store.stocked(id);
+          visible(stocked.campaign(), request.caller());
+          return Answer.ok(json(stocked));
+        });
+  }
+
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    long after = after(page);
+    long after = page.afterNumber(0);
+    boolean drafts = seesDrafts(request.caller());
     return workers
-        .run(() -> store.page(after, page.limit() + 1))
+        .read(request, () -> store.page(after, drafts, page.limit() + 1))
         .map(
             found ->
                 Answer.ok(
@@ -227,34 +280,26 @@ public final class Campaigns {
   private Future<Answer> actions(Request request) {
     long id = id(request);
     Page page = request.page();
-    long after = after(page);
+    long after = page.afterNumber(0);
     return workers
-        .run(() -> store.actions(id, after, page.limit() + 1))
+        .read(request, () -> store.actions(id, after, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, Action::json, one -> String.valueOf(one.id()))));
-  }
-
-  private static long after(Page page) {
-    return page.after()
-        .map(
-            text -> {
-              if (!text.matches("\\d{1,18}")) {
-                throw Problem.invalid("after", "must be the 'next' of a page").asException();
-              }
-              return Long.parseLong(text);
-            })
-        .orElse(0L);
   }
 
   private Future<Answer> positions(Request request) {
     long id = id(request);
-    return workers.run(() -> Positions.read(holds, store.find(id))).map(Answer::ok);
+    return workers
+        .read(request, () -> Positions.read(holds, visible(store.find(id), request.caller())))
+        .map(Answer::ok);
   }
 
   private Future<Answer> audit(Request request) {
     long id = id(request);
     Page page = request.page();
     Optional<String> pool = request.query("pool");
-    return workers.run(() -> StockTrail.page(holds, store.find(id), pool, page)).map(Answer::ok);
+    return workers
+        .read(request, () -> StockTrail.page(holds, store.find(id), pool, page))
+        .map(Answer::ok);
   }
 
   private Future<Answer> view(Callable<Stocked> work) {

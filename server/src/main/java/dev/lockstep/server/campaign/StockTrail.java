@@ -1,7 +1,5 @@
 package dev.lockstep.server.campaign;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.StockChange;
 import dev.lockstep.server.api.ObjectShape;
@@ -13,7 +11,6 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
@@ -77,7 +74,9 @@ final class StockTrail {
       items.add(json(campaign, change));
       next = oldest(ahead);
     }
-    return new JsonObject().put("items", items).put("next", next.isPresent() ? encode(seen) : null);
+    return new JsonObject()
+        .put("items", items)
+        .put("next", next.isPresent() ? page.cursor(encode(seen)) : null);
   }
 
   private static Optional<Deque<StockChange>> oldest(List<Deque<StockChange>> ahead) {
@@ -103,11 +102,9 @@ final class StockTrail {
   }
 
   private static String encode(long[] seen) {
-    String text =
-        Arrays.stream(seen)
-            .mapToObj(seq -> Long.toString(seq, Character.MAX_RADIX))
-            .collect(Collectors.joining("."));
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(US_ASCII));
+    return Arrays.stream(seen)
+        .mapToObj(seq -> Long.toString(seq, Character.MAX_RADIX))
+        .collect(Collectors.joining("."));
   }
 
   private static long[] cursor(Optional<String> after, int pools) {
@@ -115,9 +112,8 @@ final class StockTrail {
       return new long[pools];
     }
     try {
-      String text = new String(Base64.getUrlDecoder().decode(after.get()), US_ASCII);
       long[] seen =
-          Arrays.stream(text.split("\\.", -1))
+          Arrays.stream(after.get().split("\\.", -1))
               .mapToLong(part -> Long.parseLong(part, Character.MAX_RADIX))
               .toArray();
       if (seen.length == pools) {

@@ -101,6 +101,7 @@ public final class Carts {
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/holds/{id}", "Shows a hold.")
             .by(SELLERS_AND_BUYERS)
+            .tagged()
             .answering(200, CartView.SHAPE)
             .handledBy(this::show),
         Endpoint.of(PUT, "/v1/holds/{id}", "Replaces a hold's items, all or none.")
@@ -130,7 +131,7 @@ public final class Carts {
     BuyerId buyer = Acting.buyer(request);
     Actor actor = Acting.actor(request.principal());
     return campaigns
-        .open(Campaigns.id(request))
+        .open(request)
         .compose(
             campaign -> {
               Acquire command =
@@ -162,7 +163,7 @@ public final class Carts {
         .compose(
             campaign ->
                 workers
-                    .run(() -> holds.list(campaign.scope(), filter, page.limit() + 1))
+                    .read(request, () -> holds.list(campaign.scope(), filter, page.limit() + 1))
                     .map(
                         found ->
                             Answer.ok(
@@ -179,7 +180,8 @@ public final class Carts {
         .find(id.campaign())
         .compose(
             campaign ->
-                workers.run(
+                workers.read(
+                    request,
                     () -> {
                       Hold hold = visible(holds.find(campaign.scope(), id.hold()), principal);
                       JsonObject json = CartView.json(campaign, hold);

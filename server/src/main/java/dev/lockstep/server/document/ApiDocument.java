@@ -147,6 +147,14 @@ public final class ApiDocument {
               "Makes a repetition harmless: it gets the first answer.",
               endpoint.idempotencyKey() == IdempotencyKey.REQUIRED));
     }
+    if (endpoint.isTagged()) {
+      parameters.add(
+          parameter(
+              "header",
+              "If-None-Match",
+              "The ETag that was seen: if nothing has changed since, the answer is 304.",
+              false));
+    }
     if (endpoint.ifMatch() != IfMatch.UNUSED) {
       parameters.add(
           parameter(
@@ -177,6 +185,9 @@ public final class ApiDocument {
                     new JsonObject()
                         .put("description", "As asked.")
                         .put("content", content(endpoint.mediaType(), shape.schema()))));
+    if (endpoint.isTagged()) {
+      responses.put("304", new JsonObject().put("description", "Nothing has changed."));
+    }
     return responses.put(
         "default",
         new JsonObject()

@@ -13,6 +13,7 @@ import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.TakenUnit;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Workers;
@@ -145,6 +146,7 @@ public final class Draws {
                 GET,
                 "/v1/campaigns/{id}/draw",
                 "Shows a triangle's draw: all it takes to verify it, once it is drawn.")
+            .tagged()
             .answering(200, DrawView.SHAPE)
             .handledBy(this::show));
   }
@@ -228,15 +230,19 @@ public final class Draws {
 
   private Future<Answer> show(Request request) {
     long id = Campaigns.id(request);
-    return workers.run(() -> Answer.ok(transactor.call(connection -> document(connection, id))));
+    return workers.read(
+        request,
+        () -> Answer.ok(transactor.call(connection -> document(connection, id, request.caller()))));
   }
 
-  private JsonObject document(Connection connection, long id) throws SQLException {
+  private JsonObject document(Connection connection, long id, Optional<Principal> caller)
+      throws SQLException {
     Campaign campaign =
         campaigns
             .find(connection, id)
             .filter(found -> found.kind() == Kind.TRIANGLE)
             .orElseThrow(() -> Problem.notFound("such triangle").asException());
+    Campaigns.visible(campaign, caller);
     Optional<DrawTable.Row> draw = DrawTable.find(connection, id);
     boolean drawn = draw.flatMap(DrawTable.Row::drawnAt).isPresent();
     // The secret leaves the database only when it is one no more.

@@ -30,7 +30,6 @@ public final class DatabaseHealth implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofSeconds(15);
   private static final long CLOSE_SECONDS = 10;
 
-  private final Workers workers;
   private final Supplier<PoolUse> pool;
   private final Attempts attempts = new Attempts();
   private final ScheduledExecutorService timer =
@@ -43,8 +42,7 @@ public final class DatabaseHealth implements AutoCloseable {
   private volatile @Nullable HealthReader reader;
   private volatile @Nullable HealthReport latest;
 
-  public DatabaseHealth(Workers workers, Supplier<PoolUse> pool, Metrics metrics) {
-    this.workers = workers;
+  public DatabaseHealth(Supplier<PoolUse> pool, Metrics metrics) {
     this.pool = pool;
     for (Measure measure : Measure.values()) {
       String name = measure.name().toLowerCase(Locale.ROOT);
@@ -75,7 +73,7 @@ public final class DatabaseHealth implements AutoCloseable {
         timer.scheduleWithFixedDelay(this::look, 0, INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  public List<Endpoint> endpoints() {
+  public List<Endpoint> endpoints(Workers workers) {
     return List.of(
         Endpoint.of(
                 GET,
@@ -85,7 +83,9 @@ public final class DatabaseHealth implements AutoCloseable {
             .answering(200, HealthView.SHAPE)
             .handledBy(
                 request ->
-                    workers.run(this::read).map(report -> Answer.ok(HealthView.json(report)))));
+                    workers
+                        .read(request, this::read)
+                        .map(report -> Answer.ok(HealthView.json(report)))));
   }
 
   @Override

@@ -16,6 +16,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
@@ -159,20 +160,21 @@ public final class Invariants implements AutoCloseable {
             .handledBy(
                 request ->
                     workers
-                        .run(this::shown)
+                        .read(request, this::shown)
                         .compose(
                             known ->
                                 known.isPresent()
                                     ? Future.succeededFuture(Answer.ok(known.get()))
-                                    : check())),
+                                    : check(request))),
         Endpoint.of(
                 POST,
                 "/v1/invariants/check",
                 "Checks everything from the beginning; answers within seconds, and goes on.")
             .by(Role.OPERATOR)
+            .asReport()
             .perhapsTaking(Shape.object())
             .answering(200, REPORT)
-            .handledBy(request -> check()));
+            .handledBy(this::check));
   }
 
   private Optional<JsonObject> shown() {
@@ -195,13 +197,13 @@ public final class Invariants implements AutoCloseable {
   }
 
   /** Nobody's thread waits for it. */
-  private Future<Answer> check() {
+  private Future<Answer> check(Request request) {
     return Future.fromCompletionStage(full.ask(), vertx.getOrCreateContext())
         .timeout(ANSWER_WITHIN.toMillis(), TimeUnit.MILLISECONDS)
         .recover(
             thrown ->
                 thrown instanceof TimeoutException
-                    ? workers.run(this::unfinished)
+                    ? workers.read(request, this::unfinished)
                     : Future.failedFuture(thrown))
         .map(Answer::ok);
   }

@@ -6,7 +6,6 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Page;
-import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
@@ -45,17 +44,10 @@ final class JobActApi {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    long before = page.after().map(JobActApi::before).orElse(Long.MAX_VALUE);
+    long before = page.afterNumber(Long.MAX_VALUE);
     return workers
-        .run(() -> transactor.call(c -> JobActTable.page(c, before, page.limit() + 1)))
+        .read(request, () -> transactor.call(c -> JobActTable.page(c, before, page.limit() + 1)))
         .map(found -> Answer.ok(page.of(found, JobActApi::json, one -> String.valueOf(one.id()))));
-  }
-
-  private static long before(String text) {
-    if (!text.matches("\\d{1,18}")) {
-      throw Problem.invalid("after", "must be the 'next' of another page").asException();
-    }
-    return Long.parseLong(text);
   }
 
   private static JsonObject json(Kept kept) {

@@ -139,7 +139,8 @@ final class JobApi {
     Optional<JobId> before = page.after().map(JobApi::after);
     int limit = page.limit() + 1;
     return workers
-        .run(
+        .read(
+            request,
             () ->
                 state.isEmpty()
                     ? jobs.list(filter, before, limit)
@@ -149,7 +150,7 @@ final class JobApi {
 
   private Future<Answer> show(Request request) {
     JobId id = id(request);
-    return workers.run(() -> detail(id));
+    return workers.read(request, () -> detail(id));
   }
 
   private Answer detail(JobId id) {
@@ -233,7 +234,7 @@ final class JobApi {
             Optional.ofNullable(wanted.getString("queue")),
             Optional.ofNullable(wanted.getString("kind")),
             Optional.ofNullable(wanted.getString("text")));
-    return workers.run(
+    return workers.change(
         () ->
             transactor.call(
                 c -> {

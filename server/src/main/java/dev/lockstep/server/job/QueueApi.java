@@ -66,7 +66,7 @@ final class QueueApi {
         Endpoint.of(GET, "/v1/queues", "Shows every queue and what waits in it.")
             .by(Role.OPERATOR)
             .answering(200, Shape.object().required("items", Shape.list(VIEW, 0, MAX_QUEUES)))
-            .handledBy(request -> workers.run(this::list)),
+            .handledBy(request -> workers.read(request, this::list)),
         Endpoint.of(POST, "/v1/queues/{queue}/pause", "Lets nothing more of a queue begin.")
             .by(Role.OPERATOR)
             .perhapsTaking(JobAct.REASON)

@@ -44,9 +44,7 @@ final class KeyTable {
           + COLUMNS
           + """
            FROM lockstep_server.api_key
-          WHERE (?::text IS NULL
-             OR (created_at, id) > (SELECT created_at, id FROM lockstep_server.api_key WHERE id = ?))
-            AND (?::text IS NULL OR role = ?)
+          WHERE (created_at, id) > (?, ?) AND (?::text IS NULL OR role = ?)
           ORDER BY created_at, id LIMIT ?""";
 
   // Revoking again changes nothing: the first time, actor and reason stay on record.
@@ -145,12 +143,31 @@ final class KeyTable {
         });
   }
 
-  List<KeyRow> page(@Nullable String after, @Nullable Role role, int limit) {
+  /** A place between keys, which stays where it is when the key before it is removed. */
+  record Place(Instant createdAt, String id) {
+    static final Place FIRST = new Place(Instant.EPOCH, "");
+
+    static Place of(KeyRow row) {
+      return new Place(row.createdAt(), row.id());
+    }
+
+    static Place parse(String text) {
+      int space = text.indexOf(' ');
+      return new Place(Instant.parse(text.substring(0, space)), text.substring(space + 1));
+    }
+
+    @Override
+    public String toString() {
+      return createdAt + " " + id;
+    }
+  }
+
+  List<KeyRow> page(Place after, @Nullable Role role, int limit) {
     return transactor.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(PAGE)) {
-            statement.setString(1, after);
-            statement.setString(2, after);
+            statement.setObject(1, after.createdAt().atOffset(ZoneOffset.UTC));
+            statement.setString(2, after.id());
             statement.setString(3, role == null ? null : role.label());
             statement.setString(4, role == null ? null : role.label());
             statement.setInt(5, limit);
@@ -179,7 +196,8 @@ final class KeyTable {
         });
   }
 
-  private static KeyRow insert(Connection connection, String id, Secret secret, NewKey key)
+  /** The caller commits. */
+  static KeyRow insert(Connection connection, String id, Secret secret, NewKey key)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
       statement.setString(1, id);

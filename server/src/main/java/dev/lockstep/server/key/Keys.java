@@ -4,9 +4,12 @@ import static io.vertx.core.http.HttpMethod.DELETE;
 import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Principal;
@@ -14,10 +17,12 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.key.KeyRow.Revoked;
 import dev.lockstep.server.key.KeyTable.Live;
 import dev.lockstep.server.key.KeyTable.NewKey;
+import dev.lockstep.server.key.KeyTable.Place;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -84,6 +89,14 @@ public final class Keys implements Authenticator {
   private static final ObjectShape REASON =
       Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
 
+  /** Of idempotency keys: a key belongs to no campaign. */
+  private static final long ONCE_SCOPE = -4;
+
+  private static final String NOT_AGAIN =
+      "The key was in the first answer and is not kept. If that answer was lost, revoke this key"
+          + " and make another with a new Idempotency-Key.";
+
+  private final Once once;
   private final KeyTable table;
   private final KeyCache cache;
   private final TokenBuckets buyerRates;
@@ -96,7 +109,12 @@ public final class Keys implements Authenticator {
    * @param nanoTime the clock of rates and of the cache
    */
   public Keys(
-      Transactor transactor, Workers workers, Optional<Secret> configured, LongSupplier nanoTime) {
+      Transactor transactor,
+      Once once,
+      Workers workers,
+      Optional<Secret> configured,
+      LongSupplier nanoTime) {
+    this.once = once;
     this.table = new KeyTable(transactor);
     this.workers = workers;
     this.configuredHash = configured.map(Secret::hash);
@@ -123,10 +141,18 @@ public final class Keys implements Authenticator {
 
   public List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(POST, "/v1/keys", "Makes a key, which is shown this once.")
+        Endpoint.of(
+                POST,
+                "/v1/keys",
+                "Makes a key, which is shown this once. Repeated with the same Idempotency-Key: what"
+                    + " was made, and null for the key, which is not kept.")
             .by(Role.OPERATOR)
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .taking(NEW_KEY)
-            .answering(201, KEY.required("key", Shape.text(1, MAX_KEY_LENGTH)))
+            .answering(
+                201,
+                KEY.required("key", Shape.nullable(Shape.text(1, MAX_KEY_LENGTH)))
+                    .required("notice", Shape.nullable(Shape.text(1, 500))))
             .handledBy(this::create),
         Endpoint.of(GET, "/v1/keys", "Lists keys, oldest first.")
             .by(Role.OPERATOR)
@@ -135,6 +161,7 @@ public final class Keys implements Authenticator {
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/keys/{id}", "Shows a key's facts, not the key.")
             .by(Role.OPERATOR)
+            .tagged()
             .answering(200, KEY)
             .handledBy(this::show),
         Endpoint.of(DELETE, "/v1/keys/{id}", "Revokes a key, for good.")
@@ -217,12 +244,43 @@ public final class Keys implements Authenticator {
     return table.removeOlderThan(VISITOR_AGE, SHOP);
   }
 
+  /**
+   * The key is in the first answer alone, also where that is kept for repetitions: what was lost is
+   * replaced, by revoking it and making another.
+   */
   private Future<Answer> create(Request request) {
     NewKey key = newKey(request);
     Secret secret = Secret.random();
+    String id = newId();
+    Optional<OnceKey> once =
+        request
+            .idempotencyKey()
+            .map(text -> new OnceKey(ONCE_SCOPE, request.principal().name(), text));
     return workers
-        .run(() -> table.insert(newId(), secret, key))
-        .map(row -> Answer.created("/v1/keys/" + row.id(), json(row).put("key", secret.reveal())));
+        .run(
+            () ->
+                once.isEmpty()
+                    ? made(table.insert(id, secret, key))
+                    : StoredAnswer.of(
+                        this.once.run(
+                            once.get(),
+                            request.fingerprint(),
+                            c -> StoredAnswer.text(made(KeyTable.insert(c, id, secret, key))))))
+        .map(answer -> answer.status() == 201 ? shownOnce(answer, id, secret) : answer);
+  }
+
+  private static Answer made(KeyRow row) {
+    return Answer.created("/v1/keys/" + row.id(), json(row));
+  }
+
+  /**
+   * @param id of the key that this request was to make; another one is in a repeated answer
+   */
+  private static Answer shownOnce(Answer made, String id, Secret secret) {
+    JsonObject body = made.body().copy();
+    boolean first = id.equals(body.getString("id"));
+    body.put("key", first ? secret.reveal() : null).put("notice", first ? null : NOT_AGAIN);
+    return new Answer(made.status(), body, made.headers());
   }
 
   private static NewKey newKey(Request request) {
@@ -246,10 +304,11 @@ public final class Keys implements Authenticator {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
+    Place after = page.after().map(Place::parse).orElse(Place.FIRST);
     Role role = request.query("role").map(Keys::role).orElse(null);
     return workers
-        .run(() -> table.page(page.after().orElse(null), role, page.limit() + 1))
-        .map(found -> Answer.ok(page.of(found, Keys::json, KeyRow::id)));
+        .read(request, () -> table.page(after, role, page.limit() + 1))
+        .map(found -> Answer.ok(page.of(found, Keys::json, row -> Place.of(row).toString())));
   }
 
   private static Role role(String label) {
@@ -262,7 +321,7 @@ public final class Keys implements Authenticator {
 
   private Future<Answer> show(Request request) {
     String id = request.path("id");
-    return workers.run(() -> table.find(id)).map(Keys::answer);
+    return workers.read(request, () -> table.find(id)).map(Keys::answer);
   }
 
   private Future<Answer> revoke(Request request) {

@@ -6,7 +6,6 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Page;
-import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
@@ -134,9 +133,9 @@ final class Mismatches {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    long before = page.after().map(Mismatches::cursor).orElse(Long.MAX_VALUE);
+    long before = page.afterNumber(Long.MAX_VALUE);
     return workers
-        .run(() -> query(PAGE, before, page.limit() + 1))
+        .read(request, () -> query(PAGE, before, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, one -> one, one -> one.getString("id"))));
   }
 
@@ -148,13 +147,6 @@ final class Mismatches {
           trip.send();
           return rows.list();
         });
-  }
-
-  private static long cursor(String text) {
-    if (!text.matches("\\d{1,18}")) {
-      throw Problem.invalid("after", "must be the 'next' of a page").asException();
-    }
-    return Long.parseLong(text);
   }
 
   private static JsonObject read(ResultSet row) throws SQLException {

@@ -178,6 +178,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .handledBy(this::list),
         Endpoint.of(GET, "/v1/purchases/{id}", "Shows a purchase.")
             .by(SELLERS_AND_BUYERS)
+            .tagged()
             .answering(200, PurchaseView.SHAPE)
             .handledBy(this::show),
         Endpoint.of(POST, "/v1/purchases/{id}/refund", "Gives the money of a purchase back.")
@@ -218,7 +219,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     BuyerId buyer = Acting.buyer(request);
     JsonObject body = request.body();
     return campaigns
-        .open(Campaigns.id(request))
+        .open(request)
         .compose(
             campaign ->
                 begin(
@@ -305,7 +306,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private Future<Answer> show(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
     Principal principal = request.principal();
-    return workers.run(
+    return workers.read(
+        request,
         () -> {
           JsonObject json = PurchaseView.json(visible(store.find(id), principal));
           if (principal.role() == Role.OPERATOR) {
@@ -334,7 +336,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     Page page = request.page();
     Filter filter = Filter.of(request);
     return workers
-        .run(() -> transactor.call(c -> PurchasePages.read(c, filter, page)))
+        .read(request, () -> transactor.call(c -> PurchasePages.read(c, filter, page)))
         .map(
             found ->
                 Answer.ok(page.of(found, PurchaseView::json, one -> Cursor.of(one).toString())));

@@ -174,7 +174,7 @@ public final class Reconciliation implements AutoCloseable {
   /** Looks first, as far as that goes in a moment; what another node finds is shown as it is. */
   private Future<Answer> report(Request request) {
     if (request.query("latest").filter("true"::equals).isPresent()) {
-      return workers.run(this::shown).map(Answer::ok);
+      return workers.read(request, this::shown).map(Answer::ok);
     }
     return Future.fromCompletionStage(brief.ask(), vertx.getOrCreateContext())
         .timeout(REQUEST_WAIT.toMillis(), TimeUnit.MILLISECONDS)
@@ -185,7 +185,7 @@ public final class Reconciliation implements AutoCloseable {
               }
               return Optional.empty();
             })
-        .compose(looked -> workers.run(this::shown))
+        .compose(looked -> workers.read(request, this::shown))
         .map(Answer::ok);
   }
 

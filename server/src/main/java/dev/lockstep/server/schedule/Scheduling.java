@@ -202,13 +202,13 @@ public final class Scheduling {
     Page page = request.page();
     Optional<ScheduleId> before = page.after().map(text -> id("after", text));
     return workers
-        .run(() -> schedules.list(before, page.limit() + 1))
+        .read(request, () -> schedules.list(before, page.limit() + 1))
         .map(found -> Answer.ok(page.of(found, ScheduleJson::view, one -> one.id().toString())));
   }
 
   private Future<Answer> show(Request request) {
     ScheduleId id = id(request);
-    return workers.run(() -> answer(find(id)));
+    return workers.read(request, () -> answer(find(id)));
   }
 
   private Future<Answer> change(Request request) {
@@ -275,7 +275,7 @@ public final class Scheduling {
     ScheduleId id = id(request);
     int count = request.query("count").map(Scheduling::count).orElse(PREVIEW);
     return workers
-        .run(() -> schedules.preview(id, count))
+        .read(request, () -> schedules.preview(id, count))
         .map(times -> times(times.orElseThrow(() -> unknown().asException())));
   }
 

@@ -179,22 +179,18 @@ final class EventApi {
             .orElseThrow(() -> Problem.invalid("key", "is missing").asException());
     Page page = request.page();
     long afterSeq =
-        page.after()
-            .map(text -> seq("after", text))
-            .or(() -> request.query("afterSeq").map(text -> seq("afterSeq", text)))
-            .orElse(0L);
-    int limit = Math.min(page.limit() + 1, Outbox.MAX_PAGE);
-    return workers.run(
+        page.afterNumber(request.query("afterSeq").map(text -> seq("afterSeq", text)).orElse(0L));
+    return workers.read(
+        request,
         () -> {
           if (outbox.stream(stream).isEmpty()) {
             throw unknown().asException();
           }
           return Answer.ok(
-              new Page(limit - 1, page.after())
-                  .of(
-                      outbox.events(stream, key, afterSeq, limit),
-                      StreamJson::event,
-                      event -> String.valueOf(event.seq())));
+              page.of(
+                  outbox.events(stream, key, afterSeq, page.limit() + 1),
+                  StreamJson::event,
+                  event -> String.valueOf(event.seq())));
         });
   }
 

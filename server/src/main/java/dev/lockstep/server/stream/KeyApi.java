@@ -11,6 +11,7 @@ import dev.lockstep.outbox.ChangeResult.OtherSeq;
 import dev.lockstep.outbox.ChangeResult.UnknownKey;
 import dev.lockstep.outbox.ChangeResult.UnknownSink;
 import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.StreamView;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
@@ -129,8 +130,8 @@ final class KeyApi {
   private Future<Answer> parked(Request request) {
     Place place = Place.of(request);
     Page page = request.page();
-    int limit = Math.min(page.limit() + 1, Outbox.MAX_PAGE);
-    return workers.run(
+    return workers.read(
+        request,
         () -> {
           Optional<StreamView> stream = outbox.stream(place.stream());
           if (stream.stream()
@@ -139,11 +140,10 @@ final class KeyApi {
             throw unknownSink().asException();
           }
           return Answer.ok(
-              new Page(limit - 1, page.after())
-                  .of(
-                      outbox.parked(place.stream(), place.sink(), page.after(), limit),
-                      StreamJson::parked,
-                      key -> key.key()));
+              page.of(
+                  outbox.parked(place.stream(), place.sink(), page.after(), page.limit() + 1),
+                  StreamJson::parked,
+                  ParkedKey::key));
         });
   }
 
@@ -243,27 +243,18 @@ final class KeyApi {
     String stream = request.path("stream");
     Page page = request.page();
     OptionalLong before =
-        page.after()
-            .map(
-                text -> {
-                  if (!text.matches("\\d{1,18}")) {
-                    throw Problem.invalid("after", "must be the 'next' of a page").asException();
-                  }
-                  return OptionalLong.of(Long.parseLong(text));
-                })
-            .orElse(OptionalLong.empty());
-    int limit = Math.min(page.limit() + 1, Outbox.MAX_PAGE);
-    return workers.run(
+        page.after().isEmpty() ? OptionalLong.empty() : OptionalLong.of(page.afterNumber(0));
+    return workers.read(
+        request,
         () -> {
           if (outbox.stream(stream).isEmpty()) {
             throw EventApi.unknown().asException();
           }
           return Answer.ok(
-              new Page(limit - 1, page.after())
-                  .of(
-                      outbox.audit(stream, before, limit),
-                      StreamJson::action,
-                      entry -> String.valueOf(entry.id())));
+              page.of(
+                  outbox.audit(stream, before, page.limit() + 1),
+                  StreamJson::action,
+                  entry -> String.valueOf(entry.id())));
         });
   }
 }

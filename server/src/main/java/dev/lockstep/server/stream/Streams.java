@@ -189,7 +189,8 @@ public final class Streams implements AutoCloseable {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    return workers.run(
+    return workers.read(
+        request,
         () -> {
           List<SinkLag> lags = outbox.lags();
           List<StreamView> found =
@@ -204,7 +205,7 @@ public final class Streams implements AutoCloseable {
 
   private Future<Answer> show(Request request) {
     String stream = request.path("stream");
-    return workers.run(() -> Answer.ok(full(stream)));
+    return workers.read(request, () -> Answer.ok(full(stream)));
   }
 
   private JsonObject full(String name) {
@@ -242,7 +243,8 @@ public final class Streams implements AutoCloseable {
   }
 
   private Future<Answer> relays(Request request) {
-    return workers.run(
+    return workers.read(
+        request,
         () -> {
           Relay running = relay;
           return Answer.ok(StreamJson.relays(running == null ? List.of() : running.owners()));

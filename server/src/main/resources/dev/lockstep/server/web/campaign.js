@@ -67,7 +67,7 @@ function open(first) {
 
 /** How buying works here, while it can be done. */
 function intro(campaign) {
-  if (!['published', 'draft'].includes(campaign.status)) return '';
+  if (campaign.status !== 'published') return '';
   const limit = campaign.purchaseLimit ? `, at most ${campaign.purchaseLimit} for each buyer` : '';
   const held = `What you choose is held for you for ${holdTime(campaign.holdSeconds)}${limit}.`;
   return campaign.kind === 'triangle'
@@ -89,8 +89,6 @@ function showPause(place, campaign) {
     show(place, notice('note', 'The sale is paused.', `${campaign.pauseReason} What you hold you can still pay for. This page goes on by itself.`));
   } else if (campaign.status === 'closed') {
     show(place, notice('note', 'This sale has ended.', 'Nothing more is sold. What you bought stays yours.'));
-  } else if (campaign.status === 'draft') {
-    show(place, notice('note', 'This sale has not begun.', 'The page opens by itself when it does.'));
   } else if (campaign.status === 'soldOut' || campaign.status === 'drawn') {
     show(place, notice('note', campaign.status === 'drawn' ? 'Sold out, and drawn.' : 'Everything is sold.',
       campaign.kind === 'triangle' ? 'Anyone can check that the winners were not chosen by hand.' : 'Thank you. Have a look at the other sales.', ...(toDraw ? [toDraw] : [])));

@@ -16,7 +16,6 @@ const POLL_MS = 1_500;
 
 /** Why nothing can be bought, for each status in which nothing can. */
 const OVER = {
-  draft: ['Not open yet', 'This page opens by itself when the sale does.'],
   soldOut: ['Sold out', 'Everything here has found its buyer.'],
   drawn: ['Sold out', 'Everything here has found its buyer.'],
   closed: ['Ended', 'This sale is closed; nothing more is sold.'],

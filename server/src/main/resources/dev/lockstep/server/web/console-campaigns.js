@@ -15,7 +15,7 @@ export async function campaigns(place) {
     table('Campaigns', ['Name', 'Kind', 'State', 'Free', 'Held', 'Sold', 'Total', 'Id'], found.reverse().map((one) => [
       name(el('a', { href: `#/campaigns/${one.id}` }, one.name)), one.kind, stateOf(one),
       figure(one.free), figure(one.held), figure(one.sold), figure(one.total), code(one.id)]),
-    ['There is no campaign yet.', 'Make one with “New campaign”: it begins as a draft that nobody can buy from.']));
+    ['There is no campaign yet.', 'Make one with “New campaign”: it begins as a draft that only operators see.']));
 }
 
 function stateOf(one) {
@@ -55,8 +55,8 @@ function facts(now) {
     fact('Extensions by a buyer', `${now.maxExtensions}, up to ${seconds(now.maxHoldSeconds)} in all`),
     now.prizes.length ? fact('Prizes', now.prizes.map((prize) => `${prize.quantity} × ${prize.name}`).join(', ')) : null,
     now.kind === 'triangle' && now.seedCommitment ? fact('Seed commitment', code(now.seedCommitment)) : null,
-    fact('Pages', el('span', { class: 'row' }, el('a', { href: `/shop/${now.id}` }, 'In the shop'),
-      now.kind === 'triangle' ? el('a', { href: `/shop/${now.id}/draw` }, 'The draw') : null)));
+    now.publishedAt ? fact('Pages', el('span', { class: 'row' }, el('a', { href: `/shop/${now.id}` }, 'In the shop'),
+      now.kind === 'triangle' ? el('a', { href: `/shop/${now.id}/draw` }, 'The draw') : null)) : null);
 }
 
 function stock(now) {

@@ -43,7 +43,8 @@ class OutcomesTest {
           List.of(),
           Status.PUBLISHED,
           Optional.empty(),
-          false);
+          false,
+          new Campaign.Times(Instant.EPOCH, Optional.of(Instant.EPOCH), Instant.EPOCH));
 
   static Stream<Arguments> table() {
     return Stream.of(

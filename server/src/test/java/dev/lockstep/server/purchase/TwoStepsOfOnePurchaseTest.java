@@ -31,6 +31,7 @@ import io.vertx.core.json.JsonObject;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -74,7 +75,8 @@ class TwoStepsOfOnePurchaseTest {
           List.of(),
           dev.lockstep.server.campaign.Status.PUBLISHED,
           Optional.empty(),
-          false);
+          false,
+          new Campaign.Times(Instant.EPOCH, Optional.of(Instant.EPOCH), Instant.EPOCH));
   private static final StepCompanion COMPANION =
       new StepCompanion(Duration.ofSeconds(10), (exchange, sold) -> {});
 

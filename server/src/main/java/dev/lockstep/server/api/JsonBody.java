@@ -1,0 +1,164 @@
+package dev.lockstep.server.api;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A body as RFC 8259 has it and nothing beyond: UTF-8 without a mark of byte order, no comments, no
+ * member twice, no number that a double can not hold, nothing behind it. What one parser accepts
+ * and another does not, or reads differently, is where requests are smuggled past a check.
+ */
+final class JsonBody {
+  /** Objects and lists within each other. */
+  static final int MAX_DEPTH = 64;
+
+  private static final int MAX_NUMBER_LENGTH = 100;
+
+  private static final JsonFactory STRICT =
+      JsonFactory.builder()
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+          .streamReadConstraints(
+              StreamReadConstraints.builder()
+                  .maxNestingDepth(MAX_DEPTH)
+                  .maxNumberLength(MAX_NUMBER_LENGTH)
+                  .build())
+          .build();
+
+  private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+  private static final Pattern JSON_TYPE =
+      Pattern.compile("application/json\\s*", Pattern.CASE_INSENSITIVE);
+  private static final Pattern PARAMETER =
+      Pattern.compile(
+          ";[ \\t]*(" + TOKEN + ")=(" + TOKEN + "|\"(?:[^\"\\\\\\x00-\\x1f]|\\\\.)*\")[ \\t]*");
+
+  private JsonBody() {}
+
+  /**
+   * Refuses a body that does not call itself JSON in UTF-8.
+   *
+   * @param types the headers {@code Content-Type}
+   * @param encoding the header {@code Content-Encoding}
+   */
+  static void requireJson(List<String> types, @Nullable String encoding) {
+    if (types.size() != 1
+        || !isJson(types.get(0))
+        || (encoding != null && !encoding.strip().equalsIgnoreCase("identity"))) {
+      throw Problem.of(
+              "unsupported-media-type",
+              415,
+              "Unsupported media type",
+              "Send the body as application/json, in UTF-8 and not compressed.")
+          .asException();
+    }
+  }
+
+  private static boolean isJson(String contentType) {
+    Matcher type = JSON_TYPE.matcher(contentType);
+    if (!type.lookingAt()) {
+      return false;
+    }
+    Matcher parameter = PARAMETER.matcher(contentType).region(type.end(), contentType.length());
+    while (parameter.lookingAt()) {
+      String value = parameter.group(2).replace("\"", "");
+      if (parameter.group(1).equalsIgnoreCase("charset")
+          && !value.toLowerCase(Locale.ROOT).equals("utf-8")) {
+        return false;
+      }
+      parameter.region(parameter.end(), contentType.length());
+    }
+    return parameter.regionStart() == contentType.length();
+  }
+
+  /**
+   * A JSON object, or a list where that is allowed.
+   *
+   * @throws ProblemException that says what is wrong, without repeating the input
+   */
+  static Object parse(Buffer buffer, boolean many) {
+    Optional<String> text = Utf8.decode(buffer.getBytes());
+    if (text.isEmpty()) {
+      throw malformed("The body is not UTF-8.");
+    }
+    try (JsonParser parser = STRICT.createParser(text.get())) {
+      parser.nextToken();
+      @Nullable Object body = value("", parser);
+      boolean fits = body instanceof JsonObject || (many && body instanceof JsonArray);
+      if (body != null && fits && parser.nextToken() == null) {
+        return body;
+      }
+    } catch (IOException | NumberFormatException e) {
+      // Answered below; the parser's own text would repeat the input.
+    }
+    throw malformed(
+        "The body must be one JSON object%s: UTF-8, no member twice, at most %d levels deep."
+            .formatted(many ? ", or one list of them" : "", MAX_DEPTH));
+  }
+
+  private static ProblemException malformed(String detail) {
+    return Problem.of("malformed-json", 400, "Malformed JSON", detail).asException();
+  }
+
+  /** Goes no deeper than the parser lets it. */
+  private static @Nullable Object value(String at, JsonParser parser) throws IOException {
+    JsonToken token = parser.currentToken();
+    if (token == null) {
+      throw new NumberFormatException("nothing there");
+    }
+    return switch (token) {
+      case START_OBJECT -> object(at, parser);
+      case START_ARRAY -> list(at, parser);
+      case VALUE_STRING -> Text.storable(at, parser.getText());
+      case VALUE_NUMBER_INT -> parser.getNumberValue();
+      case VALUE_NUMBER_FLOAT -> number(parser);
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE -> false;
+      default -> null;
+    };
+  }
+
+  private static JsonObject object(String at, JsonParser parser) throws IOException {
+    Map<String, @Nullable Object> members = new LinkedHashMap<>();
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      String name = Text.storable(at, parser.currentName());
+      parser.nextToken();
+      members.put(name, value(ObjectShape.member(at, name), parser));
+    }
+    return new JsonObject(members);
+  }
+
+  private static JsonArray list(String at, JsonParser parser) throws IOException {
+    List<@Nullable Object> items = new ArrayList<>();
+    while (parser.nextToken() != JsonToken.END_ARRAY) {
+      items.add(value(at + "[" + items.size() + "]", parser));
+    }
+    return new JsonArray(items);
+  }
+
+  /** One that is infinite as a double, or zero though it is written otherwise, is not meant. */
+  private static double number(JsonParser parser) throws IOException {
+    String text = parser.getText();
+    double number = Double.parseDouble(text);
+    boolean nothing = text.split("[eE]", 2)[0].chars().allMatch(c -> "-+.0".indexOf(c) >= 0);
+    if (Double.isInfinite(number) || (number == 0 && !nothing)) {
+      throw new NumberFormatException("out of range");
+    }
+    return number;
+  }
+}

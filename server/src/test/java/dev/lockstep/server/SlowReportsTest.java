@@ -1,0 +1,100 @@
+package dev.lockstep.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonObject;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** However slow operators' reads are, buyers do not wait for them. */
+@Timeout(180)
+class SlowReportsTest {
+  @RegisterExtension static final RunningServer server = new RunningServer();
+
+  /** As many as may wait. */
+  private static final int READS = 60;
+
+  private static final String TABLE = "lockstep_server.job_action";
+  private static final String REPORT = "/v1/job-actions";
+
+  @Test
+  void buyersAreServedWhileOperatorsReadsHang() throws Exception {
+    String campaign = "/v1/campaigns/" + server.drop(10, null);
+    Client known = server.buyer("known");
+    try (Connection connection = server.database().connection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("LOCK TABLE " + TABLE + " IN ACCESS EXCLUSIVE MODE");
+      List<CompletableFuture<HttpResponse<String>>> reads = hangingReads();
+
+      known.get(campaign).expect(200);
+      assertThat(answered(reads)).as("reports that a buyer waited for").isLessThan(READS / 2);
+      JsonObject order = Client.order("known", "pm_card_visa", Client.sku("A", 1));
+      known.post(campaign + "/purchases", "p", order.copy().put("buyer", "known")).expect(201);
+      known.get("/v1/purchases").expect(200);
+      // A key that nobody has seen yet is looked up, and what operators change is changed.
+      server.buyer("new").get("/v1/campaigns").expect(200);
+      server.operator().post(campaign + "/pause", null).expect(200);
+      assertThat(answered(reads)).isLessThan(READS);
+
+      connection.rollback();
+      for (CompletableFuture<HttpResponse<String>> read : reads) {
+        assertThat(read.get().statusCode()).isIn(200, 503);
+      }
+    }
+  }
+
+  @Test
+  void aReportThatTakesTooLongIsCutOffAndSaysSo() throws Exception {
+    try (Connection connection = server.database().connection();
+        Statement statement = connection.createStatement()) {
+      connection.setAutoCommit(false);
+      statement.execute("LOCK TABLE " + TABLE + " IN ACCESS EXCLUSIVE MODE");
+      Client.Reply reply = server.operator().get(REPORT);
+      JsonObject problem = reply.expectProblem(503, "report-too-slow");
+      assertThat(problem.getString("detail")).contains("Narrow the search");
+      assertThat(reply.header("Retry-After")).isPresent();
+      connection.rollback();
+    }
+    server.operator().get(REPORT).expect(200);
+  }
+
+  private static List<CompletableFuture<HttpResponse<String>>> hangingReads() throws Exception {
+    HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    List<CompletableFuture<HttpResponse<String>>> reads = new ArrayList<>();
+    for (int i = 0; i < READS; i++) {
+      reads.add(
+          http.sendAsync(
+              HttpRequest.newBuilder(URI.create(server.url() + REPORT))
+                  .header("Authorization", "Bearer " + RunningServer.OPERATOR_KEY)
+                  .build(),
+              BodyHandlers.ofString()));
+    }
+    Await.until(
+        "reads hang",
+        () ->
+            server
+                    .database()
+                    .queryLong(
+                        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '"
+                            + TABLE
+                            + "'::regclass")
+                >= 4);
+    return reads;
+  }
+
+  private static long answered(List<CompletableFuture<HttpResponse<String>>> reads) {
+    return reads.stream().filter(CompletableFuture::isDone).count();
+  }
+}
