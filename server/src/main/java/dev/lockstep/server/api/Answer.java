@@ -46,7 +46,11 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     return status == 0;
   }
 
+  /** Nothing happens where the answer came too late: the client has another, or is gone. */
   void send(HttpServerResponse response) {
+    if (response.ended() || response.closed()) {
+      return;
+    }
     response.setStatusCode(status).putHeader(HttpHeaders.CONTENT_TYPE, JSON_TYPE);
     headers.forEach(response::putHeader);
     boolean problem = PROBLEM_TYPE.equals(headers.get("Content-Type"));
