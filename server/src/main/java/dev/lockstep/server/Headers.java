@@ -1,6 +1,8 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.api.Caller;
 import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import java.util.List;
@@ -44,13 +46,18 @@ final class Headers {
 
   private Headers() {}
 
-  static void add(RoutingContext context) {
-    String given = context.request().getHeader(REQUEST_ID);
+  /** Before anything answers. */
+  static void add(HttpServerRequest request) {
+    String given = request.getHeader(REQUEST_ID);
     String id = given != null && FIT.matcher(given).matches() ? given : newId();
-    HttpServerResponse response = context.response().putHeader(REQUEST_ID, id);
+    HttpServerResponse response = request.response().putHeader(REQUEST_ID, id);
     FIXED.forEach(header -> response.putHeader(header.name(), header.value()));
+  }
+
+  /** A handler that has the request logged when it was answered. */
+  static void log(RoutingContext context) {
     if (log.isDebugEnabled()) {
-      logAtEnd(context, id);
+      logAtEnd(context, String.valueOf(requestId(context)));
     }
     context.next();
   }
@@ -74,6 +81,7 @@ final class Headers {
                 .addKeyValue("request", id)
                 .addKeyValue("method", context.request().method())
                 .addKeyValue("path", context.request().path())
+                .addKeyValue("from", Caller.of(context).address().getHostAddress())
                 .addKeyValue("status", context.response().getStatusCode())
                 .addKeyValue("micros", (System.nanoTime() - startedAt) / 1_000)
                 .log("answered"));

@@ -1,23 +1,34 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.ApiRouter;
+import dev.lockstep.server.api.Authenticator;
+import dev.lockstep.server.api.Caller;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.FaultLog;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.document.ApiDocument;
+import dev.lockstep.server.edge.AllowedHosts;
+import dev.lockstep.server.edge.Connections;
+import dev.lockstep.server.edge.EdgeConfig;
+import dev.lockstep.server.edge.HttpLimits;
+import dev.lockstep.server.edge.Observers;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.page.Pages;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
+import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.SocketAddress;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -25,6 +36,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -36,6 +49,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The HTTP face. It listens from the start, and is ready once it was given a database and what
  * stands on it. Whatever waits for the database runs on a worker, never on an event loop.
+ *
+ * <p>Several event loops serve the same port and share everything here; a connection stays on one.
  */
 final class HttpApi implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpApi.class);
@@ -44,24 +59,29 @@ final class HttpApi implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_SECONDS = 10;
   private static final long DRAIN_TIMEOUT_SECONDS = 10;
 
+  private static final Set<String> WHILE_STOPPING = Set.of("/healthz", "/metrics");
+
   private final Instant startedAt = Instant.now();
   private final Vertx vertx;
+  private final EdgeConfig edge;
   private final InFlight inFlight = new InFlight();
   private final Metrics metrics = new Metrics();
   private final FaultLog faultLog = new FaultLog();
+  private final Connections connections;
+  private final Observers observers;
   private final Router router;
-  private final HttpServer server;
+  private volatile int port;
   private volatile @Nullable Database database;
   private volatile Supplier<Map<String, List<String>>> problems = Map::of;
   private volatile @Nullable ApiRouter api;
+  private volatile Optional<Authenticator> authenticator = Optional.empty();
 
-  private HttpApi(String host, int port) {
-    vertx = Vertx.vertx(options());
+  private HttpApi(EdgeConfig edge) {
+    this.edge = edge;
+    vertx = Vertx.vertx(options(edge.limits()));
+    connections = new Connections(edge.limits(), edge.trust(), metrics);
+    observers = new Observers(edge.trust());
     router = routes();
-    server =
-        vertx
-            .createHttpServer(new HttpServerOptions().setHost(host).setPort(port))
-            .requestHandler(router);
   }
 
   /**
@@ -69,10 +89,10 @@ final class HttpApi implements AutoCloseable {
    *
    * @throws CannotStart when the port is taken or not ours to take
    */
-  static HttpApi listen(String host, int port) {
-    HttpApi api = new HttpApi(host, port);
+  static HttpApi listen(String host, int port, EdgeConfig edge) {
+    HttpApi api = new HttpApi(edge);
     try {
-      await(api.server.listen(), LISTEN_TIMEOUT_SECONDS);
+      await(api.listenOnEveryLoop(host, port), LISTEN_TIMEOUT_SECONDS);
       return api;
     } catch (ExecutionException e) {
       api.close();
@@ -83,6 +103,47 @@ final class HttpApi implements AutoCloseable {
     }
   }
 
+  private Future<String> listenOnEveryLoop(String host, int wanted) {
+    HttpLimits limits = edge.limits();
+    HttpServerOptions options =
+        new HttpServerOptions()
+            // HTTP/2 without TLS: nothing here needs it, and it opens a way past proxies.
+            .setHttp2ClearTextEnabled(false)
+            .setTcpKeepAlive(true)
+            .setMaxInitialLineLength(limits.requestLineBytes())
+            .setMaxHeaderSize(limits.headerBytes());
+    // Where any port will do, all take the same.
+    SocketAddress address =
+        wanted == 0
+            ? SocketAddress.sharedRandomPort(1, host)
+            : SocketAddress.inetSocketAddress(wanted, host);
+    return vertx.deployVerticle(
+        () -> new Loop(options, address),
+        new DeploymentOptions().setInstances(limits.eventLoops()));
+  }
+
+  /** What serves on one event loop. */
+  private final class Loop extends VerticleBase {
+    private final HttpServerOptions options;
+    private final SocketAddress address;
+
+    Loop(HttpServerOptions options, SocketAddress address) {
+      this.options = options;
+      this.address = address;
+    }
+
+    @Override
+    public Future<?> start() {
+      return vertx
+          .createHttpServer(options)
+          .connectionHandler(connections::admit)
+          .invalidRequestHandler(HttpApi.this::refuse)
+          .requestHandler(HttpApi.this::serve)
+          .listen(address)
+          .onSuccess(server -> port = server.actualPort());
+    }
+  }
+
   /** From here on requests are served from these, which stay the caller's to close. */
   void serve(Database migrated, Services services) {
     ApiRouter served =
@@ -90,7 +151,8 @@ final class HttpApi implements AutoCloseable {
             services.endpoints(),
             services.authenticator(),
             () -> migrated.finding().trouble(),
-            faultLog);
+            faultLog,
+            edge.limits().bodies());
     List<Endpoint> described = new ArrayList<>(services.endpoints());
     described.addAll(Probes.ENDPOINTS);
     ApiDocument document = new ApiDocument(described, Version.CURRENT);
@@ -98,6 +160,7 @@ final class HttpApi implements AutoCloseable {
     get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
     served.mountOn(router, vertx);
     problems = services::problems;
+    authenticator = Optional.of(services.authenticator());
     api = served;
     database = migrated;
   }
@@ -115,7 +178,7 @@ final class HttpApi implements AutoCloseable {
   }
 
   int port() {
-    return server.actualPort();
+    return port;
   }
 
   /** Refuses what comes new and waits, in bounded time, for what is being answered. */
@@ -140,8 +203,9 @@ final class HttpApi implements AutoCloseable {
     }
   }
 
-  private static VertxOptions options() {
+  private static VertxOptions options(HttpLimits limits) {
     return new VertxOptions()
+        .setEventLoopPoolSize(limits.eventLoops())
         // On Linux; elsewhere it is Java's own, which takes more of the processor's time.
         .setPreferNativeTransport(true)
         // Everything served comes from memory; without this a cache folder is made at every start.
@@ -153,21 +217,54 @@ final class HttpApi implements AutoCloseable {
 
   private Router routes() {
     Router routes = Router.router(vertx);
-    routes.route().handler(Headers::add);
+    routes.route().handler(this::begin);
+    routes.route().handler(Headers::log);
     routes.route().handler(metrics.http()::count);
+    routes.route().handler(new AllowedHosts(edge.trust())::check);
+    routes.route().handler(this::enter);
     route(routes, "/healthz").handler(this::healthz);
     route(routes, "/metrics").handler(this::metrics);
-    routes.route().handler(inFlight::enter);
     Pages.mountOn(routes);
     route(routes, "/status").handler(this::statusPage);
     route(routes, "/readyz").handler(this::readyz);
-    routes.errorHandler(
-        400, c -> Problem.badRequest("The request is not well formed.").send(c.response()));
-    routes.errorHandler(404, this::notFound);
-    routes.errorHandler(405, this::methodNotAllowed);
-    routes.errorHandler(413, this::tooLarge);
-    routes.errorHandler(500, this::failed);
+    new ErrorAnswers(() -> api, faultLog).mountOn(routes);
     return routes;
+  }
+
+  /** {@code OPTIONS *} asks about the server, not about something on it: no route has that. */
+  private void serve(HttpServerRequest request) {
+    Headers.add(request);
+    if (request.method().equals(HttpMethod.OPTIONS) && request.uri().equals("*")) {
+      request
+          .response()
+          .putHeader("Allow", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT")
+          .setStatusCode(204)
+          .end();
+      return;
+    }
+    router.handle(request);
+  }
+
+  private void begin(RoutingContext context) {
+    connections.begin(context.request()).attachTo(context);
+    context.next();
+  }
+
+  /** What tells how a server is doing is answered while it stops, too. */
+  private void enter(RoutingContext context) {
+    if (WHILE_STOPPING.contains(context.request().path())) {
+      context.next();
+    } else {
+      inFlight.enter(context);
+    }
+  }
+
+  /** Answers what no router sees: a request that can be read in two ways, or in none. */
+  private void refuse(HttpServerRequest request) {
+    Headers.add(request);
+    request.response().putHeader("Connection", "close");
+    connections.refuse(request).send(request.response());
+    var unused = request.connection().close();
   }
 
   private Route get(String path) {
@@ -184,15 +281,27 @@ final class HttpApi implements AutoCloseable {
 
   /** From memory: a scrape waits for nobody, not even for a database in trouble. */
   private void metrics(RoutingContext context) {
-    vertx
-        .executeBlocking(metrics::scrape, false)
+    observers
+        .requireMetrics(Caller.of(context), context.request(), authenticator)
+        .compose(allowed -> vertx.executeBlocking(metrics::scrape, false))
         .onSuccess(
             text ->
                 context
                     .response()
                     .putHeader("Content-Type", Probes.METRICS_TYPE + "; charset=utf-8")
                     .end(text))
-        .onFailure(context::fail);
+        .onFailure(thrown -> refused(context, thrown));
+  }
+
+  private static void refused(RoutingContext context, Throwable thrown) {
+    if (thrown instanceof ProblemException known) {
+      if (known.problem().status() == 401) {
+        context.response().putHeader("WWW-Authenticate", "Bearer");
+      }
+      known.problem().send(context.response());
+    } else {
+      context.fail(thrown);
+    }
   }
 
   private void readyz(RoutingContext context) {
@@ -205,58 +314,22 @@ final class HttpApi implements AutoCloseable {
   }
 
   private void statusPage(RoutingContext context) {
-    context
-        .response()
-        .putHeader("Content-Type", "text/html; charset=utf-8")
-        .end(StatusPage.render(Version.CURRENT, startedAt, readiness(), problems.get()));
+    observers
+        .mayKnow(Caller.of(context), context.request(), authenticator)
+        .map(
+            detailed ->
+                detailed
+                    ? StatusPage.render(Version.CURRENT, startedAt, readiness(), problems.get())
+                    : StatusPage.withoutDetails(readiness()))
+        .onSuccess(
+            html ->
+                context.response().putHeader("Content-Type", "text/html; charset=utf-8").end(html))
+        .onFailure(context::fail);
   }
 
   private Readiness readiness() {
     Database current = database;
     return current == null ? Readiness.starting() : Readiness.of(current);
-  }
-
-  /**
-   * Before the database is there, nothing of the API is: that is not the same as "no such thing".
-   */
-  private void notFound(RoutingContext context) {
-    Problem problem =
-        api == null && context.request().path().startsWith("/v1/")
-            ? Problem.notReady(Readiness.starting().explanation())
-            : Problem.of(
-                "not-found",
-                404,
-                "Not found",
-                "There is nothing at " + context.request().path() + ".");
-    problem.send(context.response());
-  }
-
-  private void methodNotAllowed(RoutingContext context) {
-    ApiRouter served = api;
-    List<String> methods = served == null ? List.of() : served.methodsOn(context.request().path());
-    context
-        .response()
-        .putHeader("Allow", methods.isEmpty() ? "GET, HEAD" : String.join(", ", methods));
-    Problem.methodNotAllowed(context.request().method().name()).send(context.response());
-  }
-
-  private void tooLarge(RoutingContext context) {
-    ApiRouter current = api;
-    int most =
-        current == null ? ApiRouter.MAX_BODY_BYTES : current.maxBodyBytes(context.request().path());
-    Problem.of("body-too-large", 413, "Body too large", "A body has at most " + most + " bytes.")
-        .send(context.response());
-  }
-
-  private void failed(RoutingContext context) {
-    Throwable thrown = context.failure();
-    faultLog.failed(
-        String.valueOf(Headers.requestId(context)),
-        context.request().method().name(),
-        context.request().path(),
-        Problem.internal(),
-        thrown == null ? new IllegalStateException("failed without a cause") : thrown);
-    Problem.internal().send(context.response());
   }
 
   private static Handler<RoutingContext> content(String type, Buffer content) {

@@ -23,7 +23,11 @@ final class Probes {
                       .required("version", Shape.text(1, 64))),
           Endpoint.of(GET, "/readyz", "Says whether requests can be served, else why not.")
               .answering(200, Shape.object().required("status", Shape.choice("ready"))),
-          Endpoint.of(GET, "/metrics", "Figures for Prometheus.")
+          Endpoint.of(
+                  GET,
+                  "/metrics",
+                  "Figures for Prometheus. From other machines with an operator's key, or the token"
+                      + " for metrics, as 'Authorization: Bearer …'.")
               .answering(200, Shape.text(0, Integer.MAX_VALUE))
               .answeringAs(METRICS_TYPE));
 

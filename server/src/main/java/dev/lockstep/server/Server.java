@@ -44,7 +44,7 @@ final class Server implements AutoCloseable {
   private Server(
       ServerConfig config, LongSupplier nanoTime, Consumer<RuntimeException> cannotGoOn) {
     host = config.host();
-    http = opened(HttpApi.listen(host, config.port()));
+    http = opened(HttpApi.listen(host, config.port(), config.edge()));
     try {
       DatabaseAddress address =
           config.externalDatabase().orElseGet(() -> startEmbedded(config, cannotGoOn));

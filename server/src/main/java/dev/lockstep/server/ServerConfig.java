@@ -1,6 +1,7 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.campaign.HoldRules;
+import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.SettingReader;
@@ -35,6 +36,7 @@ import java.util.Optional;
  * @param database how the database is used
  * @param blocks how the blocks of core are set up
  * @param holdRules what a campaign's holds may be
+ * @param edge how the network is met
  * @param payments who is paid through
  * @param deliveries how webhooks are delivered to
  */
@@ -53,6 +55,7 @@ record ServerConfig(
     DatabaseSettings database,
     BlockSettings blocks,
     HoldRules holdRules,
+    EdgeConfig edge,
     PaymentSettings payments,
     DeliverySettings deliveries) {
   static final String DEFAULT_HOST = "127.0.0.1";
@@ -177,6 +180,7 @@ record ServerConfig(
             "kafka.bootstrap", BROKERS, "no sinks in Kafka", "Where Kafka's brokers are reached.");
     ProcessSettings process = ProcessSettings.read(in);
     DatabaseSettings databaseUse = DatabaseSettings.read(in);
+    EdgeConfig edge = EdgeSettings.read(in, databaseUse.transactions().deadline());
     HoldRules holdRules = HoldRules.read(in);
     BlockSettings blocks = BlockSettings.read(in, databaseUse.transactions());
     PaymentSettings payments = PaymentSettings.read(in);
@@ -203,6 +207,7 @@ record ServerConfig(
         databaseUse,
         blocks,
         holdRules,
+        edge,
         payments,
         deliveries);
   }
@@ -285,19 +290,26 @@ record ServerConfig(
   }
 
   ServerConfig withExternalDatabase(DatabaseAddress address) {
-    return with(Optional.of(address), payments, deliveries);
+    return with(Optional.of(address), edge, payments, deliveries);
   }
 
   ServerConfig withPayments(PaymentSettings others) {
-    return with(externalDatabase, others, deliveries);
+    return with(externalDatabase, edge, others, deliveries);
   }
 
   ServerConfig withDeliveries(DeliverySettings others) {
-    return with(externalDatabase, payments, others);
+    return with(externalDatabase, edge, payments, others);
+  }
+
+  ServerConfig withEdge(EdgeConfig other) {
+    return with(externalDatabase, other, payments, deliveries);
   }
 
   private ServerConfig with(
-      Optional<DatabaseAddress> address, PaymentSettings payments, DeliverySettings deliveries) {
+      Optional<DatabaseAddress> address,
+      EdgeConfig edge,
+      PaymentSettings payments,
+      DeliverySettings deliveries) {
     return new ServerConfig(
         host,
         port,
@@ -313,6 +325,7 @@ record ServerConfig(
         database,
         blocks,
         holdRules,
+        edge,
         payments,
         deliveries);
   }

@@ -35,6 +35,7 @@ import dev.lockstep.server.mail.Mailer;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.purchase.Purchases;
+import dev.lockstep.server.rate.Rate;
 import dev.lockstep.server.reconciliation.Reconciliation;
 import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.schedule.Scheduling;
@@ -102,12 +103,22 @@ final class Services implements AutoCloseable {
       Ledger ledger =
           opened(new Ledger(transactor, ledgerConfig(config.blocks().ledger(), metrics)));
       Once once = new Once(transactor, config.blocks().once());
-      keys = new Keys(transactor, once, workers, config.operatorKey(), nanoTime);
+      keys =
+          new Keys(
+              transactor, once, workers, config.operatorKey(), config.edge().rates(), nanoTime);
       Outbox outbox = Streaming.outbox(transactor, config.blocks().outbox());
       SaleEvents saleEvents = new SaleEvents(outbox, holds);
       Campaigns campaigns =
           new Campaigns(
-              transactor, holds, once, workers, vertx, inFlight, config.holdRules(), saleEvents);
+              transactor,
+              holds,
+              once,
+              workers,
+              vertx,
+              inFlight,
+              config.holdRules(),
+              saleEvents,
+              config.edge().limits());
       Draws draws =
           new Draws(
               transactor,
@@ -184,7 +195,8 @@ final class Services implements AutoCloseable {
       endpoints.addAll(invariants.endpoints());
       endpoints.addAll(reconciliation.endpoints());
       endpoints.addAll(health.endpoints(workers));
-      endpoints.addAll(opened(lab(database, config, vertx)).endpoints());
+      endpoints.addAll(
+          opened(lab(database, config, vertx, config.edge().rates().lab(), nanoTime)).endpoints());
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
       endpoints.addAll(jobs.endpoints(workers));
@@ -250,13 +262,14 @@ final class Services implements AutoCloseable {
   }
 
   /** As the same user, and not through the pool: it wants another database. */
-  private static LabRuns lab(Database database, ServerConfig config, Vertx vertx) {
+  private static LabRuns lab(
+      Database database, ServerConfig config, Vertx vertx, Rate rate, LongSupplier nanoTime) {
     DatabaseAddress address = database.address();
     Map<String, String> properties = new HashMap<>();
     address.properties().forEach((name, value) -> properties.put((String) name, (String) value));
     Optional<LabConfig> where =
         config.lab() ? Optional.of(new LabConfig(address.url(), properties)) : Optional.empty();
-    return new LabRuns(vertx, where, config.visitors());
+    return new LabRuns(vertx, where, config.visitors(), rate, nanoTime);
   }
 
   /** Several nodes may run on one machine: what others reach it by, and its process, name it. */

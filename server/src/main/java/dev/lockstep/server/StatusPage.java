@@ -31,6 +31,16 @@ final class StatusPage {
     return render(version, startedAt, readiness, Map.of());
   }
 
+  /** For somebody who is no operator: whether it is well, not what it is made of. */
+  static String withoutDetails(Readiness readiness) {
+    String main =
+        PAGE.formatted(
+            readiness.ready() ? "Ready." : "Not ready.",
+            readiness.ready() ? "well" : "unwell",
+            "<div><dt>Details</dt><dd>for operators, on the server's own machine</dd></div>\n");
+    return Frame.of("Status · Lockstep", "/status", main);
+  }
+
   /**
    * @param problems what is wrong with each part of this node that works by itself
    */

@@ -88,7 +88,7 @@ class ConventionsTest {
   void aMethodThatIsNotOfferedNamesThoseThatAre() throws Exception {
     Reply reply = server.operator().delete("/v1/keys");
     reply.expectProblem(405, "method-not-allowed");
-    assertThat(reply.header("Allow")).hasValue("GET, POST");
+    assertThat(reply.header("Allow")).hasValue("GET, HEAD, OPTIONS, POST");
   }
 
   @Test

@@ -25,6 +25,7 @@ import dev.lockstep.server.draw.Beacon;
 import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.draw.SoldTo;
+import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
@@ -63,7 +64,8 @@ final class DrawNode implements AutoCloseable {
             vertx,
             new InFlight(),
             HoldRules.DEFAULT,
-            CampaignListener.NONE);
+            CampaignListener.NONE,
+            HttpLimits.DEFAULT);
     draws = new Draws(transactor, holds, workers, campaigns, soldTo, beacon, DrawListener.NONE);
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.edge.EdgeConfig;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
@@ -11,7 +12,7 @@ class NativeTransportTest {
   void onLinuxItIsEpoll() {
     boolean linux = System.getProperty("os.name").toLowerCase(Locale.ROOT).contains("linux");
 
-    try (HttpApi api = HttpApi.listen("127.0.0.1", 0)) {
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, EdgeConfig.DEFAULT)) {
       assertThat(api.vertx().isNativeTransportEnabled()).isEqualTo(linux);
     }
   }

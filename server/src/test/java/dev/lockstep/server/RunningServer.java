@@ -3,11 +3,14 @@ package dev.lockstep.server;
 import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.delivery.DeliveryConfig;
+import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.outgoing.OutgoingConfig;
 import dev.lockstep.server.purchase.Timings;
+import dev.lockstep.server.rate.Rate;
+import dev.lockstep.server.rate.RateLimits;
 import dev.lockstep.server.setting.Sources;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
@@ -56,10 +59,19 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
                   .withTimeouts(Duration.ofSeconds(5), Duration.ofSeconds(20)))
           .withConfig(DeliveryConfig.DEFAULT.withFirstBackoff(Duration.ofMillis(20)));
 
+  /** Limits by address that tests, which all have the same one, do not meet by accident. */
+  static final EdgeConfig EDGE =
+      EdgeConfig.DEFAULT.withRates(
+          RateLimits.DEFAULT
+              .withAnonymous(new Rate(1_000_000, 1_000_000))
+              .withUnknownKeys(new Rate(1_000_000, 1_000_000))
+              .withLab(new Rate(1_000_000, 1_000_000)));
+
   private final TestDatabase database = TestDatabase.migrated();
   private final PaymentSettings payments;
   private DeliverySettings deliveries = DELIVERIES;
   private final Map<String, String> settings = new HashMap<>();
+  private EdgeConfig edge = EDGE;
   private final AtomicLong nanoTime = new AtomicLong();
   private final LongSupplier clock;
   private @Nullable Server server;
@@ -101,6 +113,12 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     return this;
   }
 
+  /** Before it is started: with another edge. */
+  RunningServer behind(EdgeConfig config) {
+    edge = config;
+    return this;
+  }
+
   @Override
   public void beforeAll(ExtensionContext context) {
     database.beforeAll(context);
@@ -116,6 +134,17 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   /** Another node on the same database. */
   Server start(boolean samples) {
     return start(samples, true);
+  }
+
+  /** Another node, with another edge. */
+  Server start(EdgeConfig other) {
+    EdgeConfig before = edge;
+    edge = other;
+    try {
+      return start(false);
+    } finally {
+      edge = before;
+    }
   }
 
   /** A node that knows no visitors. */
@@ -167,7 +196,8 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
         ServerConfig.of(Sources.of(Map.of(), environment))
             .withExternalDatabase(address)
             .withPayments(payments)
-            .withDeliveries(deliveries),
+            .withDeliveries(deliveries)
+            .withEdge(edge),
         clock);
   }
 
@@ -188,7 +218,13 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     Vertx vertx = Vertx.vertx();
     try (Workers workers = new Workers(vertx)) {
       Transactor transactor = new Transactor(database.dataSource());
-      return new Keys(transactor, new Once(transactor), workers, Optional.empty(), clock)
+      return new Keys(
+              transactor,
+              new Once(transactor),
+              workers,
+              Optional.empty(),
+              RateLimits.DEFAULT,
+              clock)
           .removeOldVisitors();
     } finally {
       vertx.close().await();

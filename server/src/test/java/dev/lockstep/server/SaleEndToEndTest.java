@@ -57,7 +57,11 @@ class SaleEndToEndTest {
     assertThat(replies).filteredOn(reply -> reply.status() == 201).isNotEmpty();
     assertThat(replies)
         .filteredOn(reply -> reply.status() != 201)
-        .allSatisfy(reply -> reply.expectProblem(409, "idempotency-key-in-use"));
+        .allSatisfy(
+            reply -> {
+              reply.expectProblem(409, "idempotency-key-in-use");
+              assertThat(reply.header("Retry-After")).hasValue("1");
+            });
     assertThat(replies).filteredOn(r -> r.status() == 201 && !r.replayed()).hasSize(1);
     Reply again = buy(shop, campaign, "same", order);
     assertThat(again.replayed()).isTrue();

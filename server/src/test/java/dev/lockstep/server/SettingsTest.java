@@ -35,7 +35,8 @@ class SettingsTest {
           "LOCKSTEP_RETENTION_ANSWERS", "3649d",
           "LOCKSTEP_HOLD_LIFETIME", "2s",
           "LOCKSTEP_HOLD_MAX", "23h",
-          "LOCKSTEP_HOLD_MAX_IN_ALL", "47h");
+          "LOCKSTEP_HOLD_MAX_IN_ALL", "47h",
+          "LOCKSTEP_HTTP_ANSWER_TIMEOUT", "59m");
 
   /** What a setting makes no sense without. */
   private static final Map<String, String> MAIL =
@@ -49,16 +50,18 @@ class SettingsTest {
           "LOCKSTEP_SMTP_PASSWORD", "another password");
 
   private static final Map<String, Map<String, String>> COMPANIONS =
-      Map.of(
-          "smtp.host", Map.of("LOCKSTEP_SMTP_FROM", "a@example.com"),
-          "smtp.from", MAIL,
-          "smtp.tls", MAIL,
-          "smtp.port", MAIL,
-          "smtp.user", LOGIN,
-          "smtp.password", LOGIN,
-          "stripe.api-base", Map.of("LOCKSTEP_STRIPE_KEY", "sk_test_1"),
-          "statement.timeout", Map.of("LOCKSTEP_TRANSACTION_DEADLINE", "10m"),
-          "lock.timeout", Map.of("LOCKSTEP_IDLE_TIMEOUT", "100ms"));
+      Map.ofEntries(
+          Map.entry("smtp.host", Map.of("LOCKSTEP_SMTP_FROM", "a@example.com")),
+          Map.entry("smtp.from", MAIL),
+          Map.entry("smtp.tls", MAIL),
+          Map.entry("smtp.port", MAIL),
+          Map.entry("smtp.user", LOGIN),
+          Map.entry("smtp.password", LOGIN),
+          Map.entry("http.connections-per-address", Map.of("LOCKSTEP_HTTP_CONNECTIONS", "1000000")),
+          Map.entry("live.streams", Map.of("LOCKSTEP_HTTP_CONNECTIONS", "1000000")),
+          Map.entry("stripe.api-base", Map.of("LOCKSTEP_STRIPE_KEY", "sk_test_1")),
+          Map.entry("statement.timeout", Map.of("LOCKSTEP_TRANSACTION_DEADLINE", "10m")),
+          Map.entry("lock.timeout", Map.of("LOCKSTEP_IDLE_TIMEOUT", "100ms")));
 
   @SuppressWarnings("NullAway.Init")
   @TempDir
@@ -119,6 +122,7 @@ class SettingsTest {
         + config.operatorKey().map(key -> key.reveal()).orElse("")
         + config.payments().stripeKey().map(key -> key.reveal()).orElse("")
         + config.payments().webhookSecret().map(key -> key.reveal()).orElse("")
+        + config.edge().trust().metricsToken().map(key -> key.reveal()).orElse("")
         + config.deliveries().signingKeys().stream().map(key -> key.reveal()).toList()
         + config
             .deliveries()
@@ -155,6 +159,7 @@ class SettingsTest {
     assertThat(all.stream().filter(Setting::secret).map(Setting::name))
         .containsExactlyInAnyOrder(
             "operator.key",
+            "metrics.token",
             "stripe.key",
             "stripe.webhook-secret",
             "webhook.secret",

@@ -4,7 +4,7 @@ import static dev.lockstep.server.Client.layer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;
-import dev.lockstep.server.key.Keys;
+import dev.lockstep.server.rate.RateLimits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -145,7 +145,7 @@ class VisitorTest {
   @Test
   void oneAddressCannotMakeVisitorsWithoutEnd() throws Exception {
     server.passSeconds(60);
-    for (int i = 0; i < Keys.VISITOR_BURST; i++) {
+    for (int i = 0; i < RateLimits.DEFAULT.visitors().burst(); i++) {
       server.anyone().post("/v1/visitor", null).expect(201);
     }
     Reply refused = server.anyone().post("/v1/visitor", null);

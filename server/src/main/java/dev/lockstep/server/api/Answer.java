@@ -51,7 +51,11 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     return status == 0;
   }
 
+  /** Nothing happens where the answer came too late: the client has another, or is gone. */
   void send(HttpServerResponse response) {
+    if (response.ended() || response.closed()) {
+      return;
+    }
     response.setStatusCode(status);
     if (status == 304) {
       headers.forEach(response::putHeader);

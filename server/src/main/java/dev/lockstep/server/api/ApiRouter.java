@@ -1,5 +1,6 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.server.rate.Allowance;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
@@ -7,7 +8,6 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  * the handler.
  */
 public final class ApiRouter {
-  public static final int MAX_BODY_BYTES = 64 * 1024;
   private static final String BEARER = "bearer ";
 
   private final List<Endpoint> endpoints;
   private final Authenticator authenticator;
   private final Unanswered unanswered;
   private final FaultLog faultLog;
+  private final BodyLimits bodies;
 
   /**
    * @param trouble why the database cannot serve anybody now; from memory
@@ -37,11 +37,13 @@ public final class ApiRouter {
       List<Endpoint> endpoints,
       Authenticator authenticator,
       Supplier<Optional<Trouble>> trouble,
-      FaultLog faultLog) {
+      FaultLog faultLog,
+      BodyLimits bodies) {
     this.endpoints = List.copyOf(endpoints);
     this.authenticator = authenticator;
     this.unanswered = new Unanswered(trouble);
     this.faultLog = faultLog;
+    this.bodies = bodies;
   }
 
   public void mountOn(Router router, Vertx vertx) {
@@ -52,7 +54,7 @@ public final class ApiRouter {
         route.method(HttpMethod.HEAD);
       }
       // Before anything that waits: a body that nobody reads would be lost meanwhile.
-      route.handler(BodyHandler.create(false).setBodyLimit(endpoint.maxBodyBytes()));
+      route.handler(BodyHandler.create(false).setBodyLimit(bodies.of(endpoint)));
       route.handler(context -> serve(context, endpoint));
     }
   }
@@ -71,9 +73,9 @@ public final class ApiRouter {
   public int maxBodyBytes(String path) {
     return endpoints.stream()
         .filter(endpoint -> matches(endpoint, path))
-        .mapToInt(Endpoint::maxBodyBytes)
+        .mapToInt(bodies::of)
         .max()
-        .orElse(MAX_BODY_BYTES);
+        .orElse(bodies.bytes());
   }
 
   private static boolean matches(Endpoint endpoint, String path) {
@@ -102,7 +104,9 @@ public final class ApiRouter {
 
   private Future<Answer> handle(
       RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
-    principal.flatMap(authenticator::admit).ifPresent(ApiRouter::refuseForRate);
+    authenticator
+        .admit(principal, Caller.of(context).network())
+        .ifPresent(allowance -> requireRate(context, allowance));
     requireRole(endpoint, principal);
     Map<String, String> path = path(context.normalizedPath(), endpoint);
     Query query = Query.of(context.request().query(), endpoint.query().keySet());
@@ -127,7 +131,7 @@ public final class ApiRouter {
       throw unauthorized("Send a key as 'Authorization: Bearer …'.");
     }
     return authenticator
-        .authenticate(header.substring(BEARER.length()).strip())
+        .authenticate(header.substring(BEARER.length()).strip(), Caller.of(context).network())
         .map(
             found -> {
               if (found.isEmpty()) {
@@ -143,13 +147,11 @@ public final class ApiRouter {
    */
   private Future<Optional<Principal>> visitor(RoutingContext context, Endpoint endpoint) {
     Optional<String> key =
-        endpoint.roles().contains(Role.BUYER)
-            ? VisitorCookie.key(context.request())
-            : Optional.empty();
+        endpoint.roles().contains(Role.BUYER) ? VisitorCookie.key(context) : Optional.empty();
     return key.isEmpty()
         ? Future.succeededFuture(Optional.empty())
         : authenticator
-            .authenticate(key.get())
+            .authenticate(key.get(), Caller.of(context).network())
             .map(found -> found.filter(principal -> principal.role() == Role.BUYER));
   }
 
@@ -166,10 +168,11 @@ public final class ApiRouter {
     }
   }
 
-  private static void refuseForRate(Duration wait) {
-    throw Problem.of("rate-limited", 429, "Rate limited", "This key has had its share for now.")
-        .retryAfter(wait)
-        .asException();
+  private static void requireRate(RoutingContext context, Allowance allowance) {
+    if (!allowance.granted()) {
+      throw Problem.rateLimited(allowance, "You have had your share for now.").asException();
+    }
+    allowance.tell(context.response());
   }
 
   /** From the path before it was decoded: the router's decoder replaces what is not UTF-8. */

@@ -26,7 +26,7 @@ public final class Endpoint {
   private boolean bodyOptional = true;
   private boolean unread;
   private boolean many;
-  private int maxBodyBytes = ApiRouter.MAX_BODY_BYTES;
+  private boolean largeBody;
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
   private IfMatch ifMatch = IfMatch.UNUSED;
   private boolean tagged;
@@ -92,9 +92,9 @@ public final class Endpoint {
     return taking(Shape.oneOrMany(item, max)).with(copy -> copy.many = true);
   }
 
-  /** A body of up to so many bytes, where that is more than others may have. */
-  public Endpoint withBodyUpTo(int bytes) {
-    return with(copy -> copy.maxBodyBytes = bytes);
+  /** Many things may be sent at once: see {@link BodyLimits}. */
+  public Endpoint withLargeBody() {
+    return with(copy -> copy.largeBody = true);
   }
 
   /** The body goes to the handler as it came: it is signed, and what is signed are its bytes. */
@@ -184,8 +184,8 @@ public final class Endpoint {
     return many;
   }
 
-  public int maxBodyBytes() {
-    return maxBodyBytes;
+  boolean takesLargeBody() {
+    return largeBody;
   }
 
   public IdempotencyKey idempotencyKey() {
@@ -254,7 +254,7 @@ public final class Endpoint {
     copy.bodyOptional = bodyOptional;
     copy.unread = unread;
     copy.many = many;
-    copy.maxBodyBytes = maxBodyBytes;
+    copy.largeBody = largeBody;
     copy.idempotencyKey = idempotencyKey;
     copy.ifMatch = ifMatch;
     copy.tagged = tagged;

@@ -1,5 +1,6 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.server.rate.Allowance;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -19,6 +20,11 @@ public record Problem(
     String slug, int status, String title, String detail, Map<String, Object> fields) {
   public static final String TYPES = "https://lockstep.dev/problems/";
   private static final String RETRY_AFTER_SECONDS = "retryAfterSeconds";
+  private static final String RATE_LIMIT_POLICY = "rateLimitPolicy";
+  private static final String RATE_LIMIT = "rateLimit";
+
+  /** The twin is being answered right now; most requests take less. */
+  private static final Duration KEY_IN_USE_FOR = Duration.ofSeconds(1);
 
   public Problem {
     fields = Map.copyOf(fields);
@@ -63,6 +69,14 @@ public record Problem(
         .retryAfter(retryAfter);
   }
 
+  /** Somebody has had what a limit allows, which the header fields name. */
+  public static Problem rateLimited(Allowance refused, String detail) {
+    return of("rate-limited", 429, "Rate limited", detail)
+        .with(RATE_LIMIT_POLICY, refused.policyField())
+        .with(RATE_LIMIT, refused.field())
+        .retryAfter(refused.retryAfter().orElse(Duration.ZERO));
+  }
+
   public static Problem keyReused() {
     return of(
         "idempotency-key-reused",
@@ -73,10 +87,11 @@ public record Problem(
 
   public static Problem keyInUse() {
     return of(
-        "idempotency-key-in-use",
-        409,
-        "Idempotency-Key in use",
-        "A request with this Idempotency-Key is still being answered; repeat it later.");
+            "idempotency-key-in-use",
+            409,
+            "Idempotency-Key in use",
+            "A request with this Idempotency-Key is still being answered; repeat it later.")
+        .retryAfter(KEY_IN_USE_FOR);
   }
 
   /** Somebody changed it meanwhile; nothing was done. */
@@ -118,8 +133,14 @@ public record Problem(
 
   public Answer toAnswer() {
     Answer answer = Answer.of(status, toJson()).withHeader("Content-Type", Answer.PROBLEM_TYPE);
-    Object seconds = fields.get(RETRY_AFTER_SECONDS);
-    return seconds == null ? answer : answer.withHeader("Retry-After", seconds.toString());
+    answer = header(answer, RETRY_AFTER_SECONDS, "Retry-After");
+    answer = header(answer, RATE_LIMIT_POLICY, Allowance.POLICY_HEADER);
+    return header(answer, RATE_LIMIT, Allowance.HEADER);
+  }
+
+  private Answer header(Answer answer, String field, String name) {
+    Object value = fields.get(field);
+    return value == null ? answer : answer.withHeader(name, value.toString());
   }
 
   /** Sends it, with the id of the request that the response already names. */

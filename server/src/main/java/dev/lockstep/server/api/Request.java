@@ -87,6 +87,21 @@ public final class Request {
         || (reads && principal.filter(who -> who.role() == Role.OPERATOR).isPresent());
   }
 
+  /** Where it comes from. */
+  public Caller from() {
+    return Caller.of(context);
+  }
+
+  /** The key in the cookie of a shop's visitor, if one of our own pages sent this. */
+  public Optional<String> visitorKey() {
+    return VisitorCookie.key(context);
+  }
+
+  /** Whether a browser says that another site made it send this. */
+  public boolean foreign() {
+    return VisitorCookie.foreign(context);
+  }
+
   /** For a handler that answers bit by bit. */
   public HttpServerRequest raw() {
     return context.request();

@@ -4,6 +4,7 @@ import io.vertx.core.http.Cookie;
 import io.vertx.core.http.CookieSameSite;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.ext.web.RoutingContext;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
@@ -22,9 +23,10 @@ public final class VisitorCookie {
   private VisitorCookie() {}
 
   /** The key in the cookie, if the request is one of our own pages'. */
-  public static Optional<String> key(HttpServerRequest request) {
+  static Optional<String> key(RoutingContext context) {
+    HttpServerRequest request = context.request();
     Cookie cookie = request.getCookie(NAME);
-    if (cookie == null || foreign(request)) {
+    if (cookie == null || foreign(context)) {
       return Optional.empty();
     }
     // Browsers say where a request comes from whenever it can change something, and on secure
@@ -35,29 +37,33 @@ public final class VisitorCookie {
         : Optional.of(cookie.getValue());
   }
 
-  /** Whether a browser says that another site made it send this. */
-  public static boolean foreign(HttpServerRequest request) {
-    String site = request.getHeader("Sec-Fetch-Site");
+  static boolean foreign(RoutingContext context) {
+    String site = context.request().getHeader("Sec-Fetch-Site");
     if (site != null) {
       return !site.equals("same-origin");
     }
-    String origin = origin(request);
-    return origin != null && !isOurs(origin, request.getHeader("Host"));
+    String origin = origin(context.request());
+    return origin != null && !isOurs(origin, Caller.of(context).host());
   }
 
-  /** Not {@code Secure}: this server speaks plain HTTP, where such a cookie would be dropped. */
-  public static void set(HttpServerRequest request, String key, Duration maxAge) {
+  /**
+   * {@code Secure} where a trusted proxy says that the browser speaks HTTPS. Over plain HTTP the
+   * browser would drop such a cookie.
+   */
+  public static void set(Request request, String key, Duration maxAge) {
     request
+        .raw()
         .response()
         .addCookie(
             Cookie.cookie(NAME, key)
                 .setPath("/")
                 .setHttpOnly(true)
+                .setSecure(request.from().secure())
                 .setSameSite(CookieSameSite.STRICT)
                 .setMaxAge(maxAge.toSeconds()));
   }
 
-  public static void clear(HttpServerRequest request) {
+  public static void clear(Request request) {
     set(request, "", Duration.ZERO);
   }
 
@@ -65,10 +71,10 @@ public final class VisitorCookie {
     return request.getHeader("Origin");
   }
 
-  private static boolean isOurs(String origin, @Nullable String host) {
+  private static boolean isOurs(String origin, Optional<String> host) {
     try {
       String authority = URI.create(origin).getRawAuthority();
-      return host != null && host.equalsIgnoreCase(authority);
+      return host.isPresent() && host.get().equalsIgnoreCase(authority);
     } catch (IllegalArgumentException e) {
       return false;
     }

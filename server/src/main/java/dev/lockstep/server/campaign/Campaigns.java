@@ -21,6 +21,7 @@ import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignStore.Stocked;
+import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -53,6 +54,7 @@ public final class Campaigns {
   /**
    * @param rules what a new campaign's holds may be
    * @param listener what else happens in the transaction that changes a campaign
+   * @param limits how many may watch
    */
   public Campaigns(
       Transactor transactor,
@@ -62,13 +64,14 @@ public final class Campaigns {
       Vertx vertx,
       InFlight inFlight,
       HoldRules rules,
-      CampaignListener listener) {
+      CampaignListener listener,
+      HttpLimits limits) {
     this.holds = holds;
     this.once = once;
     this.rules = rules;
     this.workers = workers;
     this.store = new CampaignStore(transactor, holds, listener);
-    this.live = new LiveStock(vertx, workers, store, inFlight);
+    this.live = new LiveStock(vertx, workers, store, inFlight, limits);
   }
 
   /** Something to buy for a server that never had a campaign. Blocks. */

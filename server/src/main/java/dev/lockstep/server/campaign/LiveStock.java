@@ -2,19 +2,19 @@ package dev.lockstep.server.campaign;
 
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.InFlight;
-import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignStore.Stocked;
+import dev.lockstep.server.campaign.Watchers.Place;
+import dev.lockstep.server.edge.HttpLimits;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServerResponse;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,22 +25,25 @@ import org.slf4j.LoggerFactory;
  * when it has changed. An event holds all counts, so one that a slow client misses is made good by
  * the next; its id says what it holds, so a client that comes back with the id of what is still
  * true is sent nothing until something changes.
+ *
+ * <p>Thread-safe: watchers come on any event loop, and each is written to on its own.
  */
 final class LiveStock {
   private static final Logger log = LoggerFactory.getLogger(LiveStock.class);
 
   private static final long INTERVAL_MS = 100;
   private static final int KEEP_ALIVE_EVERY = 150;
-  private static final int MAX_WATCHERS = 10_000;
 
   private final Vertx vertx;
   private final Workers workers;
   private final CampaignStore store;
   private final InFlight inFlight;
   private final Map<Long, Watched> watched = new ConcurrentHashMap<>();
-  private final AtomicInteger watchers = new AtomicInteger();
+  private final Watchers watchers;
 
-  LiveStock(Vertx vertx, Workers workers, CampaignStore store, InFlight inFlight) {
+  LiveStock(
+      Vertx vertx, Workers workers, CampaignStore store, InFlight inFlight, HttpLimits limits) {
+    this.watchers = new Watchers(limits.watchers(), limits.watchersPerAddress());
     this.vertx = vertx;
     this.workers = workers;
     this.store = store;
@@ -57,24 +60,28 @@ final class LiveStock {
   }
 
   int watchers() {
-    return watchers.get();
+    return watchers.taken();
   }
 
   Future<Answer> watch(Request request, long id) {
-    if (watchers.get() >= MAX_WATCHERS) {
-      throw Problem.overloaded(Duration.ofSeconds(5)).asException();
-    }
+    Place place = watchers.take(request.from().network());
     return workers
         .run(() -> store.stocked(id))
         .map(
             stocked -> {
-              begin(request, id, Event.of(stocked));
+              begin(request, id, Event.of(stocked), place);
               return Answer.STREAMING;
-            });
+            })
+        .onFailure(thrown -> place.leave());
   }
 
-  private void begin(Request request, long id, Event first) {
+  private void begin(Request request, long id, Event first, Place place) {
     HttpServerResponse response = request.raw().response();
+    if (response.closed() || response.ended()) {
+      place.leave();
+      return;
+    }
+    Stream stream = new Stream(vertx.getOrCreateContext(), response, place);
     response
         .setChunked(true)
         .putHeader("Content-Type", "text/event-stream")
@@ -87,23 +94,33 @@ final class LiveStock {
             id,
             (key, before) -> {
               Watched kept = before == null ? new Watched(key, first) : before;
-              kept.streams.add(response);
+              kept.streams.add(stream);
               return kept;
             });
-    watchers.incrementAndGet();
-    response.closeHandler(closed -> end(campaign, response));
+    response.closeHandler(closed -> end(campaign, stream));
     inFlight.stream(response);
+    if (response.closed()) {
+      // Gone while its campaign was read: nobody will tell us again.
+      end(campaign, stream);
+      return;
+    }
     if (!campaign.last.id().equals(first.id())) {
       // Between our read and our joining in, the others were sent something newer.
       send(response, campaign.last.text());
     }
   }
 
-  private void end(Watched campaign, HttpServerResponse response) {
-    if (campaign.streams.remove(response)) {
-      watchers.decrementAndGet();
+  private void end(Watched campaign, Stream stream) {
+    campaign.streams.remove(stream);
+    stream.place().leave();
+    inFlight.streamEnded(stream.response());
+  }
+
+  /** Somebody who watches, with the event loop that serves him. */
+  private record Stream(Context context, HttpServerResponse response, Place place) {
+    void send(String text) {
+      context.runOnContext(now -> LiveStock.send(response, text));
     }
-    inFlight.streamEnded(response);
   }
 
   private static void send(HttpServerResponse response, String text) {
@@ -116,7 +133,7 @@ final class LiveStock {
   /** A campaign that somebody watches, or watched a moment ago. */
   private final class Watched {
     final long id;
-    final Set<HttpServerResponse> streams = ConcurrentHashMap.newKeySet();
+    final Set<Stream> streams = ConcurrentHashMap.newKeySet();
     volatile Event last;
     private int quietTurns;
 
@@ -155,9 +172,9 @@ final class LiveStock {
       if (!event.id().equals(last.id())) {
         last = event;
         quietTurns = 0;
-        streams.forEach(stream -> send(stream, event.text()));
+        streams.forEach(stream -> stream.send(event.text()));
       } else if (++quietTurns % KEEP_ALIVE_EVERY == 0) {
-        streams.forEach(stream -> send(stream, ": still here\n\n"));
+        streams.forEach(stream -> stream.send(": still here\n\n"));
       }
     }
   }

@@ -9,18 +9,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Keys seen lately, by their hash, so that a busy client costs no query a request. Only good keys
- * are kept: one that is unknown now may be created the next moment. Thread-safe.
+ * Keys seen lately, by their hash, so that a busy client costs no query per request, and neither
+ * does somebody who repeats a key that is not known. Thread-safe.
+ *
+ * <p>No key that is made can be remembered as unknown: it is random, and nobody is told before it is
+ * stored.
  */
 final class KeyCache {
   /** How long another node's revocation may go unnoticed here. */
   static final Duration MAX_AGE = Duration.ofSeconds(5);
 
+  /** How long a key that was not there is not looked for again. */
+  static final Duration UNKNOWN_MAX_AGE = Duration.ofSeconds(2);
+
   private static final int MAX_KEYS = 100_000;
+  private static final int MAX_UNKNOWN = 10_000;
 
   private record Entry(Principal principal, long untilNanos) {}
 
   private final Map<ByteBuffer, Entry> entries = new ConcurrentHashMap<>();
+  private final Map<ByteBuffer, Long> unknown = new ConcurrentHashMap<>();
   private final LongSupplier nanoTime;
 
   KeyCache(LongSupplier nanoTime) {
@@ -32,6 +40,31 @@ final class KeyCache {
     return entry != null && entry.untilNanos() - nanoTime.getAsLong() > 0
         ? Optional.of(entry.principal())
         : Optional.empty();
+  }
+
+  /** Whether the key was good when it was last looked up, perhaps a while ago. */
+  boolean wasGood(byte[] hash) {
+    return entries.containsKey(ByteBuffer.wrap(hash));
+  }
+
+  /** Whether the key was looked up a moment ago, and was not there. */
+  boolean isUnknown(byte[] hash) {
+    Long until = unknown.get(ByteBuffer.wrap(hash));
+    return until != null && until - nanoTime.getAsLong() > 0;
+  }
+
+  /** Remembers that a key is not there. */
+  void keepUnknown(byte[] hash) {
+    if (unknown.size() >= MAX_UNKNOWN) {
+      unknown.clear();
+    }
+    ByteBuffer key = ByteBuffer.wrap(hash);
+    entries.remove(key);
+    unknown.put(key, nanoTime.getAsLong() + UNKNOWN_MAX_AGE.toNanos());
+  }
+
+  int unknownKeys() {
+    return unknown.size();
   }
 
   void keep(byte[] hash, KeyTable.Live live) {

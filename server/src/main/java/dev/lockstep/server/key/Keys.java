@@ -23,6 +23,9 @@ import dev.lockstep.server.key.KeyRow.Revoked;
 import dev.lockstep.server.key.KeyTable.Live;
 import dev.lockstep.server.key.KeyTable.NewKey;
 import dev.lockstep.server.key.KeyTable.Place;
+import dev.lockstep.server.rate.Allowance;
+import dev.lockstep.server.rate.RateLimits;
+import dev.lockstep.server.rate.TokenBuckets;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -32,8 +35,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -43,19 +48,11 @@ import java.util.function.LongSupplier;
  * with a request. Thread-safe.
  */
 public final class Keys implements Authenticator {
-  public static final int BUYER_REQUESTS_PER_SECOND = 10;
-  public static final int BUYER_BURST = 20;
-
   /** Leaves room for a role in front, within what holds and idempotency keys allow for a name. */
   public static final int MAX_BUYER_LENGTH = 128;
 
   /** How long a shop remembers a visitor. */
   public static final Duration VISITOR_AGE = Duration.ofDays(30);
-
-  /** New visitors from one address. */
-  public static final int VISITORS_PER_SECOND = 5;
-
-  public static final int VISITOR_BURST = 50;
 
   private static final int MAX_KEY_LENGTH = 512;
   private static final String SHOP = "shop";
@@ -99,13 +96,16 @@ public final class Keys implements Authenticator {
   private final Once once;
   private final KeyTable table;
   private final KeyCache cache;
-  private final TokenBuckets buyerRates;
+  private final Map<Role, TokenBuckets> roleRates = new EnumMap<>(Role.class);
+  private final TokenBuckets anonymousRates;
+  private final TokenBuckets unknownKeyRates;
   private final TokenBuckets visitorRates;
   private final Workers workers;
   private final Optional<byte[]> configuredHash;
 
   /**
    * @param configured the operator key that the configuration names
+   * @param rates how often each kind of caller may ask
    * @param nanoTime the clock of rates and of the cache
    */
   public Keys(
@@ -113,14 +113,25 @@ public final class Keys implements Authenticator {
       Once once,
       Workers workers,
       Optional<Secret> configured,
+      RateLimits rates,
       LongSupplier nanoTime) {
     this.once = once;
     this.table = new KeyTable(transactor);
     this.workers = workers;
     this.configuredHash = configured.map(Secret::hash);
     this.cache = new KeyCache(nanoTime);
-    this.buyerRates = new TokenBuckets(BUYER_REQUESTS_PER_SECOND, BUYER_BURST, nanoTime);
-    this.visitorRates = new TokenBuckets(VISITORS_PER_SECOND, VISITOR_BURST, nanoTime);
+    roleRates.put(Role.BUYER, new TokenBuckets("buyer", rates.buyer(), nanoTime));
+    rates
+        .service()
+        .ifPresent(
+            rate -> roleRates.put(Role.SERVICE, new TokenBuckets("service", rate, nanoTime)));
+    rates
+        .operator()
+        .ifPresent(
+            rate -> roleRates.put(Role.OPERATOR, new TokenBuckets("operator", rate, nanoTime)));
+    this.anonymousRates = new TokenBuckets("anonymous", rates.anonymous(), nanoTime);
+    this.unknownKeyRates = new TokenBuckets("unknown-keys", rates.unknownKeys(), nanoTime);
+    this.visitorRates = new TokenBuckets("visitors", rates.visitors(), nanoTime);
   }
 
   /**
@@ -172,8 +183,9 @@ public final class Keys implements Authenticator {
   }
 
   @Override
-  public Future<Optional<Principal>> authenticate(String key) {
+  public Future<Optional<Principal>> authenticate(String key, String network) {
     if (key.isEmpty() || key.length() > MAX_KEY_LENGTH) {
+      requireFewUnknown(network);
       return Future.succeededFuture(Optional.empty());
     }
     byte[] hash = Secret.of(key).hash();
@@ -181,33 +193,65 @@ public final class Keys implements Authenticator {
       return Future.succeededFuture(Optional.of(CONFIGURED));
     }
     Optional<Principal> known = cache.find(hash);
-    return known.isPresent()
-        ? Future.succeededFuture(known)
-        : workers
-            .run(() -> table.findLive(hash))
+    if (known.isPresent()) {
+      return Future.succeededFuture(known);
+    }
+    // Whoever had a good key is not held up by others at the same address.
+    boolean stranger = !cache.wasGood(hash);
+    if (stranger) {
+      requireFewUnknown(network);
+    }
+    return cache.isUnknown(hash)
+        ? Future.succeededFuture(Optional.empty())
+        : lookUp(hash)
             .map(
-                live -> {
-                  live.ifPresent(found -> cache.keep(hash, found));
-                  return live.map(Live::principal);
+                found -> {
+                  if (stranger && found.isPresent()) {
+                    unknownKeyRates.giveBack(network);
+                  }
+                  return found;
                 });
   }
 
+  private Future<Optional<Principal>> lookUp(byte[] hash) {
+    return workers
+        .run(() -> table.findLive(hash))
+        .map(
+            live -> {
+              if (live.isPresent()) {
+                cache.keep(hash, live.get());
+              } else {
+                cache.keepUnknown(hash);
+              }
+              return live.map(Live::principal);
+            });
+  }
+
+  private void requireFewUnknown(String network) {
+    Allowance allowance = unknownKeyRates.take(network);
+    if (!allowance.granted()) {
+      throw Problem.rateLimited(allowance, "Too many keys from one address were not known.")
+          .asException();
+    }
+  }
+
   @Override
-  public Optional<Duration> admit(Principal principal) {
-    return principal.role() == Role.BUYER ? buyerRates.take(principal.keyId()) : Optional.empty();
+  public Optional<Allowance> admit(Optional<Principal> principal, String network) {
+    return principal.isEmpty()
+        ? Optional.of(anonymousRates.take(network))
+        : Optional.ofNullable(roleRates.get(principal.get().role()))
+            .map(rates -> rates.take(principal.get().keyId()));
   }
 
   /**
    * A key for somebody who came to the shop: a buyer of its own, for {@link #VISITOR_AGE}.
    *
-   * @param address where from; fails with a problem when too many came from there
+   * @param network where from; fails with a problem when too many came from there
    */
-  public Future<Visitor> newVisitor(String address) {
-    Optional<Duration> wait = visitorRates.take(address);
-    if (wait.isPresent()) {
-      throw Problem.of("rate-limited", 429, "Rate limited", "Too many visitors from one address.")
-          .retryAfter(wait.get())
-          .asException();
+  public Future<Visitor> newVisitor(String network) {
+    Allowance allowance = visitorRates.take(network);
+    if (!allowance.granted()) {
+      throw Problem.rateLimited(allowance, "Too many visitors from one address.").asException();
     }
     byte[] name = new byte[8];
     RANDOM.nextBytes(name);

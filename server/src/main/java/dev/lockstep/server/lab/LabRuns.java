@@ -11,12 +11,15 @@ import dev.lockstep.lab.Scenario;
 import dev.lockstep.lab.Variant;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
-import dev.lockstep.server.api.VisitorCookie;
+import dev.lockstep.server.rate.Allowance;
+import dev.lockstep.server.rate.Rate;
+import dev.lockstep.server.rate.TokenBuckets;
 import dev.lockstep.tx.Isolation;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -28,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +55,7 @@ public final class LabRuns implements AutoCloseable {
   private final Vertx vertx;
   private final Optional<Lab> lab;
   private final boolean visitors;
+  private final TokenBuckets rates;
   private final ThreadPoolExecutor runner;
 
   /**
@@ -58,9 +63,13 @@ public final class LabRuns implements AutoCloseable {
    *
    * @param config where the lab makes its database; empty: the lab is off
    * @param visitors whether people without a key may play
+   * @param rate how often, per key, else per address
+   * @param nanoTime the clock of that
    */
-  public LabRuns(Vertx vertx, Optional<LabConfig> config, boolean visitors) {
+  public LabRuns(
+      Vertx vertx, Optional<LabConfig> config, boolean visitors, Rate rate, LongSupplier nanoTime) {
     this.vertx = vertx;
+    this.rates = new TokenBuckets("lab", rate, nanoTime);
     this.lab = config.map(Lab::new);
     this.visitors = visitors;
     this.runner =
@@ -105,7 +114,7 @@ public final class LabRuns implements AutoCloseable {
   }
 
   private Future<Answer> run(Request request) {
-    if (request.caller().isEmpty() && VisitorCookie.foreign(request.raw())) {
+    if (request.caller().isEmpty() && request.foreign()) {
       throw Problem.forbidden("Without a key, the lab plays for its own pages.").asException();
     }
     Scenario scenario =
@@ -114,6 +123,13 @@ public final class LabRuns implements AutoCloseable {
     Isolation isolation = isolation(request.body().getString("isolation", "read-committed"));
     Variant variant = Variant.of(request.body().getString("variant", "naive")).orElseThrow();
     Lab open = lab.orElseThrow(LabRuns::off);
+    Allowance allowance =
+        rates.take(request.caller().map(Principal::keyId).orElseGet(request.from()::network));
+    if (!allowance.granted()) {
+      throw Problem.rateLimited(allowance, "The lab has played enough for you for now.")
+          .asException();
+    }
+    allowance.tell(request.raw().response());
     CompletableFuture<Answer> answer = new CompletableFuture<>();
     try {
       runner.execute(() -> play(open, scenario, isolation, variant, answer));

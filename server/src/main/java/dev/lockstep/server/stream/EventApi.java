@@ -36,7 +36,6 @@ final class EventApi {
   static final int MAX_EVENTS = 1_000;
 
   /** Of one request. */
-  static final int MAX_BODY_BYTES = 1024 * 1024;
 
   /** Where idempotency keys of events live; campaigns have theirs under their ids. */
   private static final long ONCE_SCOPE = -2;
@@ -66,7 +65,7 @@ final class EventApi {
                 "Appends an event, or up to " + MAX_EVENTS + " of them, all or nothing.")
             .by(Role.OPERATOR, Role.SERVICE)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
-            .withBodyUpTo(MAX_BODY_BYTES)
+            .withLargeBody()
             .takingOneOrMany(StreamJson.NEW_EVENT, MAX_EVENTS)
             .answering(201, StreamJson.PLACES)
             .handledBy(this::append),

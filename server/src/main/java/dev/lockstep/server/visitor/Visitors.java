@@ -69,7 +69,7 @@ public final class Visitors {
               "This shop sells to buyers with a key only; ask its operator for one.")
           .asException();
     }
-    if (VisitorCookie.foreign(request.raw())) {
+    if (request.foreign()) {
       throw Problem.forbidden("Visitors come through the shop's own pages.").asException();
     }
     return caller(request)
@@ -81,10 +81,10 @@ public final class Visitors {
   }
 
   private Future<Answer> admit(Request request) {
-    return keys.newVisitor(request.raw().remoteAddress().hostAddress())
+    return keys.newVisitor(request.from().network())
         .map(
             visitor -> {
-              VisitorCookie.set(request.raw(), visitor.key().reveal(), Keys.VISITOR_AGE);
+              VisitorCookie.set(request, visitor.key().reveal(), Keys.VISITOR_AGE);
               return answer(201, visitor.buyer());
             });
   }
@@ -92,7 +92,7 @@ public final class Visitors {
   /** Only what a cookie stands for: a key of an integration is not given up by accident. */
   private Future<Answer> leave(Request request) {
     boolean byCookie = request.header("Authorization").isEmpty();
-    VisitorCookie.clear(request.raw());
+    VisitorCookie.clear(request);
     return byCookie
         ? keys.revoke(request.principal()).map(revoked -> answer(200, null))
         : Future.succeededFuture(answer(200, name(request.caller())));
@@ -103,10 +103,11 @@ public final class Visitors {
     if (request.caller().isPresent()) {
       return Future.succeededFuture(request.caller());
     }
-    Optional<String> key = VisitorCookie.key(request.raw());
+    Optional<String> key = request.visitorKey();
     return key.isEmpty()
         ? Future.succeededFuture(Optional.empty())
-        : keys.authenticate(key.get()).map(who -> who.filter(one -> one.role() == Role.BUYER));
+        : keys.authenticate(key.get(), request.from().network())
+            .map(who -> who.filter(one -> one.role() == Role.BUYER));
   }
 
   private static @Nullable String name(Optional<Principal> caller) {

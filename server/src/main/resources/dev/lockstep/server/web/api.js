@@ -50,6 +50,15 @@ export const remove = (path, body, version) => call('DELETE', path, body, undefi
 /** Changes what is there only if it still has this version. */
 export const patch = (path, body, version) => call('PATCH', path, body, undefined, version);
 
+/** What is not JSON. */
+export async function text(path) {
+  const key = currentKey();
+  const headers = key ? { Authorization: `Bearer ${key}` } : {};
+  const response = await fetch(path, { headers, credentials: 'same-origin', cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Problem(response.status, slugOf(response, undefined));
+  return response.text();
+}
+
 async function call(method, path, body, idempotencyKey, version) {
   const headers = { Accept: 'application/json' };
   const key = currentKey();

@@ -1,7 +1,7 @@
 // How everything goes, now: what needs somebody, rates and latency of sales, and the campaigns.
 
 import { announce, el, notice, redraw, say, show } from './dom.js';
-import { all, get } from './api.js';
+import { all, get, text } from './api.js';
 import { plural, state, time } from './words.js';
 import { badge, every, figure, head, name, table } from './console-parts.js';
 import { plot } from './plot.js';
@@ -21,8 +21,8 @@ export async function overview(place) {
   let before = null;
 
   async function read() {
-    const [campaigns, text] = await Promise.all([all('/v1/campaigns'), fetch('/metrics', { cache: 'no-store' }).then((answer) => answer.text())]);
-    const metrics = parse(text);
+    const [campaigns, figures] = await Promise.all([all('/v1/campaigns'), text('/metrics')]);
+    const metrics = parse(figures);
     const now = {
       at: performance.now(), metrics,
       sold: campaigns.reduce((total, campaign) => total + campaign.sold, 0),

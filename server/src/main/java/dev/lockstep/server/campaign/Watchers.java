@@ -1,0 +1,73 @@
+package dev.lockstep.server.campaign;
+
+import dev.lockstep.server.api.Problem;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Places for live streams: so many in all, and so many for one address. A place is taken before
+ * anything is read for a stream, and given back exactly once. Thread-safe.
+ */
+final class Watchers {
+  private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
+
+  private final int most;
+  private final int mostPerNetwork;
+  private final AtomicInteger taken = new AtomicInteger();
+  private final Map<String, Integer> byNetwork = new ConcurrentHashMap<>();
+
+  Watchers(int most, int mostPerNetwork) {
+    this.most = most;
+    this.mostPerNetwork = mostPerNetwork;
+  }
+
+  /** A place for one stream. */
+  final class Place {
+    private final String network;
+    private final AtomicBoolean left = new AtomicBoolean();
+
+    private Place(String network) {
+      this.network = network;
+    }
+
+    /** However often it is called, one place becomes free. */
+    void leave() {
+      if (left.compareAndSet(false, true)) {
+        taken.decrementAndGet();
+        byNetwork.computeIfPresent(network, (key, count) -> count > 1 ? count - 1 : null);
+      }
+    }
+  }
+
+  int taken() {
+    return taken.get();
+  }
+
+  /**
+   * @throws dev.lockstep.server.api.ProblemException when there is no place
+   */
+  Place take(String network) {
+    int all = taken.incrementAndGet();
+    int same = byNetwork.merge(network, 1, Integer::sum);
+    Place place = new Place(network);
+    if (all > most) {
+      place.leave();
+      throw Problem.overloaded(RETRY_AFTER).asException();
+    }
+    if (same > mostPerNetwork) {
+      place.leave();
+      throw Problem.of(
+              "too-many-streams",
+              429,
+              "Too many streams",
+              "There are too many live streams to one address; close some.")
+          .with("limit", mostPerNetwork)
+          .retryAfter(RETRY_AFTER)
+          .asException();
+    }
+    return place;
+  }
+}

@@ -1,0 +1,153 @@
+package dev.lockstep.server.edge;
+
+import dev.lockstep.server.api.Caller;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.metric.Metrics;
+import io.micrometer.core.instrument.Counter;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.impl.HttpServerConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The connections of a server: how many, from where, and that each is watched by a {@link Guard}.
+ * Thread-safe; every event loop uses the same one.
+ */
+public final class Connections {
+  /** Beyond so many that are being told so, further ones are closed without a word. */
+  private static final int MAX_TURNED_AWAY = 1_000;
+
+  private enum Reason {
+    MALFORMED,
+    TOTAL,
+    ADDRESS
+  }
+
+  private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
+
+  private static final InetAddress NOBODY = new InetSocketAddress(0).getAddress();
+
+  private final HttpLimits limits;
+  private final Trust trust;
+  private final Forwarding forwarding;
+  private final Map<Guard.Step, Counter> expired = new EnumMap<>(Guard.Step.class);
+  private final Map<Reason, Counter> refused = new EnumMap<>(Reason.class);
+  private final AtomicInteger open = new AtomicInteger();
+  private final Map<String, Integer> byNetwork = new ConcurrentHashMap<>();
+
+  public Connections(HttpLimits limits, Trust trust, Metrics metrics) {
+    this.limits = limits;
+    this.trust = trust;
+    this.forwarding = new Forwarding(trust);
+    for (Guard.Step step : Guard.Step.values()) {
+      expired.put(
+          step,
+          metrics.counter(
+              "lockstep.http.timeouts",
+              "Connections ended because a step took too long.",
+              "step",
+              label(step)));
+    }
+    for (Reason reason : Reason.values()) {
+      refused.put(
+          reason,
+          metrics.counter(
+              "lockstep.http.refused",
+              "Connections and requests not served at all.",
+              "reason",
+              label(reason)));
+    }
+    metrics.gauge("lockstep.http.connections", "Connections of clients.", open::get);
+  }
+
+  /** For every new connection, on its event loop, before anything is read from it. */
+  public void admit(HttpConnection connection) {
+    ChannelHandlerContext vertx = ((HttpServerConnection) connection).channelHandlerContext();
+    InetAddress peer = peer(vertx.channel());
+    Guard guard = new Guard(limits, this, peer);
+    vertx.pipeline().addBefore(vertx.name(), "guard", guard);
+    Optional<String> network =
+        trust.isProxy(peer) ? Optional.empty() : Optional.of(Caller.network(peer));
+    int all = open.incrementAndGet();
+    int same = network.map(name -> byNetwork.merge(name, 1, Integer::sum)).orElse(0);
+    var unused = vertx.channel().closeFuture().addListener(closed -> left(network));
+    if (all > limits.connections() + MAX_TURNED_AWAY) {
+      refused(Reason.TOTAL);
+      unused = vertx.close();
+    } else if (all > limits.connections()) {
+      refused(Reason.TOTAL);
+      guard.turnAway(vertx.pipeline().context(guard), Problem.overloaded(RETRY_AFTER));
+    } else if (same > limits.connectionsPerAddress()) {
+      refused(Reason.ADDRESS);
+      guard.turnAway(vertx.pipeline().context(guard), tooMany());
+    }
+  }
+
+  /** Before a request is served: who asks, seen through the proxies that are trusted. */
+  public Caller begin(HttpServerRequest request) {
+    Guard guard = Guard.of(channel(request));
+    guard.serving(request);
+    return forwarding.caller(guard.peer(), request.headers());
+  }
+
+  /** What to answer to a request that is not served as it stands. */
+  public Problem refuse(HttpServerRequest request) {
+    Guard.of(channel(request)).serving(request);
+    refused(Reason.MALFORMED);
+    return Refusal.problem(request.decoderResult().cause());
+  }
+
+  /** How many are open, those that are being turned away included. */
+  public int open() {
+    return open.get();
+  }
+
+  void expired(Guard.Step step) {
+    Objects.requireNonNull(expired.get(step)).increment();
+  }
+
+  private void refused(Reason reason) {
+    Objects.requireNonNull(refused.get(reason)).increment();
+  }
+
+  private static String label(Enum<?> value) {
+    return value.name().toLowerCase(Locale.ROOT);
+  }
+
+  private void left(Optional<String> network) {
+    open.decrementAndGet();
+    network.ifPresent(
+        name -> byNetwork.computeIfPresent(name, (key, count) -> count > 1 ? count - 1 : null));
+  }
+
+  private static Channel channel(HttpServerRequest request) {
+    return ((HttpServerConnection) request.connection()).channelHandlerContext().channel();
+  }
+
+  private static InetAddress peer(Channel channel) {
+    return channel.remoteAddress() instanceof InetSocketAddress address
+            && address.getAddress() != null
+        ? address.getAddress()
+        : NOBODY; // Gone already; nothing will be read from it.
+  }
+
+  private static Problem tooMany() {
+    return Problem.of(
+            "too-many-connections",
+            429,
+            "Too many connections",
+            "There are too many connections from one address; close some, or use them again.")
+        .retryAfter(RETRY_AFTER);
+  }
+}

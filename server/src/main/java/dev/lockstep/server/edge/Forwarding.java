@@ -1,0 +1,181 @@
+package dev.lockstep.server.edge;
+
+import dev.lockstep.server.api.Caller;
+import io.vertx.core.MultiMap;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Finds the client behind proxies. Each proxy adds, on the right, who it was asked by; so the list
+ * is read from the right for as long as the one who wrote the entry is trusted. The first address
+ * that is no trusted proxy's is the client. What stands left of it may be anybody's invention, and
+ * an entry that is no address ends the search where it is.
+ */
+final class Forwarding {
+  private static final String FORWARDED = "Forwarded";
+  private static final String FORWARDED_FOR = "X-Forwarded-For";
+  private static final String FORWARDED_PROTO = "X-Forwarded-Proto";
+  private static final String FORWARDED_HOST = "X-Forwarded-Host";
+
+  /** What says that somebody stands in between. */
+  private static final List<String> TRACES =
+      List.of(
+          FORWARDED,
+          FORWARDED_FOR,
+          FORWARDED_PROTO,
+          FORWARDED_HOST,
+          "X-Forwarded-Server",
+          "X-Real-IP",
+          "Via");
+
+  /** More hops than any chain of proxies has; what is further left is not looked at. */
+  private static final int MAX_HOPS = 32;
+
+  private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+  private static final Pattern PAIR =
+      Pattern.compile("\\s*(" + TOKEN + ")=(" + TOKEN + "|\"(?:[^\"\\\\]|\\\\.)*\")\\s*");
+
+  private final Trust trust;
+
+  Forwarding(Trust trust) {
+    this.trust = trust;
+  }
+
+  /** Where somebody was, as one proxy tells it; empty parts were not told. */
+  private record Hop(
+      Optional<InetAddress> address, Optional<String> proto, Optional<String> host) {}
+
+  Caller caller(InetAddress peer, MultiMap headers) {
+    Optional<String> host = Optional.ofNullable(headers.get("Host"));
+    boolean direct = TRACES.stream().noneMatch(headers::contains);
+    if (direct || !trust.isProxy(peer)) {
+      return new Caller(peer, false, host, direct);
+    }
+    List<Hop> hops = headers.contains(FORWARDED) ? forwarded(headers) : xForwarded(headers);
+    InetAddress client = peer;
+    Optional<String> proto = Optional.empty();
+    Optional<String> asked = Optional.empty();
+    for (int i = hops.size() - 1; i >= 0 && trust.isProxy(client); i--) {
+      Hop hop = hops.get(i);
+      proto = hop.proto();
+      asked = hop.host();
+      if (hop.address().isEmpty()) {
+        break;
+      }
+      client = hop.address().get();
+    }
+    return new Caller(
+        client,
+        proto.filter("https"::equalsIgnoreCase).isPresent(),
+        asked.filter(HostName::wellFormed).or(() -> host),
+        false);
+  }
+
+  /** RFC 7239, section 4. An element that is not well formed tells nothing. */
+  private static List<Hop> forwarded(MultiMap headers) {
+    List<Hop> hops = new ArrayList<>();
+    for (String element : split(String.join(",", headers.getAll(FORWARDED)), ',')) {
+      hops.add(element(element));
+    }
+    return last(hops);
+  }
+
+  private static Hop element(String text) {
+    Optional<InetAddress> address = Optional.empty();
+    Optional<String> proto = Optional.empty();
+    Optional<String> host = Optional.empty();
+    for (String part : split(text, ';')) {
+      Matcher pair = PAIR.matcher(part);
+      if (!pair.matches()) {
+        return new Hop(Optional.empty(), Optional.empty(), Optional.empty());
+      }
+      String value = unquoted(pair.group(2));
+      switch (pair.group(1).toLowerCase(Locale.ROOT)) {
+        case "for" -> address = node(value);
+        case "proto" -> proto = Optional.of(value);
+        case "host" -> host = Optional.of(value);
+        default -> {
+          // "by", and what may come later.
+        }
+      }
+    }
+    return new Hop(address, proto, host);
+  }
+
+  /** Proto and host have one entry for each hop, or else one for all, from the nearest proxy. */
+  private static List<Hop> xForwarded(MultiMap headers) {
+    List<String> addresses = list(headers, FORWARDED_FOR);
+    List<String> protos = list(headers, FORWARDED_PROTO);
+    List<String> hosts = list(headers, FORWARDED_HOST);
+    if (addresses.isEmpty()) {
+      return List.of(new Hop(Optional.empty(), nearest(protos), nearest(hosts)));
+    }
+    List<Hop> hops = new ArrayList<>();
+    for (int i = 0; i < addresses.size(); i++) {
+      hops.add(
+          new Hop(
+              node(addresses.get(i)),
+              protos.size() == addresses.size() ? Optional.of(protos.get(i)) : nearest(protos),
+              hosts.size() == addresses.size() ? Optional.of(hosts.get(i)) : nearest(hosts)));
+    }
+    return last(hops);
+  }
+
+  private static Optional<String> nearest(List<String> values) {
+    return values.isEmpty() ? Optional.empty() : Optional.of(values.get(values.size() - 1));
+  }
+
+  private static List<String> list(MultiMap headers, String name) {
+    return headers.contains(name)
+        ? split(String.join(",", headers.getAll(name)), ',').stream().map(String::strip).toList()
+        : List.of();
+  }
+
+  private static List<Hop> last(List<Hop> hops) {
+    return hops.subList(Math.max(0, hops.size() - MAX_HOPS), hops.size());
+  }
+
+  /** An address, perhaps with a port: {@code 192.0.2.1:80}, {@code [2001:db8::1]:80}. */
+  private static Optional<InetAddress> node(String value) {
+    if (value.startsWith("[")) {
+      int end = value.indexOf(']');
+      return end < 0 || !value.substring(end + 1).matches("(?::\\w{1,16})?")
+          ? Optional.empty()
+          : AddressRange.address(value.substring(1, end));
+    }
+    int colon = value.indexOf(':');
+    boolean port = colon >= 0 && colon == value.lastIndexOf(':');
+    return AddressRange.address(port ? value.substring(0, colon) : value);
+  }
+
+  /** At the separators that are not inside quotes. */
+  private static List<String> split(String text, char separator) {
+    List<String> parts = new ArrayList<>();
+    boolean quoted = false;
+    int begin = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (quoted && c == '\\') {
+        i++;
+      } else if (c == '"') {
+        quoted = !quoted;
+      } else if (c == separator && !quoted) {
+        parts.add(text.substring(begin, i));
+        begin = i + 1;
+      }
+    }
+    parts.add(text.substring(begin));
+    return parts;
+  }
+
+  private static String unquoted(String value) {
+    return value.startsWith("\"")
+        ? value.substring(1, value.length() - 1).replaceAll("\\\\(.)", "$1")
+        : value;
+  }
+}

@@ -1,0 +1,193 @@
+package dev.lockstep.server.edge;
+
+import dev.lockstep.server.api.BodyLimits;
+import java.time.Duration;
+
+/**
+ * What a connection may take of the server. An address is an IPv4 address or the first 64 bits of
+ * an IPv6 one; trusted proxies have no bound of their own.
+ *
+ * @param eventLoops threads that serve HTTP; one for each processor unless told
+ * @param connections open at once; 10,000 unless told
+ * @param connectionsPerAddress of these, from one address; 1,000 unless told
+ * @param watchers live streams open at once, at most {@code connections}; 8,000 unless told
+ * @param watchersPerAddress of these, from one address, at most {@code connectionsPerAddress}; 500
+ *     unless told
+ * @param headTimeout from the first byte of a request, or from the beginning of a connection, to
+ *     the end of its headers; 10 s unless told
+ * @param bodyTimeout from there to the end of the body; 30 s unless told
+ * @param answerTimeout from there to the beginning of the answer; 90 s unless told. Longer than
+ *     anything in the server waits by itself, long polls included
+ * @param idleTimeout from an answer to the next request on the same connection; 75 s unless told.
+ *     Longer than proxies keep connections, so that they end them and not we
+ * @param stallTimeout how long a client may take nothing of what is sent to it; 30 s unless told
+ * @param requestLineBytes method, target and version; 4,096 unless told
+ * @param headerBytes all headers of a request; 8,192 unless told
+ * @param bodies how large bodies may be
+ */
+public record HttpLimits(
+    int eventLoops,
+    int connections,
+    int connectionsPerAddress,
+    int watchers,
+    int watchersPerAddress,
+    Duration headTimeout,
+    Duration bodyTimeout,
+    Duration answerTimeout,
+    Duration idleTimeout,
+    Duration stallTimeout,
+    int requestLineBytes,
+    int headerBytes,
+    BodyLimits bodies) {
+  private static final int MAX_EVENT_LOOPS = 256;
+  private static final int MAX_CONNECTIONS = 1_000_000;
+  private static final int MIN_BYTES = 1_024;
+  private static final int MAX_BYTES = 1024 * 1024;
+  private static final Duration MAX_TIMEOUT = Duration.ofHours(1);
+
+  public static final HttpLimits DEFAULT =
+      new HttpLimits(
+          Math.min(MAX_EVENT_LOOPS, Runtime.getRuntime().availableProcessors()),
+          10_000,
+          1_000,
+          8_000,
+          500,
+          Duration.ofSeconds(10),
+          Duration.ofSeconds(30),
+          Duration.ofSeconds(90),
+          Duration.ofSeconds(75),
+          Duration.ofSeconds(30),
+          4_096,
+          8_192,
+          BodyLimits.DEFAULT);
+
+  public HttpLimits {
+    within("eventLoops", eventLoops, 1, MAX_EVENT_LOOPS);
+    within("connections", connections, 1, MAX_CONNECTIONS);
+    within("connectionsPerAddress", connectionsPerAddress, 1, connections);
+    within("watchers", watchers, 1, connections);
+    within("watchersPerAddress", watchersPerAddress, 1, Math.min(watchers, connectionsPerAddress));
+    positive("headTimeout", headTimeout);
+    positive("bodyTimeout", bodyTimeout);
+    positive("answerTimeout", answerTimeout);
+    positive("idleTimeout", idleTimeout);
+    positive("stallTimeout", stallTimeout);
+    within("requestLineBytes", requestLineBytes, MIN_BYTES, MAX_BYTES);
+    within("headerBytes", headerBytes, MIN_BYTES, MAX_BYTES);
+  }
+
+  public HttpLimits withEventLoops(int number) {
+    return new HttpLimits(
+        number,
+        connections,
+        connectionsPerAddress,
+        watchers,
+        watchersPerAddress,
+        headTimeout,
+        bodyTimeout,
+        answerTimeout,
+        idleTimeout,
+        stallTimeout,
+        requestLineBytes,
+        headerBytes,
+        bodies);
+  }
+
+  public HttpLimits withConnections(int total, int perAddress) {
+    return new HttpLimits(
+        eventLoops,
+        total,
+        perAddress,
+        Math.min(watchers, total),
+        Math.min(watchersPerAddress, perAddress),
+        headTimeout,
+        bodyTimeout,
+        answerTimeout,
+        idleTimeout,
+        stallTimeout,
+        requestLineBytes,
+        headerBytes,
+        bodies);
+  }
+
+  public HttpLimits withWatchers(int total, int perAddress) {
+    return new HttpLimits(
+        eventLoops,
+        connections,
+        connectionsPerAddress,
+        total,
+        perAddress,
+        headTimeout,
+        bodyTimeout,
+        answerTimeout,
+        idleTimeout,
+        stallTimeout,
+        requestLineBytes,
+        headerBytes,
+        bodies);
+  }
+
+  public HttpLimits withReading(Duration head, Duration body) {
+    return new HttpLimits(
+        eventLoops,
+        connections,
+        connectionsPerAddress,
+        watchers,
+        watchersPerAddress,
+        head,
+        body,
+        answerTimeout,
+        idleTimeout,
+        stallTimeout,
+        requestLineBytes,
+        headerBytes,
+        bodies);
+  }
+
+  public HttpLimits withAnswering(Duration answer, Duration idle, Duration stall) {
+    return new HttpLimits(
+        eventLoops,
+        connections,
+        connectionsPerAddress,
+        watchers,
+        watchersPerAddress,
+        headTimeout,
+        bodyTimeout,
+        answer,
+        idle,
+        stall,
+        requestLineBytes,
+        headerBytes,
+        bodies);
+  }
+
+  public HttpLimits withBodies(BodyLimits others) {
+    return new HttpLimits(
+        eventLoops,
+        connections,
+        connectionsPerAddress,
+        watchers,
+        watchersPerAddress,
+        headTimeout,
+        bodyTimeout,
+        answerTimeout,
+        idleTimeout,
+        stallTimeout,
+        requestLineBytes,
+        headerBytes,
+        others);
+  }
+
+  private static void within(String name, int value, int min, int max) {
+    if (value < min || value > max) {
+      throw new IllegalArgumentException(
+          "%s must be %d to %d, not %d".formatted(name, min, max, value));
+    }
+  }
+
+  private static void positive(String name, Duration value) {
+    if (value.isNegative() || value.isZero() || value.compareTo(MAX_TIMEOUT) > 0) {
+      throw new IllegalArgumentException(name + " must be more than 0 and at most " + MAX_TIMEOUT);
+    }
+  }
+}

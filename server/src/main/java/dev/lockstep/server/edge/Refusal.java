@@ -1,0 +1,122 @@
+package dev.lockstep.server.edge;
+
+import dev.lockstep.server.api.Problem;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Why a request is not served as it stands. Two servers in a row that read the same bytes as
+ * different requests are a hole; so what can be read in two ways is not read at all, and the
+ * connection ends with the answer.
+ */
+final class Refusal extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  private static final Set<HttpMethod> METHODS =
+      Set.of(
+          HttpMethod.GET,
+          HttpMethod.HEAD,
+          HttpMethod.POST,
+          HttpMethod.PUT,
+          HttpMethod.PATCH,
+          HttpMethod.DELETE,
+          HttpMethod.OPTIONS);
+
+  private final transient Problem problem;
+
+  private Refusal(Problem problem) {
+    super(problem.detail(), null, false, false);
+    this.problem = problem;
+  }
+
+  /** Of a request whose head could be parsed. */
+  static Optional<Refusal> of(HttpRequest request) {
+    return Optional.ofNullable(wrong(request)).map(Refusal::new);
+  }
+
+  /** What to answer, given what the decoder or {@link #of} has to say. */
+  static Problem problem(@Nullable Throwable cause) {
+    if (cause instanceof Refusal refusal) {
+      return refusal.problem;
+    }
+    if (cause instanceof TooLongHttpLineException) {
+      return Problem.of("uri-too-long", 414, "URI too long", "The request line is too long.");
+    }
+    if (cause instanceof TooLongHttpHeaderException) {
+      return Problem.of(
+          "headers-too-large", 431, "Headers too large", "The headers have too many bytes.");
+    }
+    return Problem.badRequest("The request is not well formed.");
+  }
+
+  private static @Nullable Problem wrong(HttpRequest request) {
+    HttpVersion version = request.protocolVersion();
+    if (!version.equals(HttpVersion.HTTP_1_1) && !version.equals(HttpVersion.HTTP_1_0)) {
+      return Problem.of(
+          "http-version-not-supported",
+          505,
+          "HTTP version not supported",
+          "This server speaks HTTP/1.1 and HTTP/1.0.");
+    }
+    if (!METHODS.contains(request.method())) {
+      return notImplemented("There is no method " + shown(request.method().name()) + " here.");
+    }
+    HttpHeaders headers = request.headers();
+    if (headers.contains("")) {
+      return Problem.badRequest("A header has a name.");
+    }
+    List<String> codings = headers.getAll(HttpHeaderNames.TRANSFER_ENCODING);
+    if (!codings.isEmpty()
+        && (codings.size() > 1 || !codings.get(0).strip().equalsIgnoreCase("chunked"))) {
+      return notImplemented("The only transfer coding here is chunked.");
+    }
+    String expected = headers.get(HttpHeaderNames.EXPECT);
+    if (expected != null && !expected.equalsIgnoreCase("100-continue")) {
+      return Problem.of(
+          "expectation-failed", 417, "Expectation failed", "Only 100-continue can be expected.");
+    }
+    return wrongHost(request, version);
+  }
+
+  private static @Nullable Problem wrongHost(HttpRequest request, HttpVersion version) {
+    List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
+    if (hosts.size() > 1) {
+      return Problem.badRequest("A request has one Host header.");
+    }
+    if (hosts.isEmpty()) {
+      return version.equals(HttpVersion.HTTP_1_1)
+          ? Problem.badRequest("A request of HTTP/1.1 has a Host header.")
+          : null;
+    }
+    if (!HostName.wellFormed(hosts.get(0))) {
+      return Problem.badRequest("The Host header is not well formed.");
+    }
+    String target = request.uri();
+    if (target.startsWith("/") || target.equals("*")) {
+      return null;
+    }
+    int authority = target.indexOf("://") + 3;
+    return authority >= 3
+            && target.substring(authority).split("[/?#]", 2)[0].equalsIgnoreCase(hosts.get(0))
+        ? null
+        : Problem.badRequest("The request's target is not well formed, or is not of its Host.");
+  }
+
+  private static Problem notImplemented(String detail) {
+    return Problem.of("not-implemented", 501, "Not implemented", detail);
+  }
+
+  /** A client's own text, short. */
+  private static String shown(String text) {
+    return text.length() > 32 ? text.substring(0, 32) + "…" : text;
+  }
+}

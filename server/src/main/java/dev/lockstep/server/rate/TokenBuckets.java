@@ -1,0 +1,97 @@
+package dev.lockstep.server.rate;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One token bucket per name: a steady rate, and a burst on top after a pause. Thread-safe.
+ *
+ * <p>Memory is bounded. When more names are busy at once than there is room for, all start anew:
+ * limits are then softer for a moment, which is better than refusing people who did nothing.
+ */
+public final class TokenBuckets {
+  private static final int MAX_BUCKETS = 100_000;
+
+  /**
+   * A bucket is full or filling: all there is to know is when it will be full.
+   *
+   * @param fullAtNanos the moment, on the clock given
+   */
+  private record Bucket(long fullAtNanos) {}
+
+  private final String policy;
+  private final Rate rate;
+  private final int maxBuckets;
+  private final long nanosPerToken;
+  private final long nanosPerBurst;
+  private final LongSupplier nanoTime;
+  private final Map<String, Bucket> buckets = new ConcurrentHashMap<>();
+
+  /**
+   * @param policy what clients are told the limit's name is
+   */
+  public TokenBuckets(String policy, Rate rate, LongSupplier nanoTime) {
+    this(policy, rate, nanoTime, MAX_BUCKETS);
+  }
+
+  TokenBuckets(String policy, Rate rate, LongSupplier nanoTime, int maxBuckets) {
+    this.policy = policy;
+    this.rate = rate;
+    this.maxBuckets = maxBuckets;
+    this.nanosPerToken = rate.perToken().toNanos();
+    this.nanosPerBurst = nanosPerToken * rate.burst();
+    this.nanoTime = nanoTime;
+  }
+
+  /** Takes a token; when there is none, says when there will be. */
+  public Allowance take(String name) {
+    if (buckets.size() >= maxBuckets) {
+      makeRoom();
+    }
+    long now = nanoTime.getAsLong();
+    long[] wait = {0};
+    Bucket after =
+        buckets.compute(
+            name,
+            (key, bucket) -> {
+              long fullAt = fullAt(bucket, now) + nanosPerToken;
+              wait[0] = fullAt - now - nanosPerBurst;
+              return new Bucket(wait[0] > 0 ? fullAt - nanosPerToken : fullAt);
+            });
+    long untilFull = after.fullAtNanos() - now;
+    return new Allowance(
+        policy,
+        rate,
+        (int) Math.max(0, (nanosPerBurst - untilFull) / nanosPerToken),
+        Duration.ofNanos(untilFull),
+        wait[0] > 0 ? Optional.of(Duration.ofNanos(wait[0])) : Optional.empty());
+  }
+
+  /** Gives back a token that was taken and turned out not to be needed. */
+  public void giveBack(String name) {
+    buckets.computeIfPresent(
+        name, (key, bucket) -> new Bucket(bucket.fullAtNanos() - nanosPerToken));
+  }
+
+  /** How many names are remembered. */
+  int size() {
+    return buckets.size();
+  }
+
+  private static long fullAt(@Nullable Bucket bucket, long now) {
+    return bucket == null || bucket.fullAtNanos() - now < 0 ? now : bucket.fullAtNanos();
+  }
+
+  /** A full bucket is the same as none. */
+  private void makeRoom() {
+    long now = nanoTime.getAsLong();
+    buckets.values().removeIf(bucket -> bucket.fullAtNanos() - now <= 0);
+    if (buckets.size() >= maxBuckets) {
+      buckets.clear();
+    }
+  }
+}

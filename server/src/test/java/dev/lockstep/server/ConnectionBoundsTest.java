@@ -1,0 +1,174 @@
+package dev.lockstep.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.server.edge.EdgeConfig;
+import dev.lockstep.server.edge.HttpLimits;
+import dev.lockstep.server.edge.Trust;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How many connections there may be, from where, and which threads serve them. */
+@Timeout(120)
+class ConnectionBoundsTest {
+  private static final int PER_ADDRESS = 3;
+
+  @Test
+  void oneAddressHasSoManyConnectionsAndOthersHaveTheirs() throws Exception {
+    EdgeConfig edge =
+        EdgeConfig.DEFAULT.withLimits(HttpLimits.DEFAULT.withConnections(100, PER_ADDRESS));
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge)) {
+      String url = "http://127.0.0.1:" + api.port();
+      List<RawHttp> open = open(url, PER_ADDRESS);
+      try (RawHttp tooMany = RawHttp.to(url)) {
+        RawHttp.Got answer = tooMany.read();
+        answer.expectProblem(429, "too-many-connections");
+        assertThat(answer.headers())
+            .containsKey("retry-after")
+            .containsEntry("connection", "close");
+        tooMany.expectEnd();
+      }
+      try (RawHttp other = RawHttp.to(url, "127.0.0.2")) {
+        assertThat(other.get("/healthz").read().status()).isEqualTo(200);
+      }
+      open.get(0).close();
+      Await.until("a place is free again", () -> served(url));
+      for (RawHttp connection : open.subList(1, PER_ADDRESS)) {
+        assertThat(connection.get("/healthz").read().status()).isEqualTo(200);
+        connection.close();
+      }
+    }
+  }
+
+  @Test
+  void thereAreSoManyConnectionsInAll() throws Exception {
+    EdgeConfig edge = EdgeConfig.DEFAULT.withLimits(HttpLimits.DEFAULT.withConnections(3, 3));
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge)) {
+      String url = "http://127.0.0.1:" + api.port();
+      List<RawHttp> open = open(url, 3);
+      try (RawHttp tooMany = RawHttp.to(url, "127.0.0.2")) {
+        tooMany.read().expectProblem(503, "overloaded");
+        tooMany.expectEnd();
+      }
+      for (RawHttp connection : open) {
+        connection.close();
+      }
+      Await.until("there is room again", () -> served(url));
+    }
+  }
+
+  @Test
+  void aTrustedProxyHasNoBoundOfItsOwn() throws Exception {
+    EdgeConfig edge =
+        EdgeConfig.DEFAULT
+            .withLimits(HttpLimits.DEFAULT.withConnections(100, PER_ADDRESS))
+            .withTrust(Trust.DEFAULT.withProxies("127.0.0.1"));
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge)) {
+      for (RawHttp connection : open("http://127.0.0.1:" + api.port(), 3 * PER_ADDRESS)) {
+        connection.close();
+      }
+    }
+  }
+
+  @Test
+  void everyEventLoopServes() throws Exception {
+    EdgeConfig edge = EdgeConfig.DEFAULT.withLimits(HttpLimits.DEFAULT.withEventLoops(2));
+    CountDownLatch end = new CountDownLatch(1);
+    ExecutorService clients = Executors.newCachedThreadPool();
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge)) {
+      String url = "http://127.0.0.1:" + api.port();
+      // One of the two is busy until the end.
+      CountDownLatch busy = new CountDownLatch(1);
+      api.vertx()
+          .runOnContext(
+              now -> {
+                busy.countDown();
+                awaitQuietly(end);
+              });
+      busy.await();
+      CyclicBarrier halfServed = new CyclicBarrier(3);
+      List<Future<Integer>> asked = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        asked.add(clients.submit(() -> ask(url, halfServed)));
+      }
+      // Two of four are on the other.
+      halfServed.await();
+      assertThat(asked).filteredOn(Future::isDone).hasSizeLessThanOrEqualTo(2);
+      assertThat(halfServed.getNumberWaiting()).isZero();
+      end.countDown();
+      halfServed.await();
+      for (Future<Integer> one : asked) {
+        assertThat(one.get()).isEqualTo(200);
+      }
+    } finally {
+      end.countDown();
+      clients.shutdownNow();
+    }
+  }
+
+  @Test
+  void aClientThatAsksAndTakesNothingIsNotAnsweredWithoutEnd() throws Exception {
+    Duration shortly = Duration.ofMillis(500);
+    EdgeConfig edge =
+        EdgeConfig.DEFAULT.withLimits(
+            HttpLimits.DEFAULT.withAnswering(Duration.ofMinutes(10), shortly, shortly));
+    int asked = 300_000;
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge);
+        RawHttp client = RawHttp.to("http://127.0.0.1:" + api.port())) {
+      String request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+      // Waits when the server reads no more, and fails when it has had enough.
+      assertThat(client.trySend(request.repeat(asked))).isFalse();
+      assertThat(answered(api)).isBetween(1.0, asked / 3.0);
+    }
+  }
+
+  private static double answered(HttpApi api) {
+    return api.metrics()
+        .scrape()
+        .lines()
+        .filter(line -> line.startsWith("lockstep_http_requests_total{status=\"2xx\"}"))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
+  private static int ask(String url, CyclicBarrier answered) throws Exception {
+    try (RawHttp connection = RawHttp.to(url)) {
+      int status = connection.get("/healthz").read().status();
+      answered.await();
+      return status;
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static List<RawHttp> open(String url, int number) throws Exception {
+    List<RawHttp> open = new ArrayList<>();
+    for (int i = 0; i < number; i++) {
+      RawHttp connection = RawHttp.to(url);
+      assertThat(connection.get("/healthz").read().status()).isEqualTo(200);
+      open.add(connection);
+    }
+    return open;
+  }
+
+  private static boolean served(String url) throws Exception {
+    try (RawHttp connection = RawHttp.to(url)) {
+      RawHttp.Got answer = connection.get("/healthz").readUnlessClosed();
+      return answer != null && answer.status() == 200;
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package dev.lockstep.server.edge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.lockstep.server.api.Caller;
+import io.vertx.core.MultiMap;
+import java.net.InetAddress;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The client behind proxies, as far as they can be believed. */
+class ForwardingTest {
+  private static final Forwarding FORWARDING =
+      new Forwarding(Trust.DEFAULT.withProxies("10.0.0.0/8", "2001:db8:1::/48"));
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        // Peer | header | value | client
+        "10.0.0.1    | X-Forwarded-For | 203.0.113.1                        | 203.0.113.1",
+        "203.0.113.9 | X-Forwarded-For | 203.0.113.1                        | 203.0.113.9",
+        "10.0.0.1    | X-Forwarded-For | 1.1.1.1, 203.0.113.1               | 203.0.113.1",
+        "10.0.0.1    | X-Forwarded-For | 203.0.113.1, 10.9.9.9              | 203.0.113.1",
+        "10.0.0.1    | X-Forwarded-For | 203.0.113.1, rubbish, 10.9.9.9     | 10.9.9.9",
+        "10.0.0.1    | X-Forwarded-For | rubbish                            | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | localhost                          | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | 203.0.113.1:4711                   | 203.0.113.1",
+        "10.0.0.1    | X-Forwarded-For | [2001:db8::5]:4711                 | 2001:db8:0:0:0:0:0:5",
+        "10.0.0.1    | X-Forwarded-For | 2001:db8::5                        | 2001:db8:0:0:0:0:0:5",
+        "10.0.0.1    | X-Forwarded-For | ::ffff:203.0.113.1                 | 203.0.113.1",
+        "10.0.0.1    | X-Forwarded-For | 10.1.1.1, 10.2.2.2                 | 10.1.1.1",
+        "10.0.0.1    | Forwarded | for=203.0.113.1                          | 203.0.113.1",
+        "10.0.0.1    | Forwarded | For=\"[2001:db8::5]:4711\";by=10.0.0.1   | 2001:db8:0:0:0:0:0:5",
+        "10.0.0.1    | Forwarded | for=1.1.1.1, for=203.0.113.1;proto=https | 203.0.113.1",
+        "10.0.0.1    | Forwarded | for=_secret                              | 10.0.0.1",
+        "10.0.0.1    | Forwarded | for=unknown, for=10.3.3.3                | 10.3.3.3",
+        "10.0.0.1    | Forwarded | for=1.1.1.1, for=\"                      | 10.0.0.1",
+        "10.0.0.1    | Forwarded | proto=https                              | 10.0.0.1",
+        "2001:db8:1::7 | X-Forwarded-For | 203.0.113.1                      | 203.0.113.1",
+        "2001:db8:2::7 | X-Forwarded-For | 203.0.113.1                      | 2001:db8:2:0:0:0:0:7",
+      })
+  void theFirstThatIsNoTrustedProxyFromTheRight(
+      String peer, String header, String value, String client) throws Exception {
+    Caller caller = caller(peer, header, value);
+    assertThat(caller.address().getHostAddress()).isEqualTo(client);
+    assertThat(caller.direct()).isFalse();
+  }
+
+  @Test
+  void schemeAndHostAreThoseOfTheSameHop() throws Exception {
+    Caller caller =
+        caller(
+            "10.0.0.1",
+            "Forwarded",
+            "for=1.1.1.1;host=evil.example, for=203.0.113.1;proto=https;host=\"shop.example:443\"");
+    assertThat(caller.secure()).isTrue();
+    assertThat(caller.host()).hasValue("shop.example:443");
+    assertThat(caller("10.0.0.1", "Forwarded", "for=203.0.113.1;host=\"a b\"").host())
+        .hasValue("here.example");
+    assertThat(caller("203.0.113.9", "X-Forwarded-Proto", "https").secure()).isFalse();
+    assertThat(caller("10.0.0.1", "X-Forwarded-Proto", "https").secure()).isTrue();
+    assertThat(caller("10.0.0.1", "X-Forwarded-Host", "shop.example").host())
+        .hasValue("shop.example");
+  }
+
+  @Test
+  void whoComesWithoutAProxyIsDirect() throws Exception {
+    Caller caller = FORWARDING.caller(InetAddress.getByName("203.0.113.9"), headers());
+    assertThat(caller.direct()).isTrue();
+    assertThat(caller.host()).hasValue("here.example");
+    assertThat(caller.network()).isEqualTo("203.0.113.9");
+  }
+
+  @Test
+  void aCustomerOfIpv6HasOneNetwork() throws Exception {
+    assertThat(Caller.network(InetAddress.getByName("2001:db8:1:2:3:4:5:6")))
+        .isEqualTo(Caller.network(InetAddress.getByName("2001:db8:1:2:ffff::1")))
+        .isNotEqualTo(Caller.network(InetAddress.getByName("2001:db8:1:3::1")));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"10.0.0.0/33", "10.0.0/8", "10.0.0.0/-1", "proxy.example", "''", "/8", "::/129"})
+  void aRangeThatIsNoneIsRefused(String text) {
+    assertThatIllegalArgumentException().isThrownBy(() -> AddressRange.of(text));
+  }
+
+  private static Caller caller(String peer, String header, String value) throws Exception {
+    return FORWARDING.caller(InetAddress.getByName(peer), headers().add(header, value));
+  }
+
+  private static MultiMap headers() {
+    return MultiMap.caseInsensitiveMultiMap().add("Host", "here.example");
+  }
+}

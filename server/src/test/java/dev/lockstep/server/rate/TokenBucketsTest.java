@@ -1,0 +1,53 @@
+package dev.lockstep.server.rate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class TokenBucketsTest {
+  private final AtomicLong now = new AtomicLong();
+  private final TokenBuckets buckets = new TokenBuckets("test", new Rate(2, 4), now::get, 100);
+
+  @Test
+  void aBurstThenASteadyRate() {
+    for (int left = 3; left >= 0; left--) {
+      Allowance taken = buckets.take("a");
+      assertThat(taken.granted()).isTrue();
+      assertThat(taken.remaining()).isEqualTo(left);
+    }
+    Allowance refused = buckets.take("a");
+    assertThat(refused.retryAfter()).hasValue(Duration.ofMillis(500));
+    assertThat(refused.remaining()).isZero();
+    assertThat(refused.untilFull()).isEqualTo(Duration.ofSeconds(2));
+    now.addAndGet(500_000_000);
+    assertThat(buckets.take("a").granted()).isTrue();
+    assertThat(buckets.take("a").granted()).isFalse();
+    assertThat(buckets.take("b").granted()).isTrue();
+  }
+
+  @Test
+  void whatIsGivenBackCanBeTakenAgain() {
+    for (int i = 0; i < 20; i++) {
+      assertThat(buckets.take("a").granted()).isTrue();
+      buckets.giveBack("a");
+    }
+    assertThat(buckets.take("a").remaining()).isEqualTo(3);
+  }
+
+  @Test
+  void theFieldsAreStructured() {
+    Allowance taken = buckets.take("a");
+    assertThat(taken.policyField()).isEqualTo("\"test\";q=4;w=2");
+    assertThat(taken.field()).isEqualTo("\"test\";r=3;t=1");
+  }
+
+  @Test
+  void memoryIsBoundedHoweverManyCome() {
+    for (int i = 0; i < 1_000; i++) {
+      buckets.take("busy " + i);
+    }
+    assertThat(buckets.size()).isLessThanOrEqualTo(100);
+  }
+}
