@@ -30,14 +30,16 @@ final class ClaimResults {
       JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
       WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
         AND c.expires_at > clock_timestamp()
-      FOR UPDATE OF c, j""";
+      FOR UPDATE OF c, j\
+      """;
 
   private static final String LOOK =
       """
       SELECT c.queue FROM lockstep.job_claim c
       JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
       WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
-        AND c.expires_at > clock_timestamp()""";
+        AND c.expires_at > clock_timestamp()\
+      """;
 
   private static final String EXTEND =
       """
@@ -48,7 +50,8 @@ final class ClaimResults {
       WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
         AND c.expires_at > clock_timestamp()
         AND j.shard = c.shard AND j.id = c.id AND j.version = c.version
-      RETURNING c.expires_at""";
+      RETURNING c.expires_at\
+      """;
 
   private static final String END_CLAIM =
       "DELETE FROM lockstep.job_claim WHERE shard = ? AND id = ?";
@@ -58,7 +61,8 @@ final class ClaimResults {
       """
       DELETE FROM lockstep.job_claim c USING unnest(?, ?, ?) AS x (shard, id, token)
       WHERE c.shard = x.shard AND c.id = x.id AND c.token = x.token
-      RETURNING c.queue""";
+      RETURNING c.queue\
+      """;
 
   private static final String GIVE_BACK_IF_CHANGED =
       """
@@ -67,7 +71,8 @@ final class ClaimResults {
         AND NOT EXISTS (
           SELECT 1 FROM lockstep.job j
           WHERE j.shard = c.shard AND j.id = c.id AND j.version = c.version)
-      RETURNING c.queue""";
+      RETURNING c.queue\
+      """;
 
   private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
 
@@ -76,7 +81,8 @@ final class ClaimResults {
       WITH gone AS (DELETE FROM lockstep.job WHERE shard = ? AND id = ? RETURNING *)
       INSERT INTO lockstep.job_history
         (shard, id, queue, kind, payload, attempts, due, finished_at)
-      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone""";
+      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone\
+      """;
 
   private static final String BURY =
       """
@@ -87,7 +93,8 @@ final class ClaimResults {
         (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
          crashes, version, reason, died_at)
       SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + ?, crashes, version + 1, ?, now() FROM gone""";
+             attempts + ?, crashes, version + 1, ?, now() FROM gone\
+      """;
 
   // In a lane that runs one at a time the job keeps its place, and only its waiting time changes.
   private static final String AGAIN =
@@ -98,19 +105,22 @@ final class ClaimResults {
           attempts = j.attempts + x.failed, version = j.version + 1
       FROM (SELECT clock_timestamp() + ? * interval '1 millisecond' AS at, ?::int AS failed) x
       WHERE j.shard = ? AND j.id = ?
-      RETURNING x.at""";
+      RETURNING x.at\
+      """;
 
   // One that is being ended at this moment is left to whoever does.
   private static final String EXPIRED =
       """
       SELECT c.shard, c.id, c.version FROM lockstep.job_claim c
       WHERE c.expires_at <= statement_timestamp()%s
-      ORDER BY c.shard, c.id LIMIT ? FOR UPDATE SKIP LOCKED""";
+      ORDER BY c.shard, c.id LIMIT ? FOR UPDATE SKIP LOCKED\
+      """;
 
   private static final String END_CLAIMS =
       """
       DELETE FROM lockstep.job_claim c USING unnest(?, ?) AS x (shard, id)
-      WHERE c.shard = x.shard AND c.id = x.id""";
+      WHERE c.shard = x.shard AND c.id = x.id\
+      """;
 
   // Those that somebody has changed meanwhile are as they were left.
   private static final String COUNT =
@@ -119,14 +129,16 @@ final class ClaimResults {
       FROM unnest(?, ?, ?) AS x (shard, id, version)
       WHERE j.shard = x.shard AND j.id = x.id AND j.version = x.version
         AND j.attempts + 1 < j.max_attempts
-      RETURNING j.id""";
+      RETURNING j.id\
+      """;
 
   private static final String LAST_ATTEMPT =
       """
       SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
       FROM unnest(?, ?, ?) AS x (shard, id, version)
       JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version
-      WHERE j.attempts + 1 >= j.max_attempts FOR UPDATE OF j""";
+      WHERE j.attempts + 1 >= j.max_attempts FOR UPDATE OF j\
+      """;
 
   private static final String HINT = "SELECT pg_notify(?, ?)";
 
@@ -337,8 +349,7 @@ final class ClaimResults {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Held> last = trip.query(LAST_ATTEMPT, Held::read, shards, uuids, versions);
     Rows<JobId> counted =
-        trip.query(
-            COUNT, row -> new JobId(row.getObject(1, UUID.class)), shards, uuids, versions);
+        trip.query(COUNT, row -> new JobId(row.getObject(1, UUID.class)), shards, uuids, versions);
     trip.update(END_CLAIMS, shards, uuids);
     trip.send();
     RoundTrip after = new RoundTrip(connection);
@@ -371,9 +382,7 @@ final class ClaimResults {
   }
 
   private static Object[] key(ClaimToken token, String claimer) {
-    return new Object[] {
-      (short) token.job().shard(), token.job().value(), token.lease(), claimer
-    };
+    return new Object[] {(short) token.job().shard(), token.job().value(), token.lease(), claimer};
   }
 
   private static Object[] key(Held job) {

@@ -37,19 +37,22 @@ final class ClaimTable {
       SELECT coalesce(q.paused, false), coalesce(q.rate_limit, 0),
              extract(epoch FROM clock_timestamp() - c.next_start)
       FROM lockstep.job_claim_queue c LEFT JOIN lockstep.job_queue q ON q.queue = c.queue
-      WHERE c.queue = ?""";
+      WHERE c.queue = ?\
+      """;
 
   private static final String SET_NEXT_START =
       """
       UPDATE lockstep.job_claim_queue
       SET next_start = greatest(next_start, clock_timestamp() - ? * interval '1 second')
                        + ? * interval '1 second'
-      WHERE queue = ?""";
+      WHERE queue = ?\
+      """;
 
   private static final String SET_FIRST_START =
       """
       UPDATE lockstep.job_claim_queue SET next_start = clock_timestamp() + ? * interval '1 second'
-      WHERE queue = ?""";
+      WHERE queue = ?\
+      """;
 
   // One index range per shard. A job of an ordered lane has to be the first of its lane, also
   // before those that wait for their next attempt; the lane of a job may have claims to spare.
@@ -80,7 +83,8 @@ final class ClaimTable {
               AND b.lane = j.lane AND b.queue = j.queue AND b.priority = j.priority
               AND (b.due, b.id) < (j.due, j.id)))
         ORDER BY j.due, j.id LIMIT ?) j
-      ORDER BY j.due, j.id LIMIT ?""";
+      ORDER BY j.due, j.id LIMIT ?\
+      """;
 
   // A job that was changed or has ended since it was read is not in the answer.
   private static final String CLAIM =
@@ -96,7 +100,8 @@ final class ClaimTable {
         RETURNING shard, id, token, expires_at)
       SELECT c.token, c.expires_at, j.id, j.queue, j.kind, j.payload, j.attempts, j.max_attempts,
              j.lane, j.due
-      FROM claimed c JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id""";
+      FROM claimed c JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id\
+      """;
 
   // A job that waits for its next attempt in its place has no index of its own: a poll finds it.
   private static final String NEXT =
@@ -111,7 +116,8 @@ final class ClaimTable {
              AND j.queue = ? AND j.priority = p.priority AND j.due > now()
            ORDER BY j.due, j.id LIMIT 1) n),
         (SELECT min(c.expires_at) FROM lockstep.job_claim c WHERE c.queue = ?))
-        - clock_timestamp()) * 1000)::bigint""";
+        - clock_timestamp()) * 1000)::bigint\
+      """;
 
   /** What a rate lets pass at once: as much as a tenth of a second's. */
   private static final double BURST_SECONDS = 0.1;
@@ -202,7 +208,8 @@ final class ClaimTable {
   /** False: there is nothing more of this priority. */
   private boolean round(Priority priority, Hands hands) throws SQLException {
     int wanted = hands.open();
-    // About an even share of each shard. Which of the due jobs comes first is promised by lane only.
+    // About an even share of each shard. Which of the due jobs comes first is promised by lane
+    // only.
     int each = Math.min(wanted, Math.max(4, 2 * (wanted / shards + 1)));
     RoundTrip read = new RoundTrip(connection);
     Rows<Free> free =
@@ -249,7 +256,8 @@ final class ClaimTable {
     Map<String, Integer> more = new HashMap<>();
     List<Free> chosen = new ArrayList<>();
     for (Free job : free) {
-      if (job.lane() == null || job.inFlight() + more.getOrDefault(job.lane(), 0) < job.laneLimit()) {
+      if (job.lane() == null
+          || job.inFlight() + more.getOrDefault(job.lane(), 0) < job.laneLimit()) {
         chosen.add(job);
         if (job.lane() != null) {
           more.merge(job.lane(), 1, Integer::sum);

@@ -20,7 +20,8 @@ final class JobQueries {
   private static final String CLAIMED =
       """
       EXISTS (SELECT 1 FROM lockstep.job_claim c
-              WHERE c.shard = j.shard AND c.id = j.id AND c.expires_at > now())""";
+              WHERE c.shard = j.shard AND c.id = j.id AND c.expires_at > now())\
+      """;
 
   private static final String RUNNING = "(j.keeper IS NOT NULL OR " + CLAIMED + ")";
 
@@ -31,20 +32,23 @@ final class JobQueries {
                   WHEN greatest(j.due, j.wait_until) <= now() THEN 'READY' ELSE 'SCHEDULED' END,
              greatest(j.due, j.wait_until), j.attempts, j.max_attempts, j.version,
              NULL::timestamptz, NULL::text
-      FROM lockstep.job j"""
+      FROM lockstep.job j\
+      """
           .formatted(CLAIMED);
 
   private static final String DEAD =
       """
       SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane, 'DEAD', j.due, j.attempts,
              j.max_attempts, j.version, j.died_at, j.reason
-      FROM lockstep.job_dead j""";
+      FROM lockstep.job_dead j\
+      """;
 
   private static final String DONE =
       """
       SELECT j.id, j.queue, j.kind, j.payload, 1, NULL::text, 'DONE', j.due, j.attempts, 0, 0,
              j.finished_at, NULL::text
-      FROM lockstep.job_history j""";
+      FROM lockstep.job_history j\
+      """;
 
   private static final String BY_ID = " WHERE j.shard = ? AND j.id = ?";
 
@@ -55,7 +59,8 @@ final class JobQueries {
       """
       SELECT x.* FROM generate_series(0, ? - 1) s
       CROSS JOIN LATERAL (%s WHERE j.shard = s%s AND j.id < ? ORDER BY j.id DESC LIMIT ?) x
-      ORDER BY 1 DESC LIMIT ?""";
+      ORDER BY 1 DESC LIMIT ?\
+      """;
 
   private static final String COUNT =
       "SELECT count(*) FROM (SELECT 1 FROM lockstep.%s j WHERE %s LIMIT ?) x";
@@ -65,7 +70,8 @@ final class JobQueries {
   private static final String ATTEMPTS =
       """
       SELECT attempt, at, error FROM lockstep.job_attempt
-      WHERE shard = ? AND id = ? ORDER BY attempt""";
+      WHERE shard = ? AND id = ? ORDER BY attempt\
+      """;
 
   // Counts what there is: for a console, now and then.
   private static final String QUEUES =
@@ -93,7 +99,8 @@ final class JobQueries {
         UNION ALL
         SELECT queue, false, NULL, 0, 0, 0, 0, count(*), NULL FROM lockstep.job_history
         WHERE finished_at > now() - interval '1 minute' GROUP BY queue) q
-      GROUP BY queue ORDER BY queue""";
+      GROUP BY queue ORDER BY queue\
+      """;
 
   private static final UUID LAST = new UUID(-1L, -1L);
 

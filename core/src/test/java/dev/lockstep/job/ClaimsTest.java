@@ -77,7 +77,8 @@ class ClaimsTest {
     assertThat(live()).isZero();
 
     // Ended: the same token is worth nothing, and what was written with it is not there.
-    assertThat(end(claimed, Outcome.Done.writing(c -> effect(c, "again")))).isInstanceOf(Lost.class);
+    assertThat(end(claimed, Outcome.Done.writing(c -> effect(c, "again"))))
+        .isInstanceOf(Lost.class);
     assertThat(effects()).isEqualTo(1);
   }
 
@@ -180,7 +181,8 @@ class ClaimsTest {
     assertThat(second.attempt()).isEqualTo(2);
     Outcome now = new Outcome.Retry("no again", Optional.of(Duration.ZERO));
     assertThat(end(second, now)).isEqualTo(new Ended(Job.State.DEAD, Optional.empty()));
-    assertThat(jobs.attempts(second.id())).extracting(Job.Attempt::error)
+    assertThat(jobs.attempts(second.id()))
+        .extracting(Job.Attempt::error)
         .containsExactly("no", "no again");
   }
 
@@ -232,7 +234,10 @@ class ClaimsTest {
     List<ClaimedJob> some = claim(20);
     assertThat(some.stream().filter(job -> job.lane().isPresent())).hasSize(2);
     assertThat(some).hasSize(8);
-    assertThat(end(some.stream().filter(j -> j.lane().isPresent()).findFirst().orElseThrow(), Outcome.done()))
+    assertThat(
+            end(
+                some.stream().filter(j -> j.lane().isPresent()).findFirst().orElseThrow(),
+                Outcome.done()))
         .isEqualTo(done());
     assertThat(claim(20)).hasSize(1);
   }
@@ -245,7 +250,10 @@ class ClaimsTest {
           job("normal"),
           job("high").withPriority(Priority.HIGH));
     }
-    assertThat(payloads(claim(30))).startsWith("\"high\"").filteredOn("\"high\""::equals).hasSize(20);
+    assertThat(payloads(claim(30)))
+        .startsWith("\"high\"")
+        .filteredOn("\"high\""::equals)
+        .hasSize(20);
     assertThat(payloads(claim(30))).filteredOn("\"low\""::equals).hasSize(20);
   }
 
@@ -288,7 +296,8 @@ class ClaimsTest {
     enqueue(job("a"));
     ClaimToken token = claim(1).get(0).token();
     assertThat(ClaimToken.parse(token.toString())).hasValue(token);
-    for (String garbage : List.of("", "x", "é", token + "=", token + "A", "A".repeat(44), "999999")) {
+    for (String garbage :
+        List.of("", "x", "é", token + "=", token + "A", "A".repeat(44), "999999")) {
       assertThat(ClaimToken.parse(garbage)).isEmpty();
     }
     assertThatThrownBy(() -> new ClaimAsk(ANN, 101, Desk.LONG))
@@ -369,7 +378,10 @@ class ClaimsTest {
   }
 
   private List<ClaimedJob> claim(int max) {
-    return claims.claim(QUEUE, List.of(new ClaimAsk(ANN, max, Duration.ofMinutes(10)))).jobs().get(0);
+    return claims
+        .claim(QUEUE, List.of(new ClaimAsk(ANN, max, Duration.ofMinutes(10))))
+        .jobs()
+        .get(0);
   }
 
   private Claims.Taken ask() {
