@@ -7,45 +7,28 @@ import dev.lockstep.job.ClaimEnd.Ended;
 import dev.lockstep.job.ClaimEnd.Lost;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Transactor;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** G6 for those who do jobs outside any worker: one live lease, and only its token ends the job. */
 @Timeout(120)
-class ClaimsTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
-  @RegisterExtension final Desk desk = new Desk(database);
+class ClaimsTest extends ClaimScene {
+  @RegisterExtension static final TestDatabase SHARED = TestDatabase.migrated();
 
-  private static final String QUEUE = "parcels";
-  private static final String ANN = "service:ann";
-
-  private Transactor transactor;
-  private Jobs jobs;
-  private Claims claims;
-
-  @BeforeEach
-  void begin() {
-    transactor = desk.transactor();
-    jobs = desk.jobs();
-    claims = jobs.claims();
+  ClaimsTest() {
+    super(SHARED);
   }
 
   @Test
@@ -187,104 +170,6 @@ class ClaimsTest {
   }
 
   @Test
-  void aLaneRunsOneAtATimeInOrderAlsoThroughRetriesAndLostLeases() {
-    for (int i = 0; i < 5; i++) {
-      enqueue(job("x" + i).inLane("x"), job("y" + i).inLane("y"));
-    }
-    List<String> order = new ArrayList<>();
-    int round = 0;
-    for (List<ClaimedJob> some = claim(10); !some.isEmpty(); some = claim(10)) {
-      assertThat(some).extracting(job -> job.lane().orElseThrow()).doesNotHaveDuplicates();
-      assertThat(claim(10)).isEmpty();
-      for (ClaimedJob job : some) {
-        if (round % 3 == 0) {
-          assertThat(end(job, new Outcome.Retry("no", Optional.of(Duration.ZERO))))
-              .isInstanceOf(Ended.class);
-        } else if (round % 3 == 1) {
-          expireLeases();
-        } else {
-          order.add(job.payload());
-          assertThat(end(job, Outcome.done())).isEqualTo(done());
-        }
-      }
-      round++;
-    }
-    assertThat(order.stream().filter(p -> p.startsWith("\"x")))
-        .containsExactly("\"x0\"", "\"x1\"", "\"x2\"", "\"x3\"", "\"x4\"");
-    assertThat(order).hasSize(10);
-  }
-
-  @Test
-  void theLaneWaitsForAJobThatWasCancelledWhileItWasClaimed() {
-    enqueue(job("1").inLane("x"), job("2").inLane("x"));
-    ClaimedJob first = claim(5).get(0);
-    transactor.run(c -> jobs.cancel(c, first.id(), OptionalInt.empty()));
-    assertThat(claim(5)).isEmpty();
-    assertThat(end(first, Outcome.Done.writing(c -> effect(c, "1")))).isInstanceOf(Lost.class);
-    assertThat(effects()).isZero();
-    claims.giveBackIfChanged(first.token(), ANN);
-    assertThat(payloads(claim(5))).containsExactly("\"2\"");
-  }
-
-  @Test
-  void aLaneWithALimitHasAsManyAtATime() {
-    for (int i = 0; i < 6; i++) {
-      enqueue(job("x" + i).inLane(new NewJob.Lane("x", 2)), job("free" + i));
-    }
-    List<ClaimedJob> some = claim(20);
-    assertThat(some.stream().filter(job -> job.lane().isPresent())).hasSize(2);
-    assertThat(some).hasSize(8);
-    assertThat(
-            end(
-                some.stream().filter(j -> j.lane().isPresent()).findFirst().orElseThrow(),
-                Outcome.done()))
-        .isEqualTo(done());
-    assertThat(claim(20)).hasSize(1);
-  }
-
-  @Test
-  void theUrgentComeFirst() {
-    for (int i = 0; i < 20; i++) {
-      enqueue(
-          job("low").withPriority(Priority.LOW),
-          job("normal"),
-          job("high").withPriority(Priority.HIGH));
-    }
-    assertThat(payloads(claim(30)))
-        .startsWith("\"high\"")
-        .filteredOn("\"high\""::equals)
-        .hasSize(20);
-    assertThat(payloads(claim(30))).filteredOn("\"low\""::equals).hasSize(20);
-  }
-
-  @Test
-  void aPausedQueueGivesNothingAndALimitedOneLittle() {
-    for (int i = 0; i < 50; i++) {
-      enqueue(job("a"));
-    }
-    jobs.pause(QUEUE);
-    assertThat(claim(10)).isEmpty();
-    jobs.resume(QUEUE);
-    jobs.limitRate(QUEUE, OptionalDouble.of(0.01));
-    assertThat(claim(10)).hasSize(1);
-    Claims.Taken none = claims.claim(QUEUE, List.of(new ClaimAsk(ANN, 10, Desk.LONG)));
-    assertThat(none.jobs().get(0)).isEmpty();
-    assertThat(none.nextMs().orElseThrow()).isBetween(1L, 100_000L);
-    jobs.limitRate(QUEUE, OptionalDouble.empty());
-    assertThat(claim(10)).hasSize(10);
-  }
-
-  @Test
-  void itIsToldWhenTheNextIsDue() {
-    assertThat(ask().nextMs()).isEmpty();
-    enqueue(job("a").at(Instant.now().plusSeconds(600)));
-    assertThat(ask().nextMs().orElseThrow()).isBetween(1L, 660_000L);
-    enqueue(job("b"));
-    claims.claim(QUEUE, List.of(new ClaimAsk(ANN, 1, Duration.ofSeconds(60))));
-    assertThat(ask().nextMs().orElseThrow()).isBetween(1L, 60_000L);
-  }
-
-  @Test
   void whatItsCallerNeverGotIsGivenBackWithoutAnAttempt() {
     enqueue(job("a"));
     claims.giveBack(claim(1).stream().map(ClaimedJob::token).toList());
@@ -367,77 +252,5 @@ class ClaimsTest {
     assertThat(distinct).hasSize(count);
     assertThat(names).hasSize(count);
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_claim")).isZero();
-  }
-
-  private static NewJob job(String name) {
-    return NewJob.of(QUEUE, "send", "\"" + name + "\"");
-  }
-
-  private void enqueue(NewJob... some) {
-    transactor.run(c -> jobs.enqueueAll(c, List.of(some)));
-  }
-
-  private List<ClaimedJob> claim(int max) {
-    return claims
-        .claim(QUEUE, List.of(new ClaimAsk(ANN, max, Duration.ofMinutes(10))))
-        .jobs()
-        .get(0);
-  }
-
-  private Claims.Taken ask() {
-    return claims.claim(QUEUE, List.of(new ClaimAsk(ANN, 1, Desk.LONG)));
-  }
-
-  private ClaimEnd end(ClaimedJob job, Outcome outcome) {
-    return endAs(ANN, job, outcome);
-  }
-
-  /** As a caller does it: what is lost is rolled back. */
-  private ClaimEnd endAs(String claimer, ClaimedJob job, Outcome outcome) {
-    ClaimEnd[] ended = new ClaimEnd[1];
-    try {
-      transactor.run(
-          c -> {
-            ended[0] = claims.end(c, job.token(), claimer, outcome);
-            if (ended[0] instanceof Lost) {
-              throw new RolledBack();
-            }
-          });
-    } catch (RolledBack e) {
-      // As intended.
-    }
-    return ended[0];
-  }
-
-  private static final class RolledBack extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
-
-  private static Ended done() {
-    return new Ended(Job.State.DONE, Optional.empty());
-  }
-
-  private static List<String> payloads(List<ClaimedJob> some) {
-    return some.stream().map(ClaimedJob::payload).toList();
-  }
-
-  private static void expireLeases() {
-    database.execute("UPDATE lockstep.job_claim SET expires_at = now() - interval '1 second'");
-  }
-
-  private static void effect(Connection connection, String name) throws SQLException {
-    try (PreparedStatement insert =
-        connection.prepareStatement("INSERT INTO effect (name) VALUES (?)")) {
-      insert.setString(1, name);
-      insert.executeUpdate();
-    }
-  }
-
-  private static long effects() {
-    return database.queryLong("SELECT count(*) FROM effect");
-  }
-
-  private static long live() {
-    return database.queryLong("SELECT count(*) FROM lockstep.job");
   }
 }
