@@ -17,26 +17,38 @@ import java.util.UUID;
 
 /** Reads about jobs, for people; on the caller's connection. */
 final class JobQueries {
+  private static final String CLAIMED =
+      """
+      EXISTS (SELECT 1 FROM lockstep.job_claim c
+              WHERE c.shard = j.shard AND c.id = j.id AND c.expires_at > now())\
+      """;
+
+  private static final String RUNNING = "(j.keeper IS NOT NULL OR " + CLAIMED + ")";
+
   private static final String LIVE =
       """
       SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane,
-             CASE WHEN j.keeper IS NOT NULL THEN 'RUNNING'
+             CASE WHEN j.keeper IS NOT NULL OR %s THEN 'RUNNING'
                   WHEN greatest(j.due, j.wait_until) <= now() THEN 'READY' ELSE 'SCHEDULED' END,
              greatest(j.due, j.wait_until), j.attempts, j.max_attempts, j.version,
              NULL::timestamptz, NULL::text
-      FROM lockstep.job j""";
+      FROM lockstep.job j\
+      """
+          .formatted(CLAIMED);
 
   private static final String DEAD =
       """
       SELECT j.id, j.queue, j.kind, j.payload, j.priority, j.lane, 'DEAD', j.due, j.attempts,
              j.max_attempts, j.version, j.died_at, j.reason
-      FROM lockstep.job_dead j""";
+      FROM lockstep.job_dead j\
+      """;
 
   private static final String DONE =
       """
       SELECT j.id, j.queue, j.kind, j.payload, 1, NULL::text, 'DONE', j.due, j.attempts, 0, 0,
              j.finished_at, NULL::text
-      FROM lockstep.job_history j""";
+      FROM lockstep.job_history j\
+      """;
 
   private static final String BY_ID = " WHERE j.shard = ? AND j.id = ?";
 
@@ -47,7 +59,8 @@ final class JobQueries {
       """
       SELECT x.* FROM generate_series(0, ? - 1) s
       CROSS JOIN LATERAL (%s WHERE j.shard = s%s AND j.id < ? ORDER BY j.id DESC LIMIT ?) x
-      ORDER BY 1 DESC LIMIT ?""";
+      ORDER BY 1 DESC LIMIT ?\
+      """;
 
   private static final String COUNT =
       "SELECT count(*) FROM (SELECT 1 FROM lockstep.%s j WHERE %s LIMIT ?) x";
@@ -57,7 +70,8 @@ final class JobQueries {
   private static final String ATTEMPTS =
       """
       SELECT attempt, at, error FROM lockstep.job_attempt
-      WHERE shard = ? AND id = ? ORDER BY attempt""";
+      WHERE shard = ? AND id = ? ORDER BY attempt\
+      """;
 
   // Counts what there is: for a console, now and then.
   private static final String QUEUES =
@@ -70,18 +84,23 @@ final class JobQueries {
         FROM lockstep.job_queue
         UNION ALL
         SELECT queue, false, NULL,
-               count(*) FILTER (WHERE keeper IS NULL AND greatest(due, wait_until) > now()),
-               count(*) FILTER (WHERE keeper IS NULL AND greatest(due, wait_until) <= now()),
-               count(keeper), 0, 0,
-               min(greatest(due, wait_until))
-                 FILTER (WHERE keeper IS NULL AND greatest(due, wait_until) <= now())
-        FROM lockstep.job GROUP BY queue
+               count(*) FILTER (WHERE NOT running AND at > now()),
+               count(*) FILTER (WHERE NOT running AND at <= now()),
+               count(*) FILTER (WHERE running), 0, 0,
+               min(at) FILTER (WHERE NOT running AND at <= now())
+        FROM (SELECT j.queue, greatest(j.due, j.wait_until) AS at,
+                     j.keeper IS NOT NULL OR c.id IS NOT NULL AS running
+              FROM lockstep.job j
+              LEFT JOIN lockstep.job_claim c
+                ON c.shard = j.shard AND c.id = j.id AND c.expires_at > now()) live
+        GROUP BY queue
         UNION ALL
         SELECT queue, false, NULL, 0, 0, 0, count(*), 0, NULL FROM lockstep.job_dead GROUP BY queue
         UNION ALL
         SELECT queue, false, NULL, 0, 0, 0, 0, count(*), NULL FROM lockstep.job_history
         WHERE finished_at > now() - interval '1 minute' GROUP BY queue) q
-      GROUP BY queue ORDER BY queue""";
+      GROUP BY queue ORDER BY queue\
+      """;
 
   private static final UUID LAST = new UUID(-1L, -1L);
 
@@ -182,9 +201,9 @@ final class JobQueries {
   /** The condition that a live job {@code j} is in this state. */
   static String live(State state) {
     return switch (state) {
-      case SCHEDULED -> " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) > now()";
-      case READY -> " AND j.keeper IS NULL AND greatest(j.due, j.wait_until) <= now()";
-      case RUNNING -> " AND j.keeper IS NOT NULL";
+      case SCHEDULED -> " AND NOT " + RUNNING + " AND greatest(j.due, j.wait_until) > now()";
+      case READY -> " AND NOT " + RUNNING + " AND greatest(j.due, j.wait_until) <= now()";
+      case RUNNING -> " AND " + RUNNING;
       case DEAD, DONE -> " AND false";
     };
   }

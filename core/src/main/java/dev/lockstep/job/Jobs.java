@@ -97,6 +97,11 @@ public final class Jobs {
     return worker;
   }
 
+  /** Jobs for those who do them outside any worker, each under a lease of its own. */
+  public Claims claims() {
+    return new Claims(transactor, config, ids, shardCount);
+  }
+
   /**
    * Jobs that recur.
    *

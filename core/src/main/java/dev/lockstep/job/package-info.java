@@ -2,7 +2,8 @@
  * Jobs: work that is written down in a transaction and done later, once.
  *
  * <p>Tables owned: {@code job}, {@code job_away}, {@code job_unique}, {@code job_attempt}, {@code
- * job_dead}, {@code job_queue}, {@code job_history}, {@code job_schedule}.
+ * job_dead}, {@code job_queue}, {@code job_history}, {@code job_schedule}, {@code job_claim},
+ * {@code job_claim_queue}.
  *
  * <p>Guarantee (G6): a due job runs under one live lease. The owner of a shard reads what is due
  * and runs it; reading writes nothing. What it writes when a job has ended is fenced by the shard's

@@ -200,6 +200,7 @@ final class Services implements AutoCloseable {
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
       endpoints.addAll(jobs.endpoints(workers));
+      endpoints.addAll(jobs.workEndpoints(vertx, workers, inFlight, once, streams.forJobs()));
       endpoints.addAll(streams.endpoints());
 
       firstOperatorKey = keys.ensureOperator();
@@ -231,7 +232,7 @@ final class Services implements AutoCloseable {
       start(
           opened(jobs),
           List.of(
-              Upkeep.of(holds, ledger, once, keys),
+              Upkeep.of(holds, ledger, once, keys, jobs.jobs().claims()),
               purchases.duties(),
               draws.duties(),
               invariants.duties(),

@@ -73,6 +73,7 @@ class OperationTest {
       assertThat(server.database().query(kinds, row -> row.getString(1)))
           .containsExactly(
               "ended-schedules",
+              "expired-claims",
               "expired-holds",
               "expired-transfers",
               "invariants",

@@ -100,6 +100,12 @@ class RolesTest {
           Map.entry("POST /v1/queues/{queue}/pause", OPERATOR),
           Map.entry("POST /v1/queues/{queue}/resume", OPERATOR),
           Map.entry("POST /v1/queues/{queue}/limit", OPERATOR),
+          Map.entry("POST /v1/queues/{queue}/jobs", SELLERS),
+          Map.entry("POST /v1/queues/{queue}/claims", SELLERS),
+          Map.entry("POST /v1/claims/{token}/heartbeat", SELLERS),
+          Map.entry("POST /v1/claims/{token}/complete", SELLERS),
+          Map.entry("POST /v1/claims/{token}/retry", SELLERS),
+          Map.entry("POST /v1/claims/{token}/dead", SELLERS),
           Map.entry("PUT /v1/streams/{stream}", OPERATOR),
           Map.entry("GET /v1/streams", SELLERS),
           Map.entry("GET /v1/streams/{stream}", SELLERS),
@@ -180,6 +186,7 @@ class RolesTest {
           case "POST /v1/schedules/preview", "PATCH /v1/schedules/{id}" -> "{}";
           case "PUT /v1/streams/{stream}", "POST /v1/streams/{stream}/events" -> "{}";
           case "POST /v1/jobs/retry", "POST /v1/jobs/cancel" -> "{}";
+          case "POST /v1/queues/{queue}/jobs" -> "{}";
           case "POST /v1/queues/{queue}/limit" -> "{\"perSecond\":1}";
           case "POST /v1/campaigns/{id}/holds" -> new JsonObject().put("items", items()).encode();
           case "POST /v1/campaigns/{id}/purchases" ->

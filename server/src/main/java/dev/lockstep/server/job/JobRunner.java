@@ -14,12 +14,15 @@ import dev.lockstep.job.Schedules;
 import dev.lockstep.job.Worker;
 import dev.lockstep.job.WorkerConfig;
 import dev.lockstep.job.WorkerHealth;
+import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.job.Duties.Kind;
 import dev.lockstep.server.job.Duties.Recurring;
 import dev.lockstep.server.job.JobListener.Ending;
 import dev.lockstep.tx.Transactor;
+import io.vertx.core.Vertx;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -53,6 +56,7 @@ public final class JobRunner implements AutoCloseable {
   private final JobListener listener;
   private volatile Duties duties = Duties.none();
   private volatile @Nullable Worker worker;
+  private volatile @Nullable ClaimDesk desk;
 
   /**
    * @param config what all nodes agree on
@@ -96,6 +100,19 @@ public final class JobRunner implements AutoCloseable {
     endpoints.addAll(new QueueApi(transactor, jobs, workers, this::queues).endpoints());
     endpoints.add(new JobActApi(transactor, workers).endpoint());
     return endpoints;
+  }
+
+  /**
+   * Work over HTTP, on queues that no worker of the server serves. Once.
+   *
+   * @param events writes the events of a completion
+   */
+  public List<Endpoint> workEndpoints(
+      Vertx vertx, Workers workers, InFlight inFlight, Once once, CompletionEvents events) {
+    ClaimDesk made = new ClaimDesk(vertx, workers, jobs.claims(), inFlight, working.listen());
+    desk = made;
+    WorkQueues open = new WorkQueues(this::queues);
+    return new WorkApi(transactor, jobs, made, workers, once, open, events).endpoints();
   }
 
   /** Begins to run what is due. Once. Blocks until the node takes part. */
@@ -157,6 +174,11 @@ public final class JobRunner implements AutoCloseable {
 
   @Override
   public void close() {
+    ClaimDesk open = desk;
+    if (open != null) {
+      open.close();
+      desk = null;
+    }
     Worker running = worker;
     if (running != null) {
       running.close();

@@ -4,7 +4,8 @@
  *
  * <p>Tables owned: {@code queue_pause}, {@code job_action}. A domain hands its {@link
  * dev.lockstep.server.job.Duties} to the composer, which gives them all to {@link
- * dev.lockstep.server.job.JobRunner#start}. Guarantees are those of {@code dev.lockstep.job}.
+ * dev.lockstep.server.job.JobRunner#start}. Queues that no domain serves are worked on over HTTP,
+ * by claims. Guarantees are those of {@code dev.lockstep.job}.
  */
 @NullMarked
 package dev.lockstep.server.job;

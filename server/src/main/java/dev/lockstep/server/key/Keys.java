@@ -25,7 +25,6 @@ import dev.lockstep.server.key.KeyTable.NewKey;
 import dev.lockstep.server.key.KeyTable.Place;
 import dev.lockstep.server.rate.Allowance;
 import dev.lockstep.server.rate.RateLimits;
-import dev.lockstep.server.rate.TokenBuckets;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -35,10 +34,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.LongSupplier;
@@ -96,10 +93,7 @@ public final class Keys implements Authenticator {
   private final Once once;
   private final KeyTable table;
   private final KeyCache cache;
-  private final Map<Role, TokenBuckets> roleRates = new EnumMap<>(Role.class);
-  private final TokenBuckets anonymousRates;
-  private final TokenBuckets unknownKeyRates;
-  private final TokenBuckets visitorRates;
+  private final CallerRates rates;
   private final Workers workers;
   private final Optional<byte[]> configuredHash;
 
@@ -120,18 +114,7 @@ public final class Keys implements Authenticator {
     this.workers = workers;
     this.configuredHash = configured.map(Secret::hash);
     this.cache = new KeyCache(nanoTime);
-    roleRates.put(Role.BUYER, new TokenBuckets("buyer", rates.buyer(), nanoTime));
-    rates
-        .service()
-        .ifPresent(
-            rate -> roleRates.put(Role.SERVICE, new TokenBuckets("service", rate, nanoTime)));
-    rates
-        .operator()
-        .ifPresent(
-            rate -> roleRates.put(Role.OPERATOR, new TokenBuckets("operator", rate, nanoTime)));
-    this.anonymousRates = new TokenBuckets("anonymous", rates.anonymous(), nanoTime);
-    this.unknownKeyRates = new TokenBuckets("unknown-keys", rates.unknownKeys(), nanoTime);
-    this.visitorRates = new TokenBuckets("visitors", rates.visitors(), nanoTime);
+    this.rates = new CallerRates(rates, nanoTime);
   }
 
   /**
@@ -185,7 +168,7 @@ public final class Keys implements Authenticator {
   @Override
   public Future<Optional<Principal>> authenticate(String key, String network) {
     if (key.isEmpty() || key.length() > MAX_KEY_LENGTH) {
-      requireFewUnknown(network);
+      rates.requireFewUnknown(network);
       return Future.succeededFuture(Optional.empty());
     }
     byte[] hash = Secret.of(key).hash();
@@ -199,7 +182,7 @@ public final class Keys implements Authenticator {
     // Whoever had a good key is not held up by others at the same address.
     boolean stranger = !cache.wasGood(hash);
     if (stranger) {
-      requireFewUnknown(network);
+      rates.requireFewUnknown(network);
     }
     return cache.isUnknown(hash)
         ? Future.succeededFuture(Optional.empty())
@@ -207,7 +190,7 @@ public final class Keys implements Authenticator {
             .map(
                 found -> {
                   if (stranger && found.isPresent()) {
-                    unknownKeyRates.giveBack(network);
+                    rates.wasKnown(network);
                   }
                   return found;
                 });
@@ -227,20 +210,9 @@ public final class Keys implements Authenticator {
             });
   }
 
-  private void requireFewUnknown(String network) {
-    Allowance allowance = unknownKeyRates.take(network);
-    if (!allowance.granted()) {
-      throw Problem.rateLimited(allowance, "Too many keys from one address were not known.")
-          .asException();
-    }
-  }
-
   @Override
   public Optional<Allowance> admit(Optional<Principal> principal, String network) {
-    return principal.isEmpty()
-        ? Optional.of(anonymousRates.take(network))
-        : Optional.ofNullable(roleRates.get(principal.get().role()))
-            .map(rates -> rates.take(principal.get().keyId()));
+    return rates.admit(principal, network);
   }
 
   /**
@@ -249,10 +221,7 @@ public final class Keys implements Authenticator {
    * @param network where from; fails with a problem when too many came from there
    */
   public Future<Visitor> newVisitor(String network) {
-    Allowance allowance = visitorRates.take(network);
-    if (!allowance.granted()) {
-      throw Problem.rateLimited(allowance, "Too many visitors from one address.").asException();
-    }
+    rates.requireFewVisitors(network);
     byte[] name = new byte[8];
     RANDOM.nextBytes(name);
     String buyer = "visitor-" + HexFormat.of().formatHex(name);

@@ -18,6 +18,7 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.job.CompletionEvents;
 import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
@@ -31,7 +32,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** Events of a stream: appended, all or nothing, and listed. Thread-safe. */
-final class EventApi {
+final class EventApi implements CompletionEvents {
   /** In one request. */
   static final int MAX_EVENTS = 1_000;
 
@@ -79,14 +80,7 @@ final class EventApi {
 
   private Future<Answer> append(Request request) {
     String stream = SinkKinds.streamName(request.path("stream"));
-    if (reserved.contains(stream)) {
-      throw Problem.of(
-              "stream-reserved",
-              409,
-              "Stream reserved",
-              "The server alone appends to '" + stream + "'; use a stream of your own.")
-          .asException();
-    }
+    requireOpen(stream);
     List<NewEvent> events = events(stream, request);
     Optional<String> key = request.idempotencyKey();
     String owner = request.principal().name();
@@ -96,17 +90,61 @@ final class EventApi {
             throw unknown().asException();
           }
           if (key.isEmpty()) {
-            return transactor.call(connection -> append(connection, events));
+            return transactor.call(connection -> appended(connection, events));
           }
           return StoredAnswer.of(
               once.run(
                   new OnceKey(ONCE_SCOPE, owner, key.get()),
                   request.fingerprint(),
-                  connection -> StoredAnswer.text(append(connection, events))));
+                  connection -> StoredAnswer.text(appended(connection, events))));
         });
   }
 
-  private Answer append(Connection connection, List<NewEvent> events) {
+  private void requireOpen(String stream) {
+    if (reserved.contains(stream)) {
+      throw Problem.of(
+              "stream-reserved",
+              409,
+              "Stream reserved",
+              "The server alone appends to '" + stream + "'; use a stream of your own.")
+          .asException();
+    }
+  }
+
+  @Override
+  public NewEvent read(String at, JsonObject event) {
+    String stream = SinkKinds.streamName(event.getString("stream"));
+    requireOpen(stream);
+    return event(stream, at, event);
+  }
+
+  @Override
+  public void requireStreams(List<NewEvent> events) {
+    events.stream()
+        .map(NewEvent::stream)
+        .distinct()
+        .forEach(
+            stream -> {
+              if (outbox.stream(stream).isEmpty()) {
+                throw unknown().with("stream", stream).asException();
+              }
+            });
+  }
+
+  @Override
+  public JsonArray append(Connection connection, List<NewEvent> events) {
+    JsonArray places = new JsonArray();
+    for (Appended place : outbox.appendAll(connection, events)) {
+      places.add(
+          new JsonObject()
+              .put("stream", place.stream())
+              .put("key", place.key())
+              .put("seq", place.seq()));
+    }
+    return places;
+  }
+
+  private Answer appended(Connection connection, List<NewEvent> events) {
     JsonArray places = new JsonArray();
     for (Appended place : outbox.appendAll(connection, events)) {
       places.add(new JsonObject().put("key", place.key()).put("seq", place.seq()));

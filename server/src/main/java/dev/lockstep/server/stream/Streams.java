@@ -20,6 +20,7 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.job.CompletionEvents;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -153,6 +154,11 @@ public final class Streams implements AutoCloseable {
     all.addAll(events.endpoints());
     all.addAll(keys.endpoints());
     return all;
+  }
+
+  /** Events that the completion of a job writes. */
+  public CompletionEvents forJobs() {
+    return events;
   }
 
   private Future<Answer> define(Request request) {

@@ -1,0 +1,391 @@
+package dev.lockstep.job;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.StorableText;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes how claimed jobs ended, in the caller's transaction. Whoever ends a claim, the caller or
+ * the passing of its lease, first locks the claim's row and then the job's, in this order.
+ */
+final class ClaimResults {
+  // The fence: this very lease, of this caller, not passed when the lock is had, and the job as it
+  // was claimed. The locks order it with an expiry, an edit, and a twin of this request.
+  private static final String HOLD =
+      """
+      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
+      FROM lockstep.job_claim c
+      JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
+      WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
+        AND c.expires_at > clock_timestamp()
+      FOR UPDATE OF c, j\
+      """;
+
+  private static final String LOOK =
+      """
+      SELECT c.queue FROM lockstep.job_claim c
+      JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
+      WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
+        AND c.expires_at > clock_timestamp()\
+      """;
+
+  private static final String EXTEND =
+      """
+      UPDATE lockstep.job_claim c
+      SET expires_at = clock_timestamp()
+            + coalesce(nullif(?, 0), c.lease_ms) * interval '1 millisecond'
+      FROM lockstep.job j
+      WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
+        AND c.expires_at > clock_timestamp()
+        AND j.shard = c.shard AND j.id = c.id AND j.version = c.version
+      RETURNING c.expires_at\
+      """;
+
+  private static final String END_CLAIM =
+      "DELETE FROM lockstep.job_claim WHERE shard = ? AND id = ?";
+
+  // Its claimer has been told, or was not heard: nobody waits for it any more.
+  private static final String GIVE_BACK =
+      """
+      DELETE FROM lockstep.job_claim c USING unnest(?, ?, ?) AS x (shard, id, token)
+      WHERE c.shard = x.shard AND c.id = x.id AND c.token = x.token
+      RETURNING c.queue\
+      """;
+
+  private static final String GIVE_BACK_IF_CHANGED =
+      """
+      DELETE FROM lockstep.job_claim c
+      WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
+        AND NOT EXISTS (
+          SELECT 1 FROM lockstep.job j
+          WHERE j.shard = c.shard AND j.id = c.id AND j.version = c.version)
+      RETURNING c.queue\
+      """;
+
+  private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
+
+  private static final String DELETE_TO_HISTORY =
+      """
+      WITH gone AS (DELETE FROM lockstep.job WHERE shard = ? AND id = ? RETURNING *)
+      INSERT INTO lockstep.job_history
+        (shard, id, queue, kind, payload, attempts, due, finished_at)
+      SELECT shard, id, queue, kind, payload, attempts, due, now() FROM gone\
+      """;
+
+  private static final String BURY =
+      """
+      WITH gone AS (
+        DELETE FROM lockstep.job j USING unnest(?, ?) AS x (shard, id)
+        WHERE j.shard = x.shard AND j.id = x.id RETURNING j.*)
+      INSERT INTO lockstep.job_dead
+        (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
+         crashes, version, reason, died_at)
+      SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
+             attempts + ?, crashes, version + 1, ?, now() FROM gone\
+      """;
+
+  // In a lane that runs one at a time the job keeps its place, and only its waiting time changes.
+  private static final String AGAIN =
+      """
+      UPDATE lockstep.job j
+      SET due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE x.at END,
+          wait_until = CASE WHEN j.lane_limit = 1 THEN x.at END,
+          attempts = j.attempts + x.failed, version = j.version + 1
+      FROM (SELECT clock_timestamp() + ? * interval '1 millisecond' AS at, ?::int AS failed) x
+      WHERE j.shard = ? AND j.id = ?
+      RETURNING x.at\
+      """;
+
+  // One that is being ended at this moment is left to whoever does.
+  private static final String EXPIRED =
+      """
+      SELECT c.shard, c.id, c.version FROM lockstep.job_claim c
+      WHERE c.expires_at <= statement_timestamp()%s
+      ORDER BY c.shard, c.id LIMIT ? FOR UPDATE SKIP LOCKED\
+      """;
+
+  private static final String END_CLAIMS =
+      """
+      DELETE FROM lockstep.job_claim c USING unnest(?, ?) AS x (shard, id)
+      WHERE c.shard = x.shard AND c.id = x.id\
+      """;
+
+  // Those that somebody has changed meanwhile are as they were left.
+  private static final String COUNT =
+      """
+      UPDATE lockstep.job j SET attempts = j.attempts + 1, version = j.version + 1
+      FROM unnest(?, ?, ?) AS x (shard, id, version)
+      WHERE j.shard = x.shard AND j.id = x.id AND j.version = x.version
+        AND j.attempts + 1 < j.max_attempts
+      RETURNING j.id\
+      """;
+
+  private static final String LAST_ATTEMPT =
+      """
+      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
+      FROM unnest(?, ?, ?) AS x (shard, id, version)
+      JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version
+      WHERE j.attempts + 1 >= j.max_attempts FOR UPDATE OF j\
+      """;
+
+  private static final String HINT = "SELECT pg_notify(?, ?)";
+
+  static final String UNANSWERED = "Its claimer said nothing before the lease ended";
+  static final int EXPIRY_BATCH = 500;
+
+  private final Connection connection;
+  private final JobsConfig config;
+  private final JobIds ids;
+
+  ClaimResults(Connection connection, JobsConfig config, JobIds ids) {
+    this.connection = connection;
+    this.config = config;
+    this.ids = ids;
+  }
+
+  /** A claimed job, locked with its claim. */
+  private record Held(
+      JobId id,
+      String queue,
+      @Nullable String lane,
+      @Nullable String uniqueKey,
+      int attempts,
+      int maxAttempts,
+      int version) {
+    static Held read(ResultSet row) throws SQLException {
+      return new Held(
+          new JobId(row.getObject(1, UUID.class)),
+          row.getString(2),
+          row.getString(3),
+          row.getString(4),
+          row.getInt(5),
+          row.getInt(6),
+          row.getInt(7));
+    }
+  }
+
+  ClaimEnd end(ClaimToken token, String claimer, Outcome outcome) throws SQLException {
+    if (outcome instanceof Outcome.Done done && done.effects().isPresent()) {
+      // Before the job's own row, which is the last in the order of locks.
+      done.effects().get().run(connection);
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Held> held = trip.query(HOLD, Held::read, key(token, claimer));
+    trip.send();
+    return held.list().isEmpty() ? new ClaimEnd.Lost() : write(held.list().get(0), outcome);
+  }
+
+  private ClaimEnd write(Held job, Outcome outcome) throws SQLException {
+    if (outcome instanceof Outcome.Done) {
+      return done(job);
+    }
+    if (outcome instanceof Outcome.Dead dead) {
+      return bury(job, dead.reason(), 0);
+    }
+    if (outcome instanceof Outcome.Snooze snooze) {
+      return again(job, snooze.after(), Optional.empty());
+    }
+    if (outcome instanceof Outcome.Retry retry) {
+      int attempt = job.attempts() + 1;
+      Duration after =
+          retry.after().orElseGet(() -> QueueConfig.of(job.queue(), 1).backoffAfter(attempt));
+      return attempt >= job.maxAttempts()
+          ? bury(job, retry.error(), 1)
+          : again(job, after, Optional.of(retry.error()));
+    }
+    throw new IllegalArgumentException("A claimed job is cancelled by Jobs.cancel");
+  }
+
+  private ClaimEnd done(Held job) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    boolean kept = config.historyDays() > 0;
+    trip.update(kept ? DELETE_TO_HISTORY : DELETE, key(job));
+    if (!kept && job.version() > 1) {
+      AttemptTable.forget(trip, job.id());
+    }
+    endClaim(trip, job, true);
+    trip.send();
+    return new ClaimEnd.Ended(Job.State.DONE, Optional.empty());
+  }
+
+  private ClaimEnd bury(Held job, String reason, int failed) throws SQLException {
+    String text = StorableText.of(reason, config.maxErrorLength());
+    RoundTrip trip = new RoundTrip(connection);
+    if (failed > 0) {
+      AttemptTable.record(trip, job.id(), text);
+    }
+    bury(trip, List.of(job.id()), failed, text);
+    endClaim(trip, job, true);
+    trip.send();
+    return new ClaimEnd.Ended(Job.State.DEAD, Optional.empty());
+  }
+
+  private ClaimEnd again(Held job, Duration after, Optional<String> error) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> at =
+        trip.query(
+            AGAIN,
+            row -> row.getTimestamp(1).toInstant(),
+            after.toMillis(),
+            error.isPresent() ? 1 : 0,
+            (short) job.id().shard(),
+            job.id().value());
+    error.ifPresent(
+        text ->
+            AttemptTable.record(trip, job.id(), StorableText.of(text, config.maxErrorLength())));
+    endClaim(trip, job, false);
+    trip.send();
+    return new ClaimEnd.Ended(Job.State.SCHEDULED, Optional.of(at.list().get(0)));
+  }
+
+  /** Whoever waits for the lane, or for the job itself, looks again. */
+  private void endClaim(RoundTrip trip, Held job, boolean gone) {
+    trip.update(END_CLAIM, key(job));
+    if (gone) {
+      Results.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey());
+    }
+    if (job.lane() != null || !gone) {
+      hint(trip, job.queue());
+    }
+  }
+
+  /** The queue of a job that is the claimer's; empty if it is not. Locks nothing. */
+  Optional<String> look(ClaimToken token, String claimer) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> found = trip.query(LOOK, row -> row.getString(1), key(token, claimer));
+    trip.send();
+    return found.list().stream().findFirst();
+  }
+
+  /** When the lease ends now; empty if the job is not the claimer's. */
+  Optional<Instant> extend(ClaimToken token, String claimer, Optional<Duration> lease)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Instant> until =
+        trip.query(
+            EXTEND,
+            row -> row.getTimestamp(1).toInstant(),
+            lease.map(Duration::toMillis).orElse(0L),
+            (short) token.job().shard(),
+            token.job().value(),
+            token.lease(),
+            claimer);
+    trip.send();
+    return until.list().stream().findFirst();
+  }
+
+  /** Ends claims whose caller never heard of them; no attempt is counted. */
+  void giveBack(List<ClaimToken> tokens) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> queues =
+        trip.query(
+            GIVE_BACK,
+            row -> row.getString(1),
+            SqlArray.smallints(tokens.stream().map(one -> (short) one.job().shard()).toList()),
+            SqlArray.uuids(tokens.stream().map(one -> one.job().value()).toList()),
+            SqlArray.uuids(tokens.stream().map(ClaimToken::lease).toList()));
+    trip.send();
+    hintAll(queues);
+  }
+
+  /** Ends a claim of a job that was changed: its caller knows now that it was in vain. */
+  void giveBackIfChanged(ClaimToken token, String claimer) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> queues =
+        trip.query(GIVE_BACK_IF_CHANGED, row -> row.getString(1), key(token, claimer));
+    trip.send();
+    hintAll(queues);
+  }
+
+  private void hintAll(Rows<String> queues) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    queues.list().stream().distinct().forEach(queue -> hint(trip, queue));
+    trip.send();
+  }
+
+  /**
+   * Counts an attempt for claims whose lease has passed; what had its last is dead.
+   *
+   * @param queue empty: of all queues
+   * @return how many, up to {@link #EXPIRY_BATCH}
+   */
+  int expire(Optional<String> queue) throws SQLException {
+    RoundTrip look = new RoundTrip(connection);
+    String sql = EXPIRED.formatted(queue.isPresent() ? " AND c.queue = ?" : "");
+    RoundTrip.RowReader<Expired> reader = Expired::read;
+    Rows<Expired> expired =
+        queue.isPresent()
+            ? look.query(sql, reader, queue.get(), EXPIRY_BATCH)
+            : look.query(sql, reader, EXPIRY_BATCH);
+    look.send();
+    if (!expired.list().isEmpty()) {
+      expire(expired.list());
+    }
+    return expired.list().size();
+  }
+
+  private record Expired(JobId id, int version) {
+    static Expired read(ResultSet row) throws SQLException {
+      return new Expired(new JobId(row.getObject(2, UUID.class)), row.getInt(3));
+    }
+  }
+
+  private void expire(List<Expired> claims) throws SQLException {
+    SqlArray shards = SqlArray.smallints(claims.stream().map(c -> (short) c.id().shard()).toList());
+    SqlArray uuids = SqlArray.uuids(claims.stream().map(c -> c.id().value()).toList());
+    SqlArray versions = SqlArray.integers(claims.stream().map(Expired::version).toList());
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Held> last = trip.query(LAST_ATTEMPT, Held::read, shards, uuids, versions);
+    Rows<JobId> counted =
+        trip.query(COUNT, row -> new JobId(row.getObject(1, UUID.class)), shards, uuids, versions);
+    trip.update(END_CLAIMS, shards, uuids);
+    trip.send();
+    RoundTrip after = new RoundTrip(connection);
+    counted.list().forEach(id -> AttemptTable.record(after, id, UNANSWERED));
+    Map<JobId, Held> dying = new HashMap<>();
+    last.list().forEach(job -> dying.put(job.id(), job));
+    if (!dying.isEmpty()) {
+      dying.keySet().forEach(id -> AttemptTable.record(after, id, UNANSWERED));
+      bury(after, List.copyOf(dying.keySet()), 1, UNANSWERED);
+      dying
+          .values()
+          .forEach(job -> Results.freeKey(after, ids, job.id(), job.queue(), job.uniqueKey()));
+    }
+    after.send();
+  }
+
+  private static void bury(RoundTrip trip, List<JobId> jobs, int failed, String reason) {
+    trip.update(
+        BURY,
+        SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),
+        SqlArray.uuids(jobs.stream().map(JobId::value).toList()),
+        failed,
+        reason);
+  }
+
+  private void hint(RoundTrip trip, String queue) {
+    if (config.hints()) {
+      trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue);
+    }
+  }
+
+  private static Object[] key(ClaimToken token, String claimer) {
+    return new Object[] {(short) token.job().shard(), token.job().value(), token.lease(), claimer};
+  }
+
+  private static Object[] key(Held job) {
+    return new Object[] {(short) job.id().shard(), job.id().value()};
+  }
+}

@@ -1,0 +1,313 @@
+package dev.lockstep.job;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes jobs of one queue for those who ask, in one transaction.
+ *
+ * <p>The lock on the queue's row lets one transaction at a time take jobs of the queue, on whatever
+ * node: only so are the heads of lanes, their limits and the rate exact. Jobs' rows are neither
+ * locked nor written. That a job has one claim is also what the primary key of {@code job_claim}
+ * says.
+ */
+final class ClaimTable {
+  private static final String MAKE_QUEUE =
+      "INSERT INTO lockstep.job_claim_queue (queue) VALUES (?) ON CONFLICT (queue) DO NOTHING";
+
+  private static final String LOCK_QUEUE =
+      "SELECT 1 FROM lockstep.job_claim_queue WHERE queue = ? FOR UPDATE";
+
+  // Read once the queue is locked, in a snapshot of its own. How long the next start is overdue.
+  private static final String SETTINGS =
+      """
+      SELECT coalesce(q.paused, false), coalesce(q.rate_limit, 0),
+             extract(epoch FROM clock_timestamp() - c.next_start)
+      FROM lockstep.job_claim_queue c LEFT JOIN lockstep.job_queue q ON q.queue = c.queue
+      WHERE c.queue = ?\
+      """;
+
+  private static final String SET_NEXT_START =
+      """
+      UPDATE lockstep.job_claim_queue
+      SET next_start = greatest(next_start, clock_timestamp() - ? * interval '1 second')
+                       + ? * interval '1 second'
+      WHERE queue = ?\
+      """;
+
+  private static final String SET_FIRST_START =
+      """
+      UPDATE lockstep.job_claim_queue SET next_start = clock_timestamp() + ? * interval '1 second'
+      WHERE queue = ?\
+      """;
+
+  // One index range per shard. A job of an ordered lane has to be the first of its lane, also
+  // before those that wait for their next attempt; the lane of a job may have claims to spare.
+  private static final String FREE =
+      """
+      SELECT j.id, j.version, j.lane, j.lane_limit, j.in_flight
+      FROM generate_series(0, ? - 1) AS s (shard)
+      CROSS JOIN LATERAL (
+        SELECT j.id, j.version, j.due, j.lane, j.lane_limit, f.in_flight
+        FROM lockstep.job j
+        CROSS JOIN LATERAL (
+          SELECT CASE WHEN j.lane IS NULL THEN 0 ELSE (
+            SELECT count(*) FROM lockstep.job_claim c
+            WHERE c.shard = j.shard AND c.queue = j.queue AND c.lane = j.lane) END AS in_flight) f
+        WHERE j.shard = s.shard
+          AND hashtextextended(j.queue, j.priority) = hashtextextended(?, ?)
+          AND j.queue = ? AND j.priority = ? AND j.due <= now()
+          AND (j.wait_until IS NULL OR j.wait_until <= now())
+          AND NOT EXISTS (
+            SELECT 1 FROM lockstep.job_claim c WHERE c.shard = j.shard AND c.id = j.id)
+          AND (j.lane IS NULL OR f.in_flight < j.lane_limit)
+          AND (j.lane_limit IS DISTINCT FROM 1 OR NOT EXISTS (
+            SELECT 1 FROM lockstep.job b
+            WHERE b.shard = j.shard
+              AND hashtextextended(b.lane, hashtextextended(b.queue, b.priority))
+                = hashtextextended(j.lane, hashtextextended(j.queue, j.priority))
+              AND hashtextextended(b.queue, b.priority) = hashtextextended(j.queue, j.priority)
+              AND b.lane = j.lane AND b.queue = j.queue AND b.priority = j.priority
+              AND (b.due, b.id) < (j.due, j.id)))
+        ORDER BY j.due, j.id LIMIT ?) j
+      ORDER BY j.due, j.id LIMIT ?\
+      """;
+
+  // A job that was changed or has ended since it was read is not in the answer.
+  private static final String CLAIM =
+      """
+      WITH claimed AS (
+        INSERT INTO lockstep.job_claim
+          (shard, id, token, claimer, queue, lane, version, lease_ms, expires_at)
+        SELECT j.shard, j.id, x.token, x.claimer, j.queue, j.lane, j.version, x.lease_ms,
+               clock_timestamp() + x.lease_ms * interval '1 millisecond'
+        FROM unnest(?, ?, ?, ?, ?, ?) AS x (shard, id, version, token, claimer, lease_ms)
+        JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version
+        ON CONFLICT (shard, id) DO NOTHING
+        RETURNING shard, id, token, expires_at)
+      SELECT c.token, c.expires_at, j.id, j.queue, j.kind, j.payload, j.attempts, j.max_attempts,
+             j.lane, j.due
+      FROM claimed c JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id\
+      """;
+
+  // A job that waits for its next attempt in its place has no index of its own: a poll finds it.
+  private static final String NEXT =
+      """
+      SELECT ceil(extract(epoch FROM least(
+        (SELECT min(n.due) FROM generate_series(0, ? - 1) AS s (shard)
+         CROSS JOIN unnest(ARRAY[0, 1, 2]) AS p (priority)
+         CROSS JOIN LATERAL (
+           SELECT j.due FROM lockstep.job j
+           WHERE j.shard = s.shard
+             AND hashtextextended(j.queue, j.priority) = hashtextextended(?, p.priority)
+             AND j.queue = ? AND j.priority = p.priority AND j.due > now()
+           ORDER BY j.due, j.id LIMIT 1) n),
+        (SELECT min(c.expires_at) FROM lockstep.job_claim c WHERE c.queue = ?))
+        - clock_timestamp()) * 1000)::bigint\
+      """;
+
+  /** What a rate lets pass at once: as much as a tenth of a second's. */
+  private static final double BURST_SECONDS = 0.1;
+
+  private final Connection connection;
+  private final String queue;
+  private final int shards;
+  private final ClaimResults results;
+
+  ClaimTable(Connection connection, String queue, int shards, ClaimResults results) {
+    this.connection = connection;
+    this.queue = queue;
+    this.shards = shards;
+    this.results = results;
+  }
+
+  private record Settings(boolean paused, double rate, @Nullable Double overdueSeconds) {
+    static Settings read(ResultSet row) throws SQLException {
+      double overdue = row.getDouble(3);
+      return new Settings(row.getBoolean(1), row.getDouble(2), row.wasNull() ? null : overdue);
+    }
+
+    /** How many jobs may begin now. */
+    int allowed(int wanted) {
+      if (paused) {
+        return 0;
+      }
+      if (rate <= 0 || overdueSeconds == null) {
+        return rate <= 0 ? wanted : 1;
+      }
+      if (overdueSeconds < 0) {
+        return 0;
+      }
+      return (int) Math.min(wanted, 1 + Math.floor(Math.min(overdueSeconds, BURST_SECONDS) * rate));
+    }
+
+    OptionalLong waitMs() {
+      return rate > 0 && overdueSeconds != null && overdueSeconds < 0
+          ? OptionalLong.of((long) Math.ceil(-overdueSeconds * 1_000))
+          : OptionalLong.empty();
+    }
+  }
+
+  private record Free(JobId id, int version, @Nullable String lane, int laneLimit, int inFlight) {
+    static Free read(ResultSet row) throws SQLException {
+      return new Free(
+          new JobId(row.getObject(1, UUID.class)),
+          row.getInt(2),
+          row.getString(3),
+          row.getInt(4),
+          row.getInt(5));
+    }
+  }
+
+  /** Gives jobs to those who ask, the first first. */
+  Claims.Taken claim(List<ClaimAsk> asks) throws SQLException {
+    Settings settings = lock();
+    Hands hands = new Hands(asks);
+    hands.allow(settings.allowed(hands.open()));
+    for (Priority priority : Priority.values()) {
+      while (hands.open() > 0 && round(priority, hands)) {
+        // What was taken in a round is known to the next.
+      }
+    }
+    if (settings.rate() > 0 && hands.taken() > 0) {
+      count(settings, hands.taken());
+    }
+    boolean everybodyHas = hands.given().stream().noneMatch(List::isEmpty);
+    OptionalLong next =
+        everybodyHas || settings.paused()
+            ? OptionalLong.empty()
+            : settings.waitMs().isPresent() ? settings.waitMs() : next();
+    return new Claims.Taken(hands.given(), next);
+  }
+
+  private Settings lock() throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(MAKE_QUEUE, queue);
+    trip.query(LOCK_QUEUE, row -> true, queue);
+    trip.send();
+    results.expire(Optional.of(queue));
+    RoundTrip read = new RoundTrip(connection);
+    Rows<Settings> settings = read.query(SETTINGS, Settings::read, queue);
+    read.send();
+    return settings.list().get(0);
+  }
+
+  /** False: there is nothing more of this priority. */
+  private boolean round(Priority priority, Hands hands) throws SQLException {
+    int wanted = hands.open();
+    // About an even share of each shard. Which of the due jobs comes first is promised by lane
+    // only.
+    int each = Math.min(wanted, Math.max(4, 2 * (wanted / shards + 1)));
+    RoundTrip read = new RoundTrip(connection);
+    Rows<Free> free =
+        read.query(
+            FREE,
+            Free::read,
+            shards,
+            queue,
+            (long) priority.code(),
+            queue,
+            priority.code(),
+            each,
+            wanted);
+    read.send();
+    List<Free> chosen = withinLanes(free.list());
+    if (chosen.isEmpty()) {
+      return false;
+    }
+    List<ClaimAsk> owners = hands.next(chosen.size());
+    List<UUID> tokens = chosen.stream().map(job -> UUID.randomUUID()).toList();
+    RoundTrip write = new RoundTrip(connection);
+    Rows<ClaimedJob> claimed =
+        write.query(
+            CLAIM,
+            ClaimTable::claimed,
+            SqlArray.smallints(chosen.stream().map(job -> (short) job.id().shard()).toList()),
+            SqlArray.uuids(chosen.stream().map(job -> job.id().value()).toList()),
+            SqlArray.integers(chosen.stream().map(Free::version).toList()),
+            SqlArray.uuids(tokens),
+            SqlArray.texts(owners.stream().map(ClaimAsk::claimer).toList()),
+            SqlArray.bigints(owners.stream().map(ask -> ask.lease().toMillis()).toList()));
+    write.send();
+    Map<UUID, ClaimedJob> byToken = new HashMap<>();
+    claimed.list().forEach(job -> byToken.put(job.token().lease(), job));
+    // In the order in which they are due, and to whom the claim was written for.
+    List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
+    tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));
+    hands.give(inOrder);
+    return !claimed.list().isEmpty();
+  }
+
+  /** The read has counted what is claimed of a lane, and not those that are beside it. */
+  private static List<Free> withinLanes(List<Free> free) {
+    Map<String, Integer> more = new HashMap<>();
+    List<Free> chosen = new ArrayList<>();
+    for (Free job : free) {
+      if (job.lane() == null
+          || job.inFlight() + more.getOrDefault(job.lane(), 0) < job.laneLimit()) {
+        chosen.add(job);
+        if (job.lane() != null) {
+          more.merge(job.lane(), 1, Integer::sum);
+        }
+      }
+    }
+    return chosen;
+  }
+
+  private void count(Settings settings, int taken) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    if (settings.overdueSeconds() == null) {
+      trip.update(SET_FIRST_START, taken / settings.rate(), queue);
+    } else {
+      trip.update(SET_NEXT_START, BURST_SECONDS, taken / settings.rate(), queue);
+    }
+    trip.send();
+  }
+
+  private OptionalLong next() throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<OptionalLong> next =
+        trip.query(
+            NEXT,
+            row -> {
+              long ms = row.getLong(1);
+              return row.wasNull() ? OptionalLong.empty() : OptionalLong.of(Math.max(0, ms));
+            },
+            shards,
+            queue,
+            queue,
+            queue);
+    trip.send();
+    return next.list().get(0);
+  }
+
+  private static ClaimedJob claimed(ResultSet row) throws SQLException {
+    return new ClaimedJob(
+        new ClaimToken(new JobId(row.getObject(3, UUID.class)), row.getObject(1, UUID.class)),
+        row.getString(4),
+        row.getString(5),
+        row.getString(6),
+        row.getInt(7) + 1,
+        row.getInt(8),
+        Optional.ofNullable(row.getString(9)),
+        instant(row, 10),
+        instant(row, 2));
+  }
+
+  private static Instant instant(ResultSet row, int column) throws SQLException {
+    return row.getTimestamp(column).toInstant();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.lockstep.job;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Who asked for jobs, and what each was given so far. The first who asked is served first. */
+final class Hands {
+  private final List<ClaimAsk> asks;
+  private final List<List<ClaimedJob>> given = new ArrayList<>();
+  private int allowed = Integer.MAX_VALUE;
+  private int taken;
+
+  Hands(List<ClaimAsk> asks) {
+    this.asks = asks;
+    asks.forEach(ask -> given.add(new ArrayList<>()));
+  }
+
+  /** No more than this is given in all. */
+  void allow(int most) {
+    allowed = most;
+  }
+
+  /** How many more can be given. */
+  int open() {
+    int room = 0;
+    for (int i = 0; i < asks.size(); i++) {
+      room += asks.get(i).max() - given.get(i).size();
+    }
+    return Math.min(room, allowed - taken);
+  }
+
+  int taken() {
+    return taken;
+  }
+
+  List<List<ClaimedJob>> given() {
+    return given;
+  }
+
+  /** Whose the next jobs are. */
+  List<ClaimAsk> next(int count) {
+    return places(count).stream().map(asks::get).toList();
+  }
+
+  /** Gives the next jobs to those whom {@link #next} named, in that order. */
+  void give(List<Optional<ClaimedJob>> jobs) {
+    List<Integer> places = places(jobs.size());
+    for (int i = 0; i < jobs.size(); i++) {
+      int place = places.get(i);
+      jobs.get(i)
+          .ifPresent(
+              job -> {
+                given.get(place).add(job);
+                taken++;
+              });
+    }
+  }
+
+  private List<Integer> places(int count) {
+    List<Integer> places = new ArrayList<>();
+    for (int i = 0; i < asks.size(); i++) {
+      int room = asks.get(i).max() - given.get(i).size();
+      for (int n = 0; n < room && places.size() < count; n++) {
+        places.add(i);
+      }
+    }
+    return places;
+  }
+}

@@ -1,0 +1,275 @@
+package dev.lockstep.server.job;
+
+import static io.vertx.core.http.HttpMethod.POST;
+
+import dev.lockstep.job.ClaimAsk;
+import dev.lockstep.job.ClaimEnd;
+import dev.lockstep.job.ClaimToken;
+import dev.lockstep.job.Claims;
+import dev.lockstep.job.Jobs;
+import dev.lockstep.job.NewJob;
+import dev.lockstep.job.Outcome;
+import dev.lockstep.once.Once;
+import dev.lockstep.once.OnceKey;
+import dev.lockstep.once.OnceResult;
+import dev.lockstep.outbox.NewEvent;
+import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.api.Endpoint.IdempotencyKey;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.ProblemException;
+import dev.lockstep.server.api.Request;
+import dev.lockstep.server.api.Role;
+import dev.lockstep.server.api.StoredAnswer;
+import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxWork;
+import io.vertx.core.Future;
+import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Work over HTTP: jobs are enqueued, claimed under a lease, and ended by the claim's token.
+ *
+ * <p>How a claim ended is written under its token as an idempotency key: whoever says the same
+ * again is told the same, and whoever says something else, that the claim is lost. A request that
+ * is refused has written nothing.
+ */
+final class WorkApi {
+  /** Where idempotency keys of enqueueing live; campaigns have theirs under their ids. */
+  private static final long ENQUEUE_SCOPE = -21;
+
+  /** Where ended claims are remembered. */
+  private static final long CLAIM_SCOPE = -22;
+
+  private static final int USUAL_LEASE_SECONDS = 30;
+
+  private final Transactor transactor;
+  private final Jobs jobs;
+  private final Claims claims;
+  private final ClaimDesk desk;
+  private final Workers workers;
+  private final Once once;
+  private final WorkQueues queues;
+  private final CompletionEvents events;
+
+  WorkApi(
+      Transactor transactor,
+      Jobs jobs,
+      ClaimDesk desk,
+      Workers workers,
+      Once once,
+      WorkQueues queues,
+      CompletionEvents events) {
+    this.transactor = transactor;
+    this.jobs = jobs;
+    this.claims = jobs.claims();
+    this.desk = desk;
+    this.workers = workers;
+    this.once = once;
+    this.queues = queues;
+    this.events = events;
+  }
+
+  List<Endpoint> endpoints() {
+    return List.of(
+        endpoint("/v1/queues/{queue}/jobs", "Enqueues a job, or several, all or nothing.")
+            .withIdempotencyKey(IdempotencyKey.OPTIONAL)
+            .withBodyUpTo(WorkJson.MAX_BODY_BYTES)
+            .takingOneOrMany(WorkJson.NEW_JOB, WorkJson.MAX_JOBS)
+            .answering(201, WorkJson.ENQUEUED_ALL)
+            .handledBy(this::enqueue),
+        endpoint("/v1/queues/{queue}/claims", "Claims due jobs, or waits for some.")
+            .perhapsTaking(WorkJson.ASK)
+            .answering(200, WorkJson.CLAIMS)
+            .handledBy(this::claim),
+        endpoint("/v1/claims/{token}/heartbeat", "Extends a claim's lease.")
+            .perhapsTaking(WorkJson.HEARTBEAT)
+            .answering(200, WorkJson.EXTENDED)
+            .handledBy(this::heartbeat),
+        endpoint("/v1/claims/{token}/complete", "Ends a claimed job; events and jobs with it.")
+            .withBodyUpTo(WorkJson.MAX_BODY_BYTES)
+            .perhapsTaking(WorkJson.COMPLETE)
+            .answering(200, WorkJson.COMPLETED)
+            .handledBy(this::complete),
+        endpoint("/v1/claims/{token}/retry", "Counts a failed attempt; the job comes again.")
+            .taking(WorkJson.RETRY)
+            .answering(200, WorkJson.ENDED)
+            .handledBy(this::retry),
+        endpoint("/v1/claims/{token}/dead", "Makes a claimed job a dead letter.")
+            .taking(WorkJson.DEAD)
+            .answering(200, WorkJson.ENDED)
+            .handledBy(this::dead));
+  }
+
+  private static Endpoint endpoint(String path, String summary) {
+    return Endpoint.of(POST, path, summary).by(Role.OPERATOR, Role.SERVICE);
+  }
+
+  private Future<Answer> enqueue(Request request) {
+    String queue = queues.open("queue", request.path("queue"));
+    List<JsonObject> bodies = request.bodies();
+    List<NewJob> some = new ArrayList<>();
+    for (int i = 0; i < bodies.size(); i++) {
+      some.add(WorkJson.job(queue, bodies.size() == 1 ? "" : "[" + i + "].", bodies.get(i)));
+    }
+    Optional<String> key = request.idempotencyKey();
+    String owner = request.principal().name();
+    TxWork<Answer> work =
+        c ->
+            Answer.of(
+                201, new JsonObject().put("jobs", WorkJson.enqueued(jobs.enqueueAll(c, some))));
+    return workers.run(
+        () ->
+            key.isEmpty()
+                ? transactor.call(work)
+                : StoredAnswer.of(
+                    once.run(
+                        new OnceKey(ENQUEUE_SCOPE, owner, key.get()),
+                        request.fingerprint(),
+                        c -> StoredAnswer.text(work.run(c)))));
+  }
+
+  private Future<Answer> claim(Request request) {
+    String queue = queues.open("queue", request.path("queue"));
+    JsonObject body = request.body();
+    ClaimAsk ask =
+        new ClaimAsk(
+            request.principal().name(),
+            body.getInteger("max", 1),
+            Duration.ofSeconds(body.getInteger("leaseSeconds", USUAL_LEASE_SECONDS)));
+    Duration wait = Duration.ofSeconds(body.getInteger("waitSeconds", 0));
+    HttpServerResponse response = request.raw().response();
+    return desk.claim(queue, ask, wait, () -> response.closed() || response.ended())
+        .map(claimed -> Answer.ok(WorkJson.claims(claimed)));
+  }
+
+  private Future<Answer> heartbeat(Request request) {
+    ClaimToken token = token(request);
+    String claimer = request.principal().name();
+    Optional<Duration> lease =
+        Optional.ofNullable(request.body().getInteger("leaseSeconds")).map(Duration::ofSeconds);
+    return workers.run(
+        () -> {
+          var until = claims.extend(token, claimer, lease);
+          if (until.isEmpty()) {
+            claims.giveBackIfChanged(token, claimer);
+            throw lost();
+          }
+          return Answer.ok(new JsonObject().put("expiresAt", until.get().toString()));
+        });
+  }
+
+  private Future<Answer> retry(Request request) {
+    Optional<Duration> delay =
+        Optional.ofNullable(request.body().getLong("delaySeconds")).map(Duration::ofSeconds);
+    Outcome retry = new Outcome.Retry(request.body().getString("error"), delay);
+    return workers.run(() -> end(request, (c, token, claimer) -> end(c, token, claimer, retry)));
+  }
+
+  private Future<Answer> dead(Request request) {
+    Outcome dead = new Outcome.Dead(request.body().getString("error"));
+    return workers.run(() -> end(request, (c, token, claimer) -> end(c, token, claimer, dead)));
+  }
+
+  private Future<Answer> complete(Request request) {
+    JsonArray given = request.body().getJsonArray("events", new JsonArray());
+    List<NewEvent> some = new ArrayList<>();
+    for (int i = 0; i < given.size(); i++) {
+      some.add(events.read("events[" + i + "].", given.getJsonObject(i)));
+    }
+    JsonArray further = request.body().getJsonArray("jobs", new JsonArray());
+    // What is wrong with them is said before anybody looks at the claim.
+    List<NewJob> unused = further(further, "any");
+    return workers.run(
+        () -> {
+          events.requireStreams(some);
+          return end(request, (c, token, claimer) -> complete(c, token, claimer, some, further));
+        });
+  }
+
+  private JsonObject complete(
+      Connection connection,
+      ClaimToken token,
+      String claimer,
+      List<NewEvent> some,
+      JsonArray further) {
+    String queue = claims.queueOf(connection, token, claimer).orElseThrow(WorkApi::lost);
+    JsonObject written = new JsonObject();
+    // Before the job's own row is locked: that is the order of locks.
+    Outcome done =
+        Outcome.Done.writing(
+            c ->
+                written
+                    .put("events", some.isEmpty() ? new JsonArray() : events.append(c, some))
+                    .put("jobs", WorkJson.enqueued(jobs.enqueueAll(c, further(further, queue)))));
+    return end(connection, token, claimer, done).mergeIn(written);
+  }
+
+  private List<NewJob> further(JsonArray bodies, String usualQueue) {
+    List<NewJob> some = new ArrayList<>();
+    for (int i = 0; i < bodies.size(); i++) {
+      JsonObject body = bodies.getJsonObject(i);
+      String at = "jobs[" + i + "].";
+      String named = body.getString("queue");
+      String queue = named == null ? usualQueue : queues.open(at + "queue", named);
+      some.add(WorkJson.job(queue, at, body));
+    }
+    return some;
+  }
+
+  /** How a claim ends, in a transaction. */
+  @FunctionalInterface
+  private interface Ending {
+    JsonObject write(Connection connection, ClaimToken token, String claimer);
+  }
+
+  private JsonObject end(Connection connection, ClaimToken token, String claimer, Outcome outcome) {
+    if (claims.end(connection, token, claimer, outcome) instanceof ClaimEnd.Ended ended) {
+      return new JsonObject()
+          .put(
+              "job",
+              WorkJson.end(token.job().toString(), JobJson.label(ended.state()), ended.nextAt()));
+    }
+    throw lost();
+  }
+
+  private Answer end(Request request, Ending ending) {
+    ClaimToken token = token(request);
+    String claimer = request.principal().name();
+    try {
+      OnceResult result =
+          once.run(
+              new OnceKey(CLAIM_SCOPE, claimer, token.toString()),
+              request.fingerprint(),
+              c -> StoredAnswer.text(Answer.ok(ending.write(c, token, claimer))));
+      if (result instanceof OnceResult.Reused) {
+        // It has ended, and otherwise than this request says.
+        throw lost();
+      }
+      return StoredAnswer.of(result);
+    } catch (ProblemException e) {
+      claims.giveBackIfChanged(token, claimer);
+      throw e;
+    }
+  }
+
+  private static ClaimToken token(Request request) {
+    return ClaimToken.parse(request.path("token")).orElseThrow(WorkApi::lost);
+  }
+
+  private static ProblemException lost() {
+    return Problem.of(
+            "claim-lost",
+            409,
+            "Claim lost",
+            "This token is not the job's newest live claim of yours; nothing was written.")
+        .asException();
+  }
+}

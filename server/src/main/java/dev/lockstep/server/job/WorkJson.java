@@ -1,0 +1,215 @@
+package dev.lockstep.server.job;
+
+import dev.lockstep.job.ClaimAsk;
+import dev.lockstep.job.ClaimedJob;
+import dev.lockstep.job.Enqueued;
+import dev.lockstep.job.JobsConfig;
+import dev.lockstep.job.NewJob;
+import dev.lockstep.job.NewJob.Lane;
+import dev.lockstep.job.NewJob.UniqueKey;
+import dev.lockstep.job.Priority;
+import dev.lockstep.server.api.ObjectShape;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Shape;
+import dev.lockstep.tx.StorableText;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Jobs as they are enqueued, claimed and completed over HTTP. */
+final class WorkJson {
+  /** In one request. */
+  static final int MAX_JOBS = 1_000;
+
+  static final int MAX_EVENTS = 1_000;
+  static final int MAX_BODY_BYTES = 1024 * 1024;
+  static final int MAX_WAIT_SECONDS = 60;
+  static final int MAX_ERROR = 4_000;
+
+  private static final int MAX_NAME = 200;
+  private static final Shape NAME = Shape.text(1, MAX_NAME);
+  private static final Shape LEASE = Shape.integer(1, ClaimAsk.LONGEST_LEASE.toSeconds());
+
+  static final ObjectShape NEW_JOB =
+      Shape.object()
+          .required("kind", NAME)
+          .required("payload", Shape.any())
+          .optional("at", Shape.time())
+          .optional("lane", NAME)
+          .optional("priority", Shape.choice("high", "normal", "low"))
+          .optional("unique", NAME)
+          .optional("maxAttempts", Shape.integer(1, NewJob.MAX_ATTEMPTS));
+
+  private static final Shape ENQUEUED =
+      Shape.object().required("id", Shape.text(1, 64)).required("duplicate", Shape.bool());
+
+  static final Shape ENQUEUED_ALL =
+      Shape.object().required("jobs", Shape.list(ENQUEUED, 1, MAX_JOBS));
+
+  static final Shape ASK =
+      Shape.object()
+          .optional("max", Shape.integer(1, ClaimAsk.MAX_JOBS))
+          .optional("leaseSeconds", LEASE)
+          .optional("waitSeconds", Shape.integer(0, MAX_WAIT_SECONDS));
+
+  private static final Shape JOB =
+      Shape.object()
+          .required("id", Shape.text(1, 64))
+          .required("queue", NAME)
+          .required("kind", NAME)
+          .required("payload", Shape.any())
+          .required("attempt", Shape.integer(1, Short.MAX_VALUE))
+          .required("maxAttempts", Shape.integer(1, Short.MAX_VALUE))
+          .required("lane", Shape.nullable(NAME))
+          .required("due", Shape.time());
+
+  static final Shape CLAIMS =
+      Shape.object()
+          .required(
+              "claims",
+              Shape.list(
+                  Shape.object()
+                      .required("token", Shape.text(1, 100))
+                      .required("expiresAt", Shape.time())
+                      .required("job", JOB),
+                  0,
+                  ClaimAsk.MAX_JOBS));
+
+  static final Shape HEARTBEAT = Shape.object().optional("leaseSeconds", LEASE);
+  static final Shape EXTENDED = Shape.object().required("expiresAt", Shape.time());
+
+  private static final Shape EVENT =
+      Shape.object()
+          .required("stream", Shape.text(1, 100))
+          .required("key", Shape.text(1, 400))
+          .required("type", NAME)
+          .required("data", Shape.any());
+
+  private static final Shape EVENT_PLACE =
+      Shape.object()
+          .required("stream", Shape.text(1, 100))
+          .required("key", Shape.text(1, 400))
+          .required("seq", Shape.integer(0, Long.MAX_VALUE));
+
+  static final Shape COMPLETE =
+      Shape.object()
+          .optional("events", Shape.list(EVENT, 0, MAX_EVENTS))
+          .optional("jobs", Shape.list(NEW_JOB.optional("queue", NAME), 0, MAX_JOBS));
+
+  static final Shape RETRY =
+      Shape.object()
+          .required("error", Shape.text(1, MAX_ERROR))
+          .optional("delaySeconds", Shape.integer(0, 3650L * 24 * 60 * 60));
+
+  static final Shape DEAD = Shape.object().required("error", Shape.text(1, MAX_ERROR));
+
+  private static final ObjectShape END =
+      Shape.object()
+          .required("id", Shape.text(1, 64))
+          .required("state", Shape.choice("done", "scheduled", "dead"))
+          .required("nextAt", Shape.nullable(Shape.time()));
+
+  static final Shape ENDED = Shape.object().required("job", END);
+  static final Shape COMPLETED =
+      Shape.object()
+          .required("job", END)
+          .required("events", Shape.list(EVENT_PLACE, 0, MAX_EVENTS))
+          .required("jobs", Shape.list(ENQUEUED, 0, MAX_JOBS));
+
+  private WorkJson() {}
+
+  /**
+   * A job to enqueue.
+   *
+   * @param at where it stands in the request, ending with a dot; empty for the request itself
+   */
+  static NewJob job(String queue, String at, JsonObject body) {
+    String payload = Json.encode(body.getValue("payload"));
+    int most = JobsConfig.DEFAULT.maxPayloadBytes();
+    if (payload.getBytes(StandardCharsets.UTF_8).length > most) {
+      throw Problem.invalid(at + "payload", "has up to " + most + " bytes").asException();
+    }
+    storable(at + "payload", payload);
+    storable(at + "kind", body.getString("kind"));
+    Optional<String> lane = text(at, body, "lane");
+    Priority priority =
+        Priority.valueOf(body.getString("priority", "normal").toUpperCase(Locale.ROOT));
+    if (lane.isPresent() && priority != Priority.NORMAL) {
+      throw Problem.invalid(at + "priority", "must be normal in a lane, which has its own order")
+          .asException();
+    }
+    try {
+      return new NewJob(
+          queue,
+          body.getString("kind"),
+          payload,
+          Optional.ofNullable(body.getString("at")).map(t -> OffsetDateTime.parse(t).toInstant()),
+          priority,
+          lane.map(key -> new Lane(key, 1)),
+          text(at, body, "unique").map(UniqueKey::whileLive),
+          body.getInteger("maxAttempts", NewJob.of(queue, "k", "{}").maxAttempts()));
+    } catch (IllegalArgumentException e) {
+      // All but the time was looked at above.
+      throw Problem.invalid(at + "at", "must be from 1970 to 9999").asException();
+    }
+  }
+
+  private static Optional<String> text(String at, JsonObject body, String field) {
+    return Optional.ofNullable(body.getString(field)).map(text -> storable(at + field, text));
+  }
+
+  static String storable(String field, String text) {
+    if (!StorableText.is(text)) {
+      throw Problem.invalid(field, "must not have NUL or half characters").asException();
+    }
+    return text;
+  }
+
+  static JsonArray enqueued(List<Enqueued> results) {
+    JsonArray jobs = new JsonArray();
+    for (Enqueued one : results) {
+      boolean duplicate = one instanceof Enqueued.Duplicate;
+      String id =
+          one instanceof Enqueued.Duplicate twin
+              ? twin.existing().toString()
+              : ((Enqueued.Accepted) one).id().toString();
+      jobs.add(new JsonObject().put("id", id).put("duplicate", duplicate));
+    }
+    return jobs;
+  }
+
+  static JsonObject claims(List<ClaimedJob> claimed) {
+    JsonArray claims = new JsonArray();
+    for (ClaimedJob job : claimed) {
+      claims.add(
+          new JsonObject()
+              .put("token", job.token().toString())
+              .put("expiresAt", job.expiresAt().toString())
+              .put(
+                  "job",
+                  new JsonObject()
+                      .put("id", job.id().toString())
+                      .put("queue", job.queue())
+                      .put("kind", job.kind())
+                      .put("payload", Json.decodeValue(job.payload()))
+                      .put("attempt", job.attempt())
+                      .put("maxAttempts", job.maxAttempts())
+                      .put("lane", job.lane().orElse(null))
+                      .put("due", job.due().toString())));
+    }
+    return new JsonObject().put("claims", claims);
+  }
+
+  static JsonObject end(String id, String state, Optional<Instant> nextAt) {
+    return new JsonObject()
+        .put("id", id)
+        .put("state", state)
+        .put("nextAt", nextAt.map(Instant::toString).orElse(null));
+  }
+}

@@ -1,0 +1,34 @@
+package dev.lockstep.server.job;
+
+import dev.lockstep.job.QueueConfig;
+import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.Shape;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** Which queues are worked on over HTTP: all but those that the server's own workers serve. */
+final class WorkQueues {
+  private static final Shape NAME = Shape.text(1, 200);
+
+  private final Supplier<List<QueueConfig>> served;
+
+  WorkQueues(Supplier<List<QueueConfig>> served) {
+    this.served = served;
+  }
+
+  /** The name, if it is one of a queue that is open to callers. */
+  String open(String field, String name) {
+    NAME.check(field, name);
+    WorkJson.storable(field, name);
+    if (served.get().stream().anyMatch(queue -> queue.name().equals(name))) {
+      throw Problem.of(
+              "queue-reserved",
+              409,
+              "Queue reserved",
+              "The server itself works on '" + name + "'; use a queue of your own.")
+          .with("queue", name)
+          .asException();
+    }
+    return name;
+  }
+}
