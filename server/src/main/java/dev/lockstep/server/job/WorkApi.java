@@ -81,7 +81,7 @@ final class WorkApi {
     return List.of(
         endpoint("/v1/queues/{queue}/jobs", "Enqueues a job, or several, all or nothing.")
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
-            .withBodyUpTo(WorkJson.MAX_BODY_BYTES)
+            .withLargeBody()
             .takingOneOrMany(WorkJson.NEW_JOB, WorkJson.MAX_JOBS)
             .answering(201, WorkJson.ENQUEUED_ALL)
             .handledBy(this::enqueue),
@@ -94,7 +94,7 @@ final class WorkApi {
             .answering(200, WorkJson.EXTENDED)
             .handledBy(this::heartbeat),
         endpoint("/v1/claims/{token}/complete", "Ends a claimed job; events and jobs with it.")
-            .withBodyUpTo(WorkJson.MAX_BODY_BYTES)
+            .withLargeBody()
             .perhapsTaking(WorkJson.COMPLETE)
             .answering(200, WorkJson.COMPLETED)
             .handledBy(this::complete),

@@ -28,7 +28,6 @@ final class WorkJson {
   static final int MAX_JOBS = 1_000;
 
   static final int MAX_EVENTS = 1_000;
-  static final int MAX_BODY_BYTES = 1024 * 1024;
   static final int MAX_WAIT_SECONDS = 60;
   static final int MAX_ERROR = 4_000;
 

@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
  * Keys seen lately, by their hash, so that a busy client costs no query per request, and neither
  * does somebody who repeats a key that is not known. Thread-safe.
  *
- * <p>No key that is made can be remembered as unknown: it is random, and nobody is told before it is
- * stored.
+ * <p>No key that is made can be remembered as unknown: it is random, and nobody is told before it
+ * is stored.
  */
 final class KeyCache {
   /** How long another node's revocation may go unnoticed here. */
