@@ -110,6 +110,9 @@ final class EveryRoute {
     things.put("{sink}", "out");
     things.put("{key}", "k");
     things.put("{queue}", "default");
+    Workbench bench = new Workbench(operator, "packing");
+    bench.enqueue(Workbench.job(1));
+    things.put("{token}", bench.claimOne().getString("token"));
     JsonArray jobs = operator.get("/v1/jobs").expect(200).getJsonArray("items");
     things.put("jobs", id(jobs.getJsonObject(0)));
     JsonArray stories = operator.get("/v1/lab/scenarios").expect(200).getJsonArray("items");

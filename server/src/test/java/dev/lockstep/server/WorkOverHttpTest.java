@@ -287,7 +287,7 @@ class WorkOverHttpTest {
       bench
           .client()
           .send("POST", path + "/jobs", body, Map.of())
-          .expectProblem(400, "invalid-request");
+          .expectProblem(400, "unstorable-text");
     }
     for (JsonObject bad :
         List.of(
