@@ -4,6 +4,7 @@ import dev.lockstep.job.Results.Place;
 import dev.lockstep.job.Results.Written;
 import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,15 +37,13 @@ import org.slf4j.LoggerFactory;
 final class Completer {
   private static final Logger log = LoggerFactory.getLogger(Completer.class);
   // Results wait only for edits of the very jobs, which are short; what lasts is put aside.
-  private static final Duration LOCK_TIMEOUT = Duration.ofMillis(500);
-  private static final Duration HASTY_LOCK_TIMEOUT = Duration.ofMillis(100);
+  private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
   private static final int WRITERS = 2;
   // Jobs that lie on one page are often of neighbouring shards: let one writer have them.
   private static final int NEIGHBOURS = 4;
 
   private final Transactor transactor;
   private final TxOptions options;
-  private final TxOptions patient;
   private final TxOptions hasty;
   private final JobsConfig config;
   private final JobIds ids;
@@ -64,8 +64,10 @@ final class Completer {
       Runnable died) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs done").withPointLookups();
-    this.patient = waiting(LOCK_TIMEOUT);
-    this.hasty = waiting(HASTY_LOCK_TIMEOUT);
+    this.hasty =
+        LOCK_TIMEOUT.compareTo(options.lockTimeout()) < 0
+            ? options.withLockTimeout(LOCK_TIMEOUT)
+            : options;
     this.config = config;
     this.ids = ids;
     this.board = board;
@@ -73,10 +75,6 @@ final class Completer {
     for (int i = 0; i < WRITERS; i++) {
       writers.add(new ResultsWriter(this, i, batch, died));
     }
-  }
-
-  private TxOptions waiting(Duration most) {
-    return most.compareTo(options.lockTimeout()) < 0 ? options.withLockTimeout(most) : options;
   }
 
   void start() {
@@ -112,15 +110,22 @@ final class Completer {
    * Writes effects and result in one transaction, on this thread. Effects that change or cancel
    * their own job have the last word: it is committed as they leave it.
    *
-   * @return false if the result is refused; nothing of the effects is left then
+   * @return false if the result is refused, or somebody has locked the job: nothing of the effects
+   *     is left then, and the job is read again
    */
   boolean completeWith(Task task, TxAction effects) {
     Ended ended = new Ended(task, Outcome.done(), Duration.ZERO);
-    Optional<Settled> settled = tryComplete(ended, effects, false);
-    if (settled.isEmpty()) {
-      // Its shard was handed over in between, and now its own row is its lease; or its effects
-      // change the job itself; or somebody else has, and then they are not run again.
-      settled = tryComplete(ended, effects, true);
+    Optional<Settled> settled;
+    try {
+      settled = tryComplete(ended, effects, false);
+      if (settled.isEmpty()) {
+        // Its shard was handed over in between, and now its own row is its lease; or its effects
+        // change the job itself; or somebody else has, and then they are not run again.
+        settled = tryComplete(ended, effects, true);
+      }
+    } catch (JobLocked e) {
+      // No fault of the job's own: it runs again when the lock is gone.
+      settled = Optional.empty();
     }
     if (settled.isPresent()) {
       board.settled(List.of(settled.get()));
@@ -134,23 +139,29 @@ final class Completer {
    * @param holding locks the job before the effects run: if its result is refused nevertheless, it
    *     is they who have changed it
    * @return empty if the result is refused
+   * @throws JobLocked if somebody else has locked the job
    */
   private Optional<Settled> tryComplete(Ended ended, TxAction effects, boolean holding) {
     Task task = ended.task();
     Settled done = new Settled(task, -1, false);
+    AtomicBoolean inEffects = new AtomicBoolean();
     try {
       return Optional.of(
           transactor.call(
               options,
               connection -> {
+                inEffects.set(false);
                 bound(connection, task.lease);
-                Results results = new Results(connection, config, ids);
+                Results results =
+                    new Results(connection, config, ids).waitingAtMost(hasty.lockTimeout());
                 Place place = Place.of(task);
                 if (holding && !results.hold(place, ended.row())) {
                   throw new Refused();
                 }
+                inEffects.set(true);
                 effects.run(connection);
-                if (write(connection, List.of(ended), true).refused().isEmpty()) {
+                inEffects.set(false);
+                if (results.write(inOrder(List.of(ended)), true).refused().isEmpty()) {
                   return done;
                 }
                 if (!holding || results.hold(place, ended.row())) {
@@ -167,6 +178,8 @@ final class Completer {
                       : Optional.of(done)));
     } catch (Refused e) {
       return Optional.empty();
+    } catch (LockTimeout e) {
+      throw inEffects.get() ? e : new JobLocked();
     }
   }
 
@@ -186,30 +199,43 @@ final class Completer {
     }
   }
 
+  /** Somebody has locked the job, in a transaction that takes long; the effects are rolled back. */
+  private static final class JobLocked extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    JobLocked() {
+      super("locked", null, false, false);
+    }
+  }
+
   /** Marks a job as running here before it begins; false if it is not this node's to run. */
   boolean mark(Task task) {
-    return mark(options, List.of(task), results -> results.keep(task.lease, List.of(task)))
+    return mark(List.of(task), (results, locks) -> results.keep(task.lease, List.of(task)))
         .contains(task.row.id());
   }
 
-  /** Marks jobs that run for long; those that have ended meanwhile are passed over. */
+  /** Marks jobs that run for long; those that have ended or are locked are passed over. */
   void markRunning(Lease lease, List<Task> tasks) {
     List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
     if (!running.isEmpty()) {
-      mark(hasty, running, results -> results.keep(lease, running));
+      mark(running, (results, locks) -> results.keep(lease, locks.unlocked(running)));
     }
   }
 
   /** How jobs are marked; says which were. */
   @FunctionalInterface
   private interface Marking {
-    Set<JobId> by(Results results) throws SQLException;
+    Set<JobId> by(Results results, RowLocks locks) throws SQLException;
   }
 
-  private Set<JobId> mark(TxOptions how, List<Task> tasks, Marking marking) {
+  private Set<JobId> mark(List<Task> tasks, Marking marking) {
     tasks.forEach(task -> task.mayBeMarked = true);
     Set<JobId> marked =
-        transactor.call(how, connection -> marking.by(new Results(connection, config, ids)));
+        transactor.call(
+            hasty,
+            connection ->
+                marking.by(
+                    new Results(connection, config, ids), new RowLocks(connection, ids)));
     tasks.stream()
         .filter(task -> marked.contains(task.row.id()))
         .forEach(task -> task.marked = true);
@@ -226,7 +252,7 @@ final class Completer {
       return;
     }
     try {
-      mark(hasty, running, results -> results.keepAway(lease, running));
+      mark(running, (results, locks) -> results.keepAway(lease, running));
       running.forEach(task -> task.kept = true);
     } finally {
       away.recorded(running);
@@ -235,13 +261,39 @@ final class Completer {
     }
   }
 
+  /** Writes results, and tells the board. */
+  void writeAndSettle(List<Ended> all) {
+    settle(all, write(all));
+  }
+
   /**
-   * Writes results, and tells the board.
+   * Writes the results that nobody's lock is in the way of, and tells the board.
    *
-   * @param quickly waits for nobody's lock, or hardly
+   * @return the others, of which nothing is written
    */
-  void writeAndSettle(List<Ended> all, boolean quickly) {
-    Written written = write(all, quickly ? hasty : patient);
+  List<Ended> writeUnlocked(List<Ended> all) {
+    List<Ended> locked = new ArrayList<>();
+    List<Ended> free = new ArrayList<>();
+    Written written =
+        transactor.call(
+            hasty,
+            connection -> {
+              locked.clear();
+              free.clear();
+              Set<JobId> elsewhere =
+                  new RowLocks(connection, ids)
+                      .lockedWithKeys(all.stream().map(Ended::row).toList());
+              all.forEach(
+                  ended -> (elsewhere.contains(ended.row().id()) ? locked : free).add(ended));
+              return write(connection, free, true);
+            });
+    // Who is behind with these should not keep others from being read.
+    locked.forEach(ended -> ended.task().stream.state.settled(ended.task()));
+    settle(free, written);
+    return locked;
+  }
+
+  private void settle(List<Ended> all, Written written) {
     // First, so that nothing more of them begins.
     written.lost().forEach(lease -> board.removeShard(lease, true));
     Set<JobId> refused = written.refused();
@@ -258,11 +310,11 @@ final class Completer {
   }
 
   /** In bulk; where that does not add up, again, and row by row. */
-  private Written write(List<Ended> all, TxOptions how) {
+  private Written write(List<Ended> all) {
     try {
-      return transactor.call(how, connection -> write(connection, all, false));
+      return transactor.call(hasty, connection -> write(connection, all, false));
     } catch (Results.DoesNotAddUp e) {
-      return transactor.call(how, connection -> write(connection, all, true));
+      return transactor.call(hasty, connection -> write(connection, all, true));
     }
   }
 
@@ -281,8 +333,12 @@ final class Completer {
     return ours;
   }
 
-  /** Shards in order, each with its own fence. */
   private Written write(Connection connection, List<Ended> all, boolean each) throws SQLException {
+    return new Results(connection, config, ids).write(inOrder(all), each);
+  }
+
+  /** Shards in order, each with its own fence. */
+  private static Map<Place, List<Ended>> inOrder(List<Ended> all) {
     Map<Lease, List<Ended>> owned = new HashMap<>();
     Map<Lease, List<Ended>> kept = new HashMap<>();
     for (Ended ended : all) {
@@ -299,7 +355,7 @@ final class Completer {
             Comparator.comparingInt((Map.Entry<Place, ?> entry) -> entry.getKey().lease().shard())
                 .thenComparing(entry -> entry.getKey().kept()))
         .forEach(entry -> inOrder.put(entry.getKey(), entry.getValue()));
-    return new Results(connection, config, ids).write(inOrder, each);
+    return inOrder;
   }
 
   /** Writes what is there and ends. */

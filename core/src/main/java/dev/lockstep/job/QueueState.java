@@ -112,8 +112,11 @@ final class QueueState {
     return left == 0 || left == config.readAhead() / 2;
   }
 
+  /** Its result is written, or waits for somebody's lock, perhaps for long. */
   void settled(Task task) {
-    unsettled.decrementAndGet(task.row.priority().code());
+    if (task.isNoLongerCounted()) {
+      unsettled.decrementAndGet(task.row.priority().code());
+    }
   }
 
   boolean hasReady() {

@@ -8,8 +8,8 @@ import dev.lockstep.tx.StorableText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -106,11 +106,18 @@ final class Results {
   private final Connection connection;
   private final JobsConfig config;
   private final JobIds ids;
+  private @Nullable Duration longestWait;
 
   Results(Connection connection, JobsConfig config, JobIds ids) {
     this.connection = connection;
     this.config = config;
     this.ids = ids;
+  }
+
+  /** From the first write on the transaction waits for a lock no longer than this. */
+  Results waitingAtMost(Duration longest) {
+    longestWait = longest;
+    return this;
   }
 
   /** Where results belong: a shard that is owned, or jobs kept from one that was handed over. */
@@ -148,6 +155,9 @@ final class Results {
     RoundTrip trip = new RoundTrip(connection);
     Answers answers = new Answers();
     places.keySet().stream().findFirst().ifPresent(place -> place.lease().bound(trip));
+    if (longestWait != null) {
+      trip.update("SET LOCAL lock_timeout = " + longestWait.toMillis());
+    }
     places.forEach((place, ended) -> add(trip, place, ended, each, answers));
     trip.send();
     if (!answers.addUp()) {
@@ -213,26 +223,6 @@ final class Results {
                 (short) lease.shard()));
     trip.send();
     return new HashSet<>(kept.list());
-  }
-
-  /** The condition, its parameters, and which of the two it is. */
-  private record Fence(Lease lease, boolean kept) {
-    String in(String sql) {
-      return sql.formatted(kept ? "j.keeper = ?" : Lease.FENCE);
-    }
-
-    Object[] bind(Object... own) {
-      if (!kept) {
-        return lease.fenced(own);
-      }
-      Object[] all = Arrays.copyOf(own, own.length + 1);
-      all[own.length] = lease.member();
-      return all;
-    }
-
-    short shard() {
-      return (short) lease.shard();
-    }
   }
 
   private void addDeletes(

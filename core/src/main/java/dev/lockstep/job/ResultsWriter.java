@@ -11,8 +11,10 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -20,20 +22,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One of the threads that write results: whatever is waiting, in one transaction. When that fails,
- * and not because the database is away, the batch is halved until the result that cannot be written
- * is alone; it is put aside and tried again by itself, and the others go on. One that the database
- * will not have becomes a failed attempt of its job, with the reason.
+ * One of the threads that write results: whatever is waiting, in one transaction. Results of jobs
+ * that somebody has locked, in a transaction that may take long, are put aside, all at once, and
+ * tried again until the lock is gone. When a batch fails otherwise, and not because the database is
+ * away, it is halved until the result that cannot be written is alone; that is put aside, too, and
+ * the others go on. One that the database will not have becomes a failed attempt of its job, with
+ * the reason.
  */
 final class ResultsWriter {
   private static final Logger log = LoggerFactory.getLogger(ResultsWriter.class);
   private static final Duration PAUSE = Duration.ofMillis(100);
   private static final int MAX_DOUBLINGS = 8;
+  // Of the pause of those that are locked, which cost little to ask after.
+  private static final int MAX_DOUBLINGS_LOCKED = 3;
 
   /** How often a result without words of its own is tried: the fault may be elsewhere, and pass. */
   private static final int MAX_FAILURES = 6;
 
-  /** Results that may be aside because somebody has a lock, before all wait for it. */
+  /** Results that may wait for locks which are not on their rows, before all wait for those. */
   private static final int MAX_WAITING = 32;
 
   private final Completer completer;
@@ -59,8 +65,13 @@ final class ResultsWriter {
 
   record Stop() implements Step {}
 
-  /** A result that could not be written. */
-  private record Aside(Ended ended, int failures, boolean replaced, long nextNanos) {}
+  /**
+   * A result that could not be written.
+   *
+   * @param locked since somebody has locked its job, and for no other reason
+   */
+  private record Aside(
+      Ended ended, int failures, boolean replaced, boolean locked, long nextNanos) {}
 
   ResultsWriter(Completer completer, int number, int batch, Runnable died) {
     this.completer = completer;
@@ -83,7 +94,7 @@ final class ResultsWriter {
     while (taken.peek() instanceof Ended) {
       unwritten.add((Ended) taken.remove());
     }
-    write(unwritten, false);
+    write(unwritten, aside.stream().anyMatch(Aside::locked));
     unwritten = new ArrayList<>();
     writeAside();
     Step step = taken.peek();
@@ -96,16 +107,26 @@ final class ResultsWriter {
     return !(step instanceof Stop);
   }
 
-  /** Until each is written, refused, put aside, or there is no point in trying any more. */
-  private void write(List<Ended> all, boolean hasty) {
+  /**
+   * Until each is written, refused, put aside, or there is no point in trying any more.
+   *
+   * @param carefully looks for locks first. It is known that there are some, or something else is
+   *     wrong: to wait for a lock each time would hold up all.
+   */
+  private void write(List<Ended> all, boolean carefully) {
     List<Ended> left = all;
+    boolean looking = carefully;
     while (!left.isEmpty()) {
-      Throwable thrown = tried(left, hasty);
+      Throwable thrown = tried(left, looking, 0);
       if (thrown == null) {
         failure = null;
         return;
       }
       left = completer.stillOurs(left);
+      if (!looking && isWaiting(thrown)) {
+        looking = true;
+        continue;
+      }
       boolean theirs = !isNobodysFault(thrown);
       if (left.size() > 1 && theirs) {
         int half = left.size() / 2;
@@ -128,10 +149,19 @@ final class ResultsWriter {
     }
   }
 
-  /** What it failed with; null: nothing. */
-  private @Nullable Throwable tried(List<Ended> some, boolean hasty) {
+  /**
+   * Tries to write some; those that are locked are put aside.
+   *
+   * @param failures how often that has happened to them
+   * @return what it failed with; null: nothing
+   */
+  private @Nullable Throwable tried(List<Ended> some, boolean carefully, int failures) {
     try {
-      completer.writeAndSettle(some, hasty);
+      if (carefully) {
+        completer.writeUnlocked(some).forEach(ended -> putAsideLocked(ended, failures));
+      } else {
+        completer.writeAndSettle(some);
+      }
       return null;
     } catch (Throwable e) {
       return e;
@@ -145,7 +175,8 @@ final class ResultsWriter {
         || thrown instanceof OutcomeUnknown
         || thrown instanceof DeadlineExceeded
         // So many wait that it is not for their rows: somebody has locked a table.
-        || (isWaiting(thrown) && aside.size() >= MAX_WAITING);
+        || (isWaiting(thrown)
+            && aside.stream().filter(one -> !one.locked()).count() >= MAX_WAITING);
   }
 
   /** Somebody has a lock that it needs. */
@@ -167,7 +198,16 @@ final class ResultsWriter {
     }
     log.warn("The result of job {} is put aside: {}", ended.row().id(), Failure.describe(thrown));
     long delay = PAUSE.toNanos() << Math.min(failures, MAX_DOUBLINGS);
-    aside.add(new Aside(next, failures + 1, isReplaced, System.nanoTime() + delay));
+    aside.add(new Aside(next, failures + 1, isReplaced, false, System.nanoTime() + delay));
+    asideCount = aside.size();
+  }
+
+  private void putAsideLocked(Ended ended, int failures) {
+    if (failures == 0) {
+      log.info("The result of job {} waits for somebody's lock", ended.row().id());
+    }
+    long delay = PAUSE.toNanos() << Math.min(failures, MAX_DOUBLINGS_LOCKED);
+    aside.add(new Aside(ended, failures + 1, false, true, System.nanoTime() + delay));
     asideCount = aside.size();
   }
 
@@ -183,17 +223,40 @@ final class ResultsWriter {
     }
     List<Aside> all = aside;
     aside = new ArrayList<>();
+    Map<Integer, List<Ended>> locked = new TreeMap<>();
     for (Aside one : all) {
       if (System.nanoTime() - one.nextNanos() < 0 && !stopping) {
         aside.add(one);
       } else if (!completer.stillOurs(List.of(one.ended())).isEmpty()) {
-        Throwable thrown = tried(List.of(one.ended()), true);
-        if (thrown != null) {
-          putAside(one.ended(), thrown, one.failures(), one.replaced());
+        if (one.locked()) {
+          locked.computeIfAbsent(one.failures(), failures -> new ArrayList<>()).add(one.ended());
+        } else {
+          writeAlone(one);
         }
       }
     }
+    locked.forEach(this::writeLocked);
     asideCount = aside.size();
+  }
+
+  /** All of them in one transaction, so that many cost no more than one. */
+  private void writeLocked(int failures, List<Ended> some) {
+    Throwable thrown = tried(some, true, failures);
+    if (thrown != null && isNobodysFault(thrown)) {
+      some.forEach(one -> putAsideLocked(one, failures));
+    } else if (thrown != null) {
+      some.forEach(one -> writeAlone(new Aside(one, 0, false, true, 0)));
+    }
+  }
+
+  private void writeAlone(Aside one) {
+    Throwable thrown = tried(List.of(one.ended()), true, 0);
+    if (thrown != null && isNobodysFault(thrown)) {
+      long next = System.nanoTime() + PAUSE.toNanos();
+      aside.add(new Aside(one.ended(), one.failures(), one.replaced(), false, next));
+    } else if (thrown != null) {
+      putAside(one.ended(), thrown, one.failures(), one.replaced());
+    }
   }
 
   /** If it fails they are found unmarked by the next look, and come again. */

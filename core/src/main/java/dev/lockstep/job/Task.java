@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -39,6 +40,8 @@ final class Task {
   final JobStream stream;
   final Lease lease;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
+  // Among the results that its queue has to wait for.
+  private final AtomicBoolean counted = new AtomicBoolean(true);
   // Written before the job is running, and read of those that are.
   private long startedNanos;
   // When its row was last known to be as it was read.
@@ -97,6 +100,11 @@ final class Task {
   boolean giveBack() {
     return state.compareAndSet(State.READY, State.ENDED)
         || state.compareAndSet(State.WAITING, State.ENDED);
+  }
+
+  /** True once. */
+  boolean isNoLongerCounted() {
+    return counted.getAndSet(false);
   }
 
   boolean holdsLease() {

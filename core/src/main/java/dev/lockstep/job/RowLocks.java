@@ -1,0 +1,112 @@
+package dev.lockstep.job;
+
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/**
+ * Finds out which jobs have rows that other transactions have locked, without waiting for any of
+ * them. The rows of the others are locked from then on, in the caller's transaction, so that
+ * whatever it writes to them waits for nobody either. A job that is not there has no locked rows.
+ */
+final class RowLocks {
+  private static final String JOBS =
+      """
+      SELECT j.id FROM unnest(?, ?) AS x (shard, id)
+      JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id""";
+  private static final String FREE_JOBS = JOBS + " FOR UPDATE OF j SKIP LOCKED";
+
+  // Also locked by somebody who was only told that the key is taken.
+  private static final String KEYS =
+      """
+      SELECT u.id FROM unnest(?, ?, ?, ?) AS x (shard, queue, unique_key, id)
+      JOIN lockstep.job_unique u ON u.shard = x.shard AND u.queue = x.queue
+        AND u.unique_key = x.unique_key AND u.id = x.id AND u.expires_at IS NULL""";
+  private static final String FREE_KEYS = KEYS + " FOR UPDATE OF u SKIP LOCKED";
+
+  private final Connection connection;
+  private final JobIds ids;
+
+  RowLocks(Connection connection, JobIds ids) {
+    this.connection = connection;
+    this.ids = ids;
+  }
+
+  private Set<JobId> lockedElsewhere(List<JobRow> rows) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Supplier<Set<JobId>> locked = jobs(trip, rows);
+    trip.send();
+    return locked.get();
+  }
+
+  /** Those of the jobs whose own rows nobody else has locked. */
+  List<Task> unlocked(List<Task> tasks) throws SQLException {
+    Set<JobId> locked = lockedElsewhere(tasks.stream().map(task -> task.row).toList());
+    return tasks.stream().filter(task -> !locked.contains(task.row.id())).toList();
+  }
+
+  /** Those of the jobs that are locked, or have keys that are. */
+  Set<JobId> lockedWithKeys(List<JobRow> rows) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Supplier<Set<JobId>> jobs = jobs(trip, rows);
+    Supplier<Set<JobId>> keys =
+        keys(trip, rows.stream().filter(row -> row.uniqueKey() != null).toList());
+    trip.send();
+    Set<JobId> all = jobs.get();
+    all.addAll(keys.get());
+    return all;
+  }
+
+  // What is there comes first: what ends in between is taken for locked, and looked at again.
+
+  private static Supplier<Set<JobId>> jobs(RoundTrip trip, List<JobRow> rows) {
+    Object[] which = {
+      SqlArray.smallints(rows.stream().map(row -> (short) row.id().shard()).toList()), uuids(rows)
+    };
+    Rows<JobId> there = trip.query(JOBS, RowLocks::id, which);
+    Rows<JobId> free = trip.query(FREE_JOBS, RowLocks::id, which);
+    return () -> without(there, free);
+  }
+
+  private Supplier<Set<JobId>> keys(RoundTrip trip, List<JobRow> rows) {
+    if (rows.isEmpty()) {
+      return Set::of;
+    }
+    Object[] which = {
+      SqlArray.smallints(rows.stream().map(this::keyShard).toList()),
+      SqlArray.texts(rows.stream().map(JobRow::queue).toList()),
+      SqlArray.texts(rows.stream().map(JobRow::uniqueKey).toList()),
+      uuids(rows)
+    };
+    Rows<JobId> there = trip.query(KEYS, RowLocks::id, which);
+    Rows<JobId> free = trip.query(FREE_KEYS, RowLocks::id, which);
+    return () -> without(there, free);
+  }
+
+  private short keyShard(JobRow row) {
+    return (short) ids.shardOf(row.queue(), Objects.requireNonNull(row.uniqueKey()));
+  }
+
+  private static Set<JobId> without(Rows<JobId> all, Rows<JobId> some) {
+    Set<JobId> left = new HashSet<>(all.list());
+    some.list().forEach(left::remove);
+    return left;
+  }
+
+  private static SqlArray uuids(List<JobRow> rows) {
+    return SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList());
+  }
+
+  private static JobId id(ResultSet row) throws SQLException {
+    return new JobId(row.getObject(1, UUID.class));
+  }
+}
