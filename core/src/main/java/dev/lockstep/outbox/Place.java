@@ -3,7 +3,9 @@ package dev.lockstep.outbox;
 import dev.lockstep.outbox.CursorTable.Loaded;
 import dev.lockstep.outbox.CursorTable.Write;
 import dev.lockstep.outbox.EventSource.Ask;
+import dev.lockstep.outbox.Lane.Progress;
 import dev.lockstep.shard.Lease;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,10 @@ final class Place {
 
   /** What it knows means nothing on this server: the same, and nothing of it is written. */
   boolean stale;
+
+  // Somebody has locked its cursor: what it has reached is not written, and tried again then.
+  private boolean held;
+  private long heldUntilNanos;
 
   Place(Lease lease, SinkRunner runner, Loaded loaded, RelayConfig config) {
     this.lease = lease;
@@ -54,9 +60,31 @@ final class Place {
     return mayRead() && !runner.breaker.isOpen(nowNanos);
   }
 
-  /** Nothing of it is on its way. */
+  /** Nothing of it is on its way, nor waits for somebody's lock to be written. */
   boolean isQuiet() {
-    return !opening && lane.inFlight() == 0;
+    return !opening && lane.inFlight() == 0 && (!held || stale);
+  }
+
+  boolean isHeld() {
+    return held;
+  }
+
+  void hold(long untilNanos) {
+    held = true;
+    heldUntilNanos = untilNanos;
+  }
+
+  void wrote(Progress progress, Map<String, Integer> versions) {
+    held = false;
+    lane.wrote(progress, versions);
+  }
+
+  /** Whether there is something to write, and a chance that it can be written. */
+  boolean isToWrite(long nowNanos, boolean due, boolean evenIfIdle) {
+    if (stale || (held && nowNanos - heldUntilNanos < 0)) {
+      return false;
+    }
+    return (isEnding() || held) ? lane.hasProgress(true) : due && lane.hasProgress(evenIfIdle);
   }
 
   Ask ask() {

@@ -28,6 +28,8 @@ final class RelayLoop implements Runnable, ShardListener {
   private static final long WRITE_INTERVAL_NANOS = 20_000_000L;
   private static final long PAUSE_NANOS = 100_000_000L;
   private static final long IDLE_WRITE_NANOS = 20_000_000_000L;
+  // Until it is looked whether somebody's lock is gone.
+  private static final long LOCKED_PAUSE_NANOS = 200_000_000L;
 
   private final CursorTable cursors;
   private final Territory territory;
@@ -184,22 +186,31 @@ final class RelayLoop implements Runnable, ShardListener {
     boolean due = now - wroteNanos >= WRITE_INTERVAL_NANOS;
     boolean idle = now - idleWriteNanos >= IDLE_WRITE_NANOS;
     List<Place> places =
-        territory.places().stream()
-            .filter(p -> !p.stale)
-            .filter(p -> p.isEnding() ? p.lane.hasProgress(true) : due && p.lane.hasProgress(idle))
-            .toList();
+        territory.places().stream().filter(p -> p.isToWrite(now, due, idle)).toList();
     if (idle) {
       idleWriteNanos = now;
     }
-    if (places.isEmpty()) {
-      return;
+    List<Place> held = places.stream().filter(Place::isHeld).toList();
+    List<Place> others = places.stream().filter(place -> !place.isHeld()).toList();
+    if (!others.isEmpty()) {
+      wroteNanos = now;
+      List<Write> writes = others.stream().map(Place::write).toList();
+      wrote(others, writes, cursors.write(reading.incarnation(), writes, now));
     }
-    wroteNanos = now;
-    List<Write> writes = places.stream().map(Place::write).toList();
-    List<Written> written = cursors.write(reading.incarnation(), writes, now);
+    if (!held.isEmpty()) {
+      List<Write> writes = held.stream().map(Place::write).toList();
+      wrote(held, writes, cursors.writeUnlocked(reading.incarnation(), writes, now));
+    }
+  }
+
+  private void wrote(List<Place> places, List<Write> writes, List<Written> written) {
     for (int i = 0; i < places.size(); i++) {
       Place place = places.get(i);
-      place.lane.wrote(writes.get(i).progress(), written.get(i).versions());
+      if (written.get(i).locked()) {
+        place.hold(System.nanoTime() + LOCKED_PAUSE_NANOS);
+        continue;
+      }
+      place.wrote(writes.get(i).progress(), written.get(i).versions());
       if (written.get(i).conflict()) {
         place.again = true;
         reading.wake();
@@ -214,7 +225,7 @@ final class RelayLoop implements Runnable, ShardListener {
       if (place.isEnding()) {
         continue;
       }
-      if (place.lane.hasProgress(false)) {
+      if (place.lane.hasProgress(false) && !place.isHeld()) {
         wait = Math.min(wait, Math.max(0, wroteNanos + WRITE_INTERVAL_NANOS - now));
       }
       long left = place.runner.breaker.leftNanos(now);

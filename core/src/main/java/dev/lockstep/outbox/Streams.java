@@ -22,8 +22,12 @@ import java.util.concurrent.ConcurrentHashMap;
  * anything raises the layout's version first, which also keeps changes apart.
  */
 final class Streams {
+  // Looks first: the conflict alone would wait for an operator's order that is not committed yet.
   private static final String CREATE_LAYOUT =
-      "INSERT INTO lockstep.outbox_layout (partitions) VALUES (?) ON CONFLICT DO NOTHING";
+      """
+      INSERT INTO lockstep.outbox_layout (partitions)
+      SELECT ?::smallint WHERE NOT EXISTS (SELECT 1 FROM lockstep.outbox_layout)
+      ON CONFLICT DO NOTHING""";
   private static final String READ_LAYOUT = "SELECT partitions FROM lockstep.outbox_layout";
   private static final String RAISE_VERSION =
       "UPDATE lockstep.outbox_layout SET version = version + 1";

@@ -1,0 +1,82 @@
+package dev.lockstep.outbox;
+
+import dev.lockstep.outbox.CursorTable.Write;
+import dev.lockstep.outbox.Streams.At;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Finds out where other transactions have locked cursors, or keys that are passed by, without
+ * waiting for any of them. What is free is locked from then on, in the caller's transaction.
+ */
+final class CursorLocks {
+  private static final String CURSORS =
+      """
+      SELECT c.part, c.sink FROM unnest(?::smallint[], ?::integer[]) x(part, sink)
+      JOIN lockstep.outbox_cursor c ON c.part = x.part AND c.sink = x.sink""";
+  private static final String FREE_CURSORS = CURSORS + " FOR NO KEY UPDATE OF c SKIP LOCKED";
+  private static final String KEYS =
+      """
+      SELECT o.part, o.sink, o.key FROM unnest(?::smallint[], ?::integer[], ?::text[]) x(part, sink, key)
+      JOIN lockstep.outbox_parked o ON o.part = x.part AND o.sink = x.sink AND o.key = x.key""";
+  private static final String FREE_KEYS = KEYS + " FOR UPDATE OF o SKIP LOCKED";
+
+  private CursorLocks() {}
+
+  private record Key(At at, String key) {}
+
+  static At at(Write write) {
+    return new At(write.lease().shard(), write.sink());
+  }
+
+  /** Where something is locked that is to be written. */
+  static Set<At> lockedElsewhere(Connection connection, List<Write> writes) throws SQLException {
+    List<At> places = writes.stream().map(CursorLocks::at).toList();
+    List<Key> keys = new ArrayList<>();
+    for (Write write : writes) {
+      write.progress().blocked().forEach(one -> keys.add(new Key(at(write), one.key)));
+      write.progress().freed().keySet().forEach(key -> keys.add(new Key(at(write), key)));
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    Object[] which = {parts(places), sinks(places)};
+    List<At> ofKeys = keys.stream().map(Key::at).toList();
+    Object[] whichKeys = {
+      parts(ofKeys), sinks(ofKeys), SqlArray.texts(keys.stream().map(Key::key).toList())
+    };
+    Rows<At> there = trip.query(CURSORS, CursorLocks::at, which);
+    Rows<At> free = trip.query(FREE_CURSORS, CursorLocks::at, which);
+    Rows<Key> keysThere = trip.query(KEYS, CursorLocks::key, whichKeys);
+    Rows<Key> freeKeys = trip.query(FREE_KEYS, CursorLocks::key, whichKeys);
+    trip.send();
+    Set<At> locked = new HashSet<>(there.list());
+    free.list().forEach(locked::remove);
+    Set<Key> lockedKeys = new HashSet<>(keysThere.list());
+    freeKeys.list().forEach(lockedKeys::remove);
+    lockedKeys.forEach(key -> locked.add(key.at()));
+    return locked;
+  }
+
+  private static SqlArray parts(List<At> places) {
+    return SqlArray.smallints(places.stream().map(at -> (short) at.part()).toList());
+  }
+
+  private static SqlArray sinks(List<At> places) {
+    return SqlArray.integers(places.stream().map(At::sink).toList());
+  }
+
+  private static At at(ResultSet row) throws SQLException {
+    return new At(row.getInt(1), row.getInt(2));
+  }
+
+  private static Key key(ResultSet row) throws SQLException {
+    return new Key(at(row), row.getString(3));
+  }
+}
