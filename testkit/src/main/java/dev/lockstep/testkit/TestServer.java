@@ -5,13 +5,16 @@ import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -182,14 +186,43 @@ final class TestServer implements AutoCloseable {
     return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
   }
 
-  private static void deleteQuietly(Path root) {
-    try (Stream<Path> tree = Files.walk(root)) {
-      // What a folder contains comes after it, so backwards it comes before.
-      for (Path path : tree.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
+  /** Also what a process that was left behind still changes: the rest is for the next run. */
+  static void deleteQuietly(Path root) {
+    try {
+      Files.walkFileTree(root, new Deleting());
     } catch (IOException e) {
       log.warn("Could not delete {}: {}", root, e.toString());
+    }
+  }
+
+  /** Deletes what it visits; what has vanished meanwhile is as good as deleted. */
+  private static final class Deleting extends SimpleFileVisitor<Path> {
+    @Override
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+      Files.deleteIfExists(file);
+      return FileVisitResult.CONTINUE;
+    }
+
+    @Override
+    public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+      return unlessVanished(e);
+    }
+
+    @Override
+    public FileVisitResult postVisitDirectory(Path folder, @Nullable IOException e)
+        throws IOException {
+      if (e != null) {
+        return unlessVanished(e);
+      }
+      Files.deleteIfExists(folder);
+      return FileVisitResult.CONTINUE;
+    }
+
+    private static FileVisitResult unlessVanished(IOException e) throws IOException {
+      if (e instanceof NoSuchFileException) {
+        return FileVisitResult.CONTINUE;
+      }
+      throw e;
     }
   }
 }
