@@ -326,7 +326,9 @@ final class JobStream {
       return false;
     }
     lanes.promote(lane, promoted);
-    return lanes.isWanting(lane);
+    boolean wanting = lanes.isWanting(lane);
+    lanes.forgetIfIdle(lane);
+    return wanting;
   }
 
   /**

@@ -116,6 +116,13 @@ final class Lanes {
     return toRead.contains(lane);
   }
 
+  /** What is known of an idle lane the next read of it tells, too. */
+  void forgetIfIdle(LaneState lane) {
+    if (lane.isIdle()) {
+      lanes.remove(lane.name);
+    }
+  }
+
   /** Little is left at hand. */
   private boolean isLow(LaneState lane) {
     return lane.waiting() < Math.max(1, share() / 4);

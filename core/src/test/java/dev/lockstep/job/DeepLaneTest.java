@@ -122,6 +122,25 @@ class DeepLaneTest {
     }
   }
 
+  @Test
+  void aLaneIsForgottenWithTheLastOfItsJobs() {
+    JobId id = desk.enqueue(Desk.job(1).inLane("short"));
+    desk.withLease(
+        id,
+        (lease, shards) -> {
+          Task task = desk.read(lease);
+          LaneState lane = task.stream.lanes.get("short");
+          task.stream.add(task);
+          assertThat(lane.enter(1)).isTrue();
+          assertThat(task.stream.lanes.get("short")).isSameAs(lane);
+
+          assertThat(task.stream.leave(new Settled(task, -1, false), next -> {})).isFalse();
+          // Else all lanes of a long pass would be in memory, and share the room with those that
+          // are deep.
+          assertThat(task.stream.lanes.get("short")).isNotSameAs(lane);
+        });
+  }
+
   /** A worker's reader and runner, step by step. */
   private final class Reader {
     private final Board board = new Board(List.of(Desk.queue(100)));
