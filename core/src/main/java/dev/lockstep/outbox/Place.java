@@ -84,7 +84,15 @@ final class Place {
     if (stale || (held && nowNanos - heldUntilNanos < 0)) {
       return false;
     }
-    return (isEnding() || held) ? lane.hasProgress(true) : due && lane.hasProgress(evenIfIdle);
+    if (held) {
+      return true;
+    }
+    return isEnding() ? lane.hasProgress(true) : due && lane.hasProgress(evenIfIdle);
+  }
+
+  /** Until it is worth trying again to write what somebody's lock is in the way of. */
+  long heldNanos(long nowNanos) {
+    return held && !stale ? Math.max(0, heldUntilNanos - nowNanos) : Long.MAX_VALUE;
   }
 
   Ask ask() {

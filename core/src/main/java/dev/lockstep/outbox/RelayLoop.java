@@ -222,6 +222,7 @@ final class RelayLoop implements Runnable, ShardListener {
   private long waitNanos(long now) {
     long wait = reading.waitNanos(now);
     for (Place place : territory.places()) {
+      wait = Math.min(wait, place.heldNanos(now));
       if (place.isEnding()) {
         continue;
       }
