@@ -218,7 +218,7 @@ final class Completer {
   void markRunning(Lease lease, List<Task> tasks) {
     List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
     if (!running.isEmpty()) {
-      mark(running, (results, locks) -> results.keep(lease, locks.unlocked(running)));
+      mark(running, (results, locks) -> results.keep(lease, locks.unlocked(lease, running)));
     }
   }
 
@@ -234,8 +234,7 @@ final class Completer {
         transactor.call(
             hasty,
             connection ->
-                marking.by(
-                    new Results(connection, config, ids), new RowLocks(connection, ids)));
+                marking.by(new Results(connection, config, ids), new RowLocks(connection, ids)));
     tasks.stream()
         .filter(task -> marked.contains(task.row.id()))
         .forEach(task -> task.marked = true);
@@ -282,7 +281,8 @@ final class Completer {
               free.clear();
               Set<JobId> elsewhere =
                   new RowLocks(connection, ids)
-                      .lockedWithKeys(all.stream().map(Ended::row).toList());
+                      .lockedWithKeys(
+                          all.get(0).task().lease, all.stream().map(Ended::row).toList());
               all.forEach(
                   ended -> (elsewhere.contains(ended.row().id()) ? locked : free).add(ended));
               return write(connection, free, true);

@@ -2,6 +2,7 @@ package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.Shards;
+import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -10,6 +11,7 @@ import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -26,15 +28,21 @@ import java.util.stream.Collectors;
  * before it runs, so that the next crash, if it comes, is counted against the jobs that were
  * running then and no others. A job that was marked as running when its worker died for the last
  * time allowed is dead.
+ *
+ * <p>Jobs that somebody has locked for long are passed over: a shard does not wait for them. What
+ * was marked is counted when the lock is gone.
  */
 final class Recovery {
   /** More than an owner has in memory of one queue and priority of a shard. */
   private static final int SUSPECTS = 5 * JobStream.MAX_KNOWN;
 
+  // An edit takes a moment; one whose transaction stays open is not waited for.
+  private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
+
   // A loose scan: one step in the index for each queue and priority of the shard. Should two have
   // the same number there, they are one here: what they had in memory is among the first all the
   // same.
-  private static final String SUSPECT =
+  private static final String MAY_HAVE_RUN =
       """
       WITH RECURSIVE stream AS (
         (SELECT hashtextextended(queue, priority) AS number FROM lockstep.job
@@ -51,10 +59,18 @@ final class Recovery {
           SELECT id, crashes, keeper FROM lockstep.job
           WHERE shard = ? AND hashtextextended(queue, priority) = s.number AND due <= now()
           ORDER BY due, id LIMIT ?) d
-        WHERE d.crashes = 0 AND d.keeper IS NULL)
-      UPDATE lockstep.job j SET crashes = 1 FROM due
-      WHERE j.shard = ? AND j.id = due.id AND %s"""
+        WHERE d.crashes = 0 AND d.keeper IS NULL),
+      suspect AS MATERIALIZED (
+        SELECT j.id FROM due JOIN lockstep.job j ON j.shard = ? AND j.id = due.id
+        FOR NO KEY UPDATE OF j%s)
+      """;
+  private static final String SUSPECT =
+      """
+      UPDATE lockstep.job j SET crashes = 1 FROM suspect
+      WHERE j.shard = ? AND j.id = suspect.id AND %s"""
           .formatted(Lease.FENCE);
+  private static final String SUSPECT_ALL = MAY_HAVE_RUN.formatted("") + SUSPECT;
+  private static final String SUSPECT_UNLOCKED = MAY_HAVE_RUN.formatted(" SKIP LOCKED") + SUSPECT;
 
   // Their node is gone, so nobody else writes these rows; the version tells an edit.
   private static final String COUNT =
@@ -92,7 +108,11 @@ final class Recovery {
 
   Recovery(Transactor transactor, Shards shards, JobIds ids, int maxCrashes) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("jobs cut off").withPointLookups();
+    TxOptions patient = transactor.defaults().withLabel("jobs cut off").withPointLookups();
+    this.options =
+        LOCK_TIMEOUT.compareTo(patient.lockTimeout()) < 0
+            ? patient.withLockTimeout(LOCK_TIMEOUT)
+            : patient;
     this.shards = shards;
     this.ids = ids;
     this.maxCrashes = maxCrashes;
@@ -100,13 +120,21 @@ final class Recovery {
 
   /** To be done before anything of the shard is run. */
   void suspectWhatMayHaveRun(Lease lease) {
+    try {
+      suspect(lease, SUSPECT_ALL);
+    } catch (LockTimeout e) {
+      suspect(lease, SUSPECT_UNLOCKED);
+    }
+  }
+
+  private void suspect(Lease lease, String statement) {
     short shard = (short) lease.shard();
     transactor.run(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
           lease.bound(trip);
-          trip.update(SUSPECT, lease.fenced(shard, shard, shard, SUSPECTS, shard));
+          trip.update(statement, lease.fenced(shard, shard, shard, SUSPECTS, shard, shard));
           trip.send();
         });
   }
@@ -114,7 +142,8 @@ final class Recovery {
   /**
    * Looks after jobs that are marked as running.
    *
-   * @return those that are still running somewhere; the others are counted now: read them again
+   * @return those that are still running somewhere, or locked by somebody; the others are counted
+   *     now: read them again
    */
   Set<JobId> countTheLost(Lease lease, List<JobRow> marked) {
     Set<UUID> alive = shards.members();
@@ -128,7 +157,7 @@ final class Recovery {
       }
     }
     if (!lost.isEmpty()) {
-      transactor.run(options, connection -> count(connection, lease, lost));
+      running.addAll(transactor.call(options, connection -> count(connection, lease, lost)));
     }
     return running;
   }
@@ -149,7 +178,19 @@ final class Recovery {
         .collect(Collectors.toSet());
   }
 
-  private void count(Connection connection, Lease lease, List<JobRow> lost) throws SQLException {
+  /** Returns those that are locked. */
+  private Set<JobId> count(Connection connection, Lease lease, List<JobRow> all)
+      throws SQLException {
+    Set<JobId> locked = new RowLocks(connection, ids).lockedWithKeys(lease, all);
+    List<JobRow> lost = all.stream().filter(row -> !locked.contains(row.id())).toList();
+    if (!lost.isEmpty()) {
+      countUnlocked(connection, lease, lost);
+    }
+    return locked;
+  }
+
+  private void countUnlocked(Connection connection, Lease lease, List<JobRow> lost)
+      throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     SqlArray uuids = SqlArray.uuids(lost.stream().map(row -> row.id().value()).toList());
     SqlArray versions = SqlArray.integers(lost.stream().map(JobRow::version).toList());

@@ -206,8 +206,11 @@ final class ResultsWriter {
     if (failures == 0) {
       log.info("The result of job {} waits for somebody's lock", ended.row().id());
     }
-    long delay = PAUSE.toNanos() << Math.min(failures, MAX_DOUBLINGS_LOCKED);
-    aside.add(new Aside(ended, failures + 1, false, true, System.nanoTime() + delay));
+    long next = System.nanoTime() + (PAUSE.toNanos() << failures);
+    // At common times, so that those that were put aside one by one are tried together.
+    next += PAUSE.toNanos() - Math.floorMod(next, PAUSE.toNanos());
+    int counted = Math.min(failures + 1, MAX_DOUBLINGS_LOCKED);
+    aside.add(new Aside(ended, counted, false, true, next));
     asideCount = aside.size();
   }
 
@@ -227,20 +230,25 @@ final class ResultsWriter {
     for (Aside one : all) {
       if (System.nanoTime() - one.nextNanos() < 0 && !stopping) {
         aside.add(one);
+      } else if (one.locked()) {
+        locked.computeIfAbsent(one.failures(), failures -> new ArrayList<>()).add(one.ended());
       } else if (!completer.stillOurs(List.of(one.ended())).isEmpty()) {
-        if (one.locked()) {
-          locked.computeIfAbsent(one.failures(), failures -> new ArrayList<>()).add(one.ended());
-        } else {
-          writeAlone(one);
-        }
+        writeAlone(one);
       }
     }
     locked.forEach(this::writeLocked);
     asideCount = aside.size();
   }
 
-  /** All of them in one transaction, so that many cost no more than one. */
-  private void writeLocked(int failures, List<Ended> some) {
+  /** A batch in one transaction, so that many cost little more than one. */
+  private void writeLocked(int failures, List<Ended> all) {
+    List<Ended> ours = completer.stillOurs(all);
+    for (int from = 0; from < ours.size(); from += batch) {
+      writeLockedBatch(failures, ours.subList(from, Math.min(ours.size(), from + batch)));
+    }
+  }
+
+  private void writeLockedBatch(int failures, List<Ended> some) {
     Throwable thrown = tried(some, true, failures);
     if (thrown != null && isNobodysFault(thrown)) {
       some.forEach(one -> putAsideLocked(one, failures));

@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -41,22 +42,18 @@ final class RowLocks {
     this.ids = ids;
   }
 
-  private Set<JobId> lockedElsewhere(List<JobRow> rows) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Supplier<Set<JobId>> locked = jobs(trip, rows);
-    trip.send();
-    return locked.get();
-  }
-
   /** Those of the jobs whose own rows nobody else has locked. */
-  List<Task> unlocked(List<Task> tasks) throws SQLException {
-    Set<JobId> locked = lockedElsewhere(tasks.stream().map(task -> task.row).toList());
+  List<Task> unlocked(Lease lease, List<Task> tasks) throws SQLException {
+    RoundTrip trip = bounded(lease);
+    Supplier<Set<JobId>> jobs = jobs(trip, tasks.stream().map(task -> task.row).toList());
+    trip.send();
+    Set<JobId> locked = jobs.get();
     return tasks.stream().filter(task -> !locked.contains(task.row.id())).toList();
   }
 
   /** Those of the jobs that are locked, or have keys that are. */
-  Set<JobId> lockedWithKeys(List<JobRow> rows) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
+  Set<JobId> lockedWithKeys(Lease lease, List<JobRow> rows) throws SQLException {
+    RoundTrip trip = bounded(lease);
     Supplier<Set<JobId>> jobs = jobs(trip, rows);
     Supplier<Set<JobId>> keys =
         keys(trip, rows.stream().filter(row -> row.uniqueKey() != null).toList());
@@ -64,6 +61,13 @@ final class RowLocks {
     Set<JobId> all = jobs.get();
     all.addAll(keys.get());
     return all;
+  }
+
+  /** Should this process stop here, the rows are locked no longer than a lease. */
+  private RoundTrip bounded(Lease lease) {
+    RoundTrip trip = new RoundTrip(connection);
+    lease.bound(trip);
+    return trip;
   }
 
   // What is there comes first: what ends in between is taken for locked, and looked at again.
