@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after jobs that run under earlier leases of the shards this node owns. They end, or their
- * nodes do. For the reader's thread.
+ * Looks after jobs that run under earlier leases of the shards this node owns, or are claimed. They
+ * end, or their nodes or claims do. For the reader's thread.
  */
 final class AwayJobs {
   private static final Logger log = LoggerFactory.getLogger(AwayJobs.class);
@@ -18,12 +18,14 @@ final class AwayJobs {
   private final Board board;
   private final JobReads reads;
   private final AwayTable table;
+  private final AwayClaims claims;
   private final Recovery recovery;
 
-  AwayJobs(Board board, JobReads reads, AwayTable table, Recovery recovery) {
+  AwayJobs(Board board, JobReads reads, AwayTable table, AwayClaims claims, Recovery recovery) {
     this.board = board;
     this.reads = reads;
     this.table = table;
+    this.claims = claims;
     this.recovery = recovery;
   }
 
@@ -32,6 +34,7 @@ final class AwayJobs {
     List<Lease> leases = board.unexamined();
     if (!leases.isEmpty()) {
       List<Away> away = new ArrayList<>(table.read(leases));
+      away.addAll(claims.read(leases));
       for (JobRow row : reads.marked(leases)) {
         if (row.keeper() != null) {
           away.add(Away.of(row, row.keeper()));
@@ -56,9 +59,18 @@ final class AwayJobs {
     // In this order: a record outlives the mark.
     List<JobRow> marked = reads.marked(leases);
     List<Away> recorded = table.read(leases);
+    List<Away> claimed = claims.read(leases);
+    if (!claimed.isEmpty()) {
+      claims.expire();
+      claimed = claims.read(leases);
+    }
     for (Lease lease : leases) {
       try {
-        board.stillAway(lease, stillAway(lease, marked, recorded));
+        Set<JobId> still = stillAway(lease, marked, recorded);
+        for (Away one : claimed) {
+          still.add(one.id());
+        }
+        board.stillAway(lease, still);
       } catch (RuntimeException e) {
         // Its lanes wait; the other shards need not.
         log.warn("Not yet looked after what was cut off in {}: {}", lease, e.toString());

@@ -10,8 +10,8 @@ import java.time.Duration;
  * @param lease for how long they are the claimer's, unless a heartbeat extends it
  */
 public record ClaimAsk(String claimer, int max, Duration lease) {
-  public static final int MAX_JOBS = 100;
-  public static final Duration LONGEST_LEASE = Duration.ofHours(1);
+  public static final int MAX_JOBS = 500;
+  public static final Duration LONGEST_LEASE = Duration.ofDays(1);
 
   public ClaimAsk {
     Names.require("A claimer", claimer);
@@ -23,7 +23,7 @@ public record ClaimAsk(String claimer, int max, Duration lease) {
 
   static void requireLease(Duration lease) {
     if (lease.toMillis() < 1 || lease.compareTo(LONGEST_LEASE) > 0) {
-      throw new IllegalArgumentException("A lease is 1 ms to an hour, not " + lease);
+      throw new IllegalArgumentException("A lease is 1 ms to a day, not " + lease);
     }
   }
 }

@@ -56,6 +56,7 @@ final class ClaimTable {
 
   // One index range per shard. A job of an ordered lane has to be the first of its lane, also
   // before those that wait for their next attempt; the lane of a job may have claims to spare.
+  // Where a row or a record says that a worker runs it, the owner of the shard decides what is so.
   private static final String FREE =
       """
       SELECT j.id, j.version, j.lane, j.lane_limit, j.in_flight
@@ -66,11 +67,13 @@ final class ClaimTable {
         CROSS JOIN LATERAL (
           SELECT CASE WHEN j.lane IS NULL THEN 0 ELSE (
             SELECT count(*) FROM lockstep.job_claim c
-            WHERE c.shard = j.shard AND c.queue = j.queue AND c.lane = j.lane) END AS in_flight) f
+            WHERE c.shard = j.shard AND c.queue = j.queue AND c.lane = j.lane) + (
+            SELECT count(*) FROM lockstep.job_away a
+            WHERE a.shard = j.shard AND a.queue = j.queue AND a.lane = j.lane) END AS in_flight) f
         WHERE j.shard = s.shard
           AND hashtextextended(j.queue, j.priority) = hashtextextended(?, ?)
           AND j.queue = ? AND j.priority = ? AND j.due <= now()
-          AND (j.wait_until IS NULL OR j.wait_until <= now())
+          AND (j.wait_until IS NULL OR j.wait_until <= now()) AND j.keeper IS NULL
           AND NOT EXISTS (
             SELECT 1 FROM lockstep.job_claim c WHERE c.shard = j.shard AND c.id = j.id)
           AND (j.lane IS NULL OR f.in_flight < j.lane_limit)
@@ -91,8 +94,8 @@ final class ClaimTable {
       """
       WITH claimed AS (
         INSERT INTO lockstep.job_claim
-          (shard, id, token, claimer, queue, lane, version, lease_ms, expires_at)
-        SELECT j.shard, j.id, x.token, x.claimer, j.queue, j.lane, j.version, x.lease_ms,
+          (shard, id, token, claimer, queue, priority, lane, version, lease_ms, expires_at)
+        SELECT j.shard, j.id, x.token, x.claimer, j.queue, j.priority, j.lane, j.version, x.lease_ms,
                clock_timestamp() + x.lease_ms * interval '1 millisecond'
         FROM unnest(?, ?, ?, ?, ?, ?) AS x (shard, id, version, token, claimer, lease_ms)
         JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version
@@ -174,8 +177,13 @@ final class ClaimTable {
 
   /** Gives jobs to those who ask, the first first. */
   Claims.Taken claim(List<ClaimAsk> asks) throws SQLException {
-    Settings settings = lock();
     Hands hands = new Hands(asks);
+    lock();
+    if (ServedQueues.areServed(connection, List.of(queue))) {
+      return new Claims.Taken(hands.given(), OptionalLong.empty(), true);
+    }
+    results.expire(Optional.of(queue));
+    Settings settings = settings();
     hands.allow(settings.allowed(hands.open()));
     for (Priority priority : Priority.values()) {
       while (hands.open() > 0 && round(priority, hands)) {
@@ -190,15 +198,17 @@ final class ClaimTable {
         everybodyHas || settings.paused()
             ? OptionalLong.empty()
             : settings.waitMs().isPresent() ? settings.waitMs() : next();
-    return new Claims.Taken(hands.given(), next);
+    return new Claims.Taken(hands.given(), next, false);
   }
 
-  private Settings lock() throws SQLException {
+  private void lock() throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(MAKE_QUEUE, queue);
     trip.query(LOCK_QUEUE, row -> true, queue);
     trip.send();
-    results.expire(Optional.of(queue));
+  }
+
+  private Settings settings() throws SQLException {
     RoundTrip read = new RoundTrip(connection);
     Rows<Settings> settings = read.query(SETTINGS, Settings::read, queue);
     read.send();

@@ -25,8 +25,9 @@ import javax.sql.DataSource;
  *
  * <p>A job has at most one live claim, and only its token ends it: what the holder of an earlier
  * one writes is refused, with everything in its transaction. Lanes, priorities, pause and rate hold
- * as they do for workers. Serve a queue by claims or by workers, not both: a job would still end
- * once, but neither side waits for the other's lanes. Made by {@link Jobs#claims}. Thread-safe.
+ * as they do for workers. As long as a worker serves the queue, nothing of it is given out; a
+ * worker that comes leaves jobs and lanes alone that are claimed. Made by {@link Jobs#claims}.
+ * Thread-safe.
  */
 public final class Claims {
   /** Jobs given out in one transaction, at most; more wait for the next. */
@@ -52,8 +53,9 @@ public final class Claims {
    * @param jobs for each who asked theirs, in the order in which they are due
    * @param nextMs when somebody got nothing: in how many milliseconds it is worth to ask again,
    *     unless a hint comes before; empty if that is not known
+   * @param served nothing is given out, since a worker serves the queue
    */
-  public record Taken(List<List<ClaimedJob>> jobs, OptionalLong nextMs) {}
+  public record Taken(List<List<ClaimedJob>> jobs, OptionalLong nextMs, boolean served) {}
 
   /**
    * Takes due jobs of a queue, for several callers at once: the first is served first. Commits by

@@ -16,11 +16,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,6 +49,7 @@ public final class Worker implements AutoCloseable {
   private final Freshness freshness;
   private final Completer completer;
   private final Recovery recovery;
+  private final AwayClaims claims;
   private final AwayJobs away;
   private final Shards shards;
   private final HintListener hints;
@@ -82,7 +85,10 @@ public final class Worker implements AutoCloseable {
             transactor, jobsConfig, ids, board, awayTable, config.completionBatch(), this::giveUp);
     this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new Shift());
     this.recovery = new Recovery(transactor, shards, ids, config.maxCrashes());
-    this.away = new AwayJobs(board, reads, awayTable, recovery);
+    this.claims =
+        new AwayClaims(
+            transactor, jobsConfig, ids, config.queues().stream().map(QueueConfig::name).toList());
+    this.away = new AwayJobs(board, reads, awayTable, claims, recovery);
     this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", board::hint);
     this.reader = new Loop("job-reader", this::readAndOffer, this::giveUp);
     for (QueueConfig queue : config.queues()) {
@@ -152,8 +158,14 @@ public final class Worker implements AutoCloseable {
 
   /** What happens when shards come and go. */
   private final class Shift implements ShardListener {
+    private @Nullable UUID serving;
+
     @Override
     public void taken(Lease lease) {
+      if (!lease.member().equals(serving)) {
+        claims.serve(lease.member());
+        serving = lease.member();
+      }
       if (!lease.handedOver()) {
         recovery.suspectWhatMayHaveRun(lease);
       }

@@ -3,7 +3,7 @@
  *
  * <p>Tables owned: {@code job}, {@code job_away}, {@code job_unique}, {@code job_attempt}, {@code
  * job_dead}, {@code job_queue}, {@code job_history}, {@code job_schedule}, {@code job_claim},
- * {@code job_claim_queue}.
+ * {@code job_claim_queue}, {@code job_worker_queue}.
  *
  * <p>Guarantee (G6): a due job runs under one live lease. The owner of a shard reads what is due
  * and runs it; reading writes nothing. What it writes when a job has ended is fenced by the shard's

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,9 @@ final class ShardTable {
       """
       UPDATE lockstep.shard SET owner = NULL, epoch = epoch + 1
       WHERE shard = ? AND shard_group = ? AND epoch = ?""";
+
+  private static final String MEMBERS =
+      "SELECT member FROM lockstep.shard_member WHERE shard_group = ?";
 
   private static final String LEAVE =
       "DELETE FROM lockstep.shard_member WHERE shard_group = ? AND member = ?";
@@ -160,6 +164,15 @@ final class ShardTable {
           }
           return beat.changed() == 1 ? Optional.of(view(lines)) : Optional.empty();
         });
+  }
+
+  /** In the caller's transaction; those that live. */
+  static Set<UUID> bury(Connection connection, String group) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(BURY, group);
+    Rows<UUID> members = trip.query(MEMBERS, row -> row.getObject(1, UUID.class), group);
+    trip.send();
+    return Set.copyOf(members.list());
   }
 
   GroupView look() {

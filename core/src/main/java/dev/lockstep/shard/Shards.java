@@ -1,6 +1,8 @@
 package dev.lockstep.shard;
 
 import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -81,6 +83,17 @@ public final class Shards implements AutoCloseable {
     return table.look().members().stream()
         .map(GroupView.MemberRow::member)
         .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * Takes those for dead whose lease has passed, in the caller's transaction, for who needs to know
+   * what no member of a group does any more. One that is alive after all finds out with its next
+   * heartbeat, and comes back as another member.
+   *
+   * @return those that live
+   */
+  public static Set<UUID> bury(Connection connection, String group) throws SQLException {
+    return ShardTable.bury(connection, group);
   }
 
   /**

@@ -12,12 +12,13 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Somebody who claims jobs of a queue that no worker serves. */
+/** Somebody who claims jobs of a queue. */
 abstract class ClaimScene {
   static final String QUEUE = "parcels";
   static final String ANN = "service:ann";
 
   final TestDatabase database;
+  final String queue;
   @RegisterExtension final Desk desk;
   final Transactor transactor;
   final Jobs jobs;
@@ -27,15 +28,20 @@ abstract class ClaimScene {
    * @param database of the test class, open before the first test
    */
   ClaimScene(TestDatabase database) {
+    this(database, QUEUE);
+  }
+
+  ClaimScene(TestDatabase database, String queue) {
     this.database = database;
+    this.queue = queue;
     this.desk = new Desk(database);
     this.transactor = desk.transactor();
     this.jobs = desk.jobs();
     this.claims = jobs.claims();
   }
 
-  static NewJob job(String name) {
-    return NewJob.of(QUEUE, "send", "\"" + name + "\"");
+  NewJob job(String name) {
+    return NewJob.of(queue, Desk.KIND, "\"" + name + "\"");
   }
 
   void enqueue(NewJob... some) {
@@ -44,13 +50,13 @@ abstract class ClaimScene {
 
   List<ClaimedJob> claim(int max) {
     return claims
-        .claim(QUEUE, List.of(new ClaimAsk(ANN, max, Duration.ofMinutes(10))))
+        .claim(queue, List.of(new ClaimAsk(ANN, max, Duration.ofMinutes(10))))
         .jobs()
         .get(0);
   }
 
   Claims.Taken ask() {
-    return claims.claim(QUEUE, List.of(new ClaimAsk(ANN, 1, Desk.LONG)));
+    return claims.claim(queue, List.of(new ClaimAsk(ANN, 1, Desk.LONG)));
   }
 
   ClaimEnd end(ClaimedJob job, Outcome outcome) {

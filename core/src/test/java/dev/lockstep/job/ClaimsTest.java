@@ -185,7 +185,7 @@ class ClaimsTest extends ClaimScene {
         List.of("", "x", "é", token + "=", token + "A", "A".repeat(44), "999999")) {
       assertThat(ClaimToken.parse(garbage)).isEmpty();
     }
-    assertThatThrownBy(() -> new ClaimAsk(ANN, 101, Desk.LONG))
+    assertThatThrownBy(() -> new ClaimAsk(ANN, 501, Desk.LONG))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new ClaimAsk(ANN, 1, Duration.ZERO))
         .isInstanceOf(IllegalArgumentException.class);

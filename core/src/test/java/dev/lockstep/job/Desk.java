@@ -49,7 +49,8 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
     database.execute(
         """
         TRUNCATE lockstep.job, lockstep.job_away, lockstep.job_unique, lockstep.job_attempt, lockstep.job_dead,
-          lockstep.job_queue, lockstep.job_history, lockstep.job_claim, lockstep.job_claim_queue, lockstep.shard_member, lockstep.shard,
+          lockstep.job_queue, lockstep.job_history, lockstep.job_claim, lockstep.job_claim_queue,
+          lockstep.job_worker_queue, lockstep.shard_member, lockstep.shard,
           lockstep.shard_group;
         CREATE TABLE IF NOT EXISTS effect (name text NOT NULL);
         TRUNCATE effect;

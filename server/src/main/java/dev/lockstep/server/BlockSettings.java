@@ -6,6 +6,7 @@ import dev.lockstep.job.JobsConfig;
 import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.once.OnceConfig;
 import dev.lockstep.outbox.OutboxConfig;
+import dev.lockstep.server.job.ClaimRules;
 import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.SettingReader;
 import dev.lockstep.tx.TxOptions;
@@ -17,6 +18,7 @@ import java.time.Duration;
  * @param jobPollInterval longest time between two looks for jobs, whatever the hints say (2 s)
  * @param streamPollInterval the same for events (1 s)
  * @param streamAttempts failures after which an event's key is parked (10)
+ * @param claims what callers may ask for who do jobs over HTTP
  */
 record BlockSettings(
     HoldsConfig holds,
@@ -26,7 +28,8 @@ record BlockSettings(
     JobsConfig jobs,
     Duration jobPollInterval,
     Duration streamPollInterval,
-    int streamAttempts) {
+    int streamAttempts,
+    ClaimRules claims) {
   private static final int MAX_SHARDS = 1_024;
   private static final int MAX_DAYS = 3_650;
 
@@ -84,6 +87,7 @@ record BlockSettings(
             Kind.number(1, 1_000),
             STREAM_ATTEMPTS,
             "After how many failures of an event its key is parked, so that others go on.");
+    ClaimRules claims = ClaimRules.read(in);
     in.group("Retention");
     Duration history =
         in.read(
@@ -111,7 +115,8 @@ record BlockSettings(
         JobsConfig.DEFAULT.withShards(shards).withHistoryDays(Math.toIntExact(history.toDays())),
         jobPoll,
         streamPoll,
-        attempts);
+        attempts,
+        claims);
   }
 
   private static CombinerConfig combiner(

@@ -200,7 +200,9 @@ final class Services implements AutoCloseable {
       endpoints.addAll(scheduling.endpoints());
       endpoints.addAll(deliveries.endpoints());
       endpoints.addAll(jobs.endpoints(workers));
-      endpoints.addAll(jobs.workEndpoints(vertx, workers, inFlight, once, streams.forJobs()));
+      endpoints.addAll(
+          jobs.workEndpoints(
+              vertx, workers, inFlight, once, streams.forJobs(), config.blocks().claims()));
       endpoints.addAll(streams.endpoints());
 
       firstOperatorKey = keys.ensureOperator();

@@ -10,6 +10,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,7 +31,12 @@ class SettingsActTest {
           .with("LOCKSTEP_HOLD_MAX_IN_ALL", "20m")
           .with("LOCKSTEP_RETENTION_ANSWERS", "5h")
           .with("LOCKSTEP_OUTBOX_PARTITIONS", "8")
-          .with("LOCKSTEP_JOB_SHARDS", "9");
+          .with("LOCKSTEP_JOB_SHARDS", "9")
+          .with("LOCKSTEP_CLAIM_MAX_JOBS", "3")
+          .with("LOCKSTEP_CLAIM_LEASE", "40s")
+          .with("LOCKSTEP_CLAIM_MAX_LEASE", "50s")
+          .with("LOCKSTEP_CLAIM_MAX_WAIT", "5m")
+          .with("LOCKSTEP_CLAIM_MAX_WAITING", "1");
 
   /** Notes the time-outs of the transaction that writes a row. */
   private static void noteTimeoutsOf(String table, String name) {
@@ -47,6 +53,44 @@ class SettingsActTest {
             END $$;
             CREATE TRIGGER note AFTER INSERT ON %2$s EXECUTE FUNCTION note_%1$s()"""
                 .formatted(name, table));
+  }
+
+  @Test
+  void claimersGetAsMuchAsIsSet() throws Exception {
+    Workbench bench = new Workbench(server.service(), "parcels");
+    String path = "/v1/queues/parcels/claims";
+    bench.client().post(path, new JsonObject().put("max", 4)).expectProblem(400, "invalid-request");
+    for (String field : List.of("leaseSeconds", "waitSeconds")) {
+      int tooMuch = field.equals("leaseSeconds") ? 51 : 301;
+      bench
+          .client()
+          .post(path, new JsonObject().put(field, tooMuch))
+          .expectProblem(400, "invalid-request");
+    }
+    CompletableFuture<List<JsonObject>> waiting =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return bench.claim(3, 50, 300);
+              } catch (Exception e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    Await.until(
+        "somebody waits",
+        () ->
+            server
+                    .database()
+                    .queryLong(
+                        "SELECT count(*) FROM lockstep.job_claim_queue WHERE queue = 'parcels'")
+                == 1);
+    bench.client().post(path, null).expectProblem(503, "overloaded");
+    bench.enqueue(Workbench.job(1));
+    assertThat(waiting.get()).hasSize(1);
+    bench.enqueue(Workbench.job(2));
+    bench.client().post(path, null).expect(200);
+    assertThat(server.database().queryLong("SELECT min(lease_ms) FROM lockstep.job_claim"))
+        .isEqualTo(40_000);
   }
 
   @Test

@@ -237,6 +237,9 @@ class SettingsTest {
         Map.of("LOCKSTEP_RETENTION_ANSWERS", "23h"),
         "retention.answers (23h, LOCKSTEP_RETENTION_ANSWERS) must not be shorter than hold.max (1d");
     assertRefused(
+        Map.of("LOCKSTEP_CLAIM_LEASE", "2h"),
+        "claim.lease (2h, LOCKSTEP_CLAIM_LEASE) must not exceed claim.max-lease (1h, default)");
+    assertRefused(
         Map.of("LOCKSTEP_WEBHOOK_TIMEOUT", "1s"),
         "webhook.connect-timeout (5s, default) must not exceed webhook.timeout (1s");
     assertRefused(Map.of("LOCKSTEP_IDLE_TIMEOUT", "0ms"), "from 100ms to 10m");

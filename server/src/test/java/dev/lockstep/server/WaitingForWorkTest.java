@@ -7,13 +7,15 @@ import io.vertx.core.json.JsonObject;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What becomes of callers that wait for jobs when they, or their node, go away. */
+/** Callers that wait for jobs, and what becomes of them when they, or their node, go away. */
 @Timeout(120)
 class WaitingForWorkTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
@@ -48,18 +50,63 @@ class WaitingForWorkTest {
     CompletableFuture<List<JsonObject>> waiting;
     try (Server second = server.start(false)) {
       Workbench there = new Workbench(new Client(second.url(), here.key()), "stopping");
-      waiting =
-          CompletableFuture.supplyAsync(
-              () -> {
-                try {
-                  return there.claim(1, 30, 60);
-                } catch (Exception e) {
-                  throw new IllegalStateException(e);
-                }
-              });
+      waiting = waiting(() -> there.claim(1, 30, 60));
       awaitAskedFor("stopping");
     }
     assertThat(waiting.get()).isEmpty();
+  }
+
+  @Test
+  void whoeverWaitsIsWokenByTheNextJobAndHoldsNoThread() throws Exception {
+    Workbench bench = new Workbench(server.service(), "woken");
+    int waiters = 200;
+    List<CompletableFuture<List<JsonObject>>> waiting = new ArrayList<>();
+    for (int i = 0; i < waiters; i++) {
+      waiting.add(waiting(() -> bench.claim(1, Workbench.LONG_SECONDS, 60)));
+    }
+    // All workers of the server are free for others: far more wait than there are threads.
+    for (int i = 0; i < 20; i++) {
+      server.operator().get("/v1/jobs?queue=" + bench.queue()).expect(200);
+    }
+    for (int i = 0; i < waiters; i += 50) {
+      JsonObject[] some = new JsonObject[50];
+      for (int n = 0; n < some.length; n++) {
+        some[n] = job(i + n);
+      }
+      bench.enqueue(some);
+    }
+    List<Object> got = new ArrayList<>();
+    for (CompletableFuture<List<JsonObject>> one : waiting) {
+      List<JsonObject> claims = one.get();
+      assertThat(claims).hasSize(1);
+      got.add(Workbench.payload(claims.get(0)));
+    }
+    assertThat(got).hasSize(waiters).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void whoeverWaitsInVainIsToldSo() throws Exception {
+    Workbench bench = new Workbench(server.service(), "in-vain");
+    assertThat(bench.claim(1, 30, 1)).isEmpty();
+    // A lane that goes on, and a job whose time comes, wake whoever waits.
+    bench.enqueue(job(1).put("lane", "a"), job(2).put("lane", "a"));
+    JsonObject first = bench.claimOne();
+    CompletableFuture<List<JsonObject>> second = waiting(() -> bench.claim(1, 30, 60));
+    bench.complete(first).expect(200);
+    assertThat(Workbench.payload(second.get().get(0))).isEqualTo(2);
+  }
+
+  /** On a thread of its own, however many there are. */
+  private static CompletableFuture<List<JsonObject>> waiting(Callable<List<JsonObject>> claim) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            return claim.call();
+          } catch (Exception e) {
+            throw new IllegalStateException(e);
+          }
+        },
+        command -> new Thread(command, "waits-for-work").start());
   }
 
   private static void awaitAskedFor(String queue) throws Exception {

@@ -10,14 +10,12 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Jobs enqueued, claimed and ended over HTTP. */
+/** Jobs claimed and ended over HTTP. */
 @Timeout(180)
 class WorkOverHttpTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
@@ -230,151 +228,6 @@ class WorkOverHttpTest {
     assertThat(bench.claim(1)).isEmpty();
     server.operator().post("/v1/queues/" + QUEUE + "/resume", null).expect(200);
     assertThat(bench.claim(1)).hasSize(1);
-  }
-
-  @Test
-  void enqueueingIsIdempotentAndAUniqueKeyNamesItsJob() throws Exception {
-    JsonObject unique = job(1).put("unique", "ann");
-    Reply first = bench.client().post("/v1/queues/" + QUEUE + "/jobs", "k1", unique);
-    String id = first.expect(201).getJsonArray("jobs").getJsonObject(0).getString("id");
-    Reply replayed = bench.client().post("/v1/queues/" + QUEUE + "/jobs", "k1", unique);
-    assertThat(replayed.expect(201)).isEqualTo(first.json());
-    assertThat(replayed.replayed()).isTrue();
-    bench
-        .client()
-        .post("/v1/queues/" + QUEUE + "/jobs", "k1", job(2))
-        .expectProblem(422, "idempotency-key-reused");
-
-    JsonObject twin =
-        bench
-            .client()
-            .post("/v1/queues/" + QUEUE + "/jobs", unique)
-            .expect(201)
-            .getJsonArray("jobs")
-            .getJsonObject(0);
-    assertThat(twin.getString("id")).isEqualTo(id);
-    assertThat(twin.getBoolean("duplicate")).isTrue();
-    assertThat(jobs()).isEqualTo(1);
-    bench.complete(bench.claimOne()).expect(200);
-    assertThat(bench.enqueue(unique).get(0)).isNotEqualTo(id);
-  }
-
-  @Test
-  void badInputIsRefusedAndNothingIsWritten() throws Exception {
-    String path = "/v1/queues/" + QUEUE;
-    for (JsonObject bad :
-        List.of(
-            new JsonObject(),
-            job(1).put("kind", ""),
-            job(1).put("kind", "x".repeat(201)),
-            job(1).put("at", "tomorrow"),
-            job(1).put("at", "9999-12-31T23:59:59Z"),
-            job(1).put("priority", "urgent"),
-            job(1).put("priority", "low").put("lane", "x"),
-            job(1).put("maxAttempts", 0),
-            job(1).put("maxAttempts", 1_001),
-            job(1).put("unique", 5),
-            job(1).put("more", true),
-            job("x".repeat(263_000)))) {
-      Reply reply = bench.client().post(path + "/jobs", bad);
-      assertThat(reply.status()).as(reply.response().body()).isEqualTo(400);
-      String both = new JsonArray().add(job(1)).add(bad).encode();
-      assertThat(bench.client().send("POST", path + "/jobs", both, Map.of()).status())
-          .isEqualTo(400);
-    }
-    for (String half : List.of("kind", "lane", "unique", "payload")) {
-      String body = job(1).put(half, "HALF").encode().replace("HALF", "\\ud800");
-      bench
-          .client()
-          .send("POST", path + "/jobs", body, Map.of())
-          .expectProblem(400, "unstorable-text");
-    }
-    for (JsonObject bad :
-        List.of(
-            new JsonObject().put("max", 0),
-            new JsonObject().put("max", 101),
-            new JsonObject().put("leaseSeconds", 0),
-            new JsonObject().put("leaseSeconds", 3_601),
-            new JsonObject().put("waitSeconds", 61),
-            new JsonObject().put("waitSeconds", -1))) {
-      bench.client().post(path + "/claims", bad).expectProblem(400, "invalid-request");
-    }
-    bench
-        .client()
-        .post(path + "/claims", new JsonObject().put("wait", 1))
-        .expectProblem(400, "unknown-field");
-    for (String reserved : List.of("upkeep", "webhooks", "lockstep-schedules")) {
-      Workbench there = new Workbench(bench.client(), reserved);
-      there
-          .client()
-          .post("/v1/queues/" + reserved + "/claims", null)
-          .expectProblem(409, "queue-reserved");
-      there
-          .client()
-          .post("/v1/queues/" + reserved + "/jobs", job(1))
-          .expectProblem(409, "queue-reserved");
-    }
-    for (String name : List.of("%20", "%00", "x".repeat(201))) {
-      assertThat(bench.client().post("/v1/queues/" + name + "/claims", null).status())
-          .as(name)
-          .isEqualTo(400);
-    }
-    assertThat(jobs()).isZero();
-  }
-
-  @Test
-  void whoeverWaitsIsWokenByTheNextJobAndHoldsNoThread() throws Exception {
-    int waiters = 200;
-    List<CompletableFuture<List<JsonObject>>> waiting = new ArrayList<>();
-    for (int i = 0; i < waiters; i++) {
-      waiting.add(
-          CompletableFuture.supplyAsync(
-              () -> {
-                try {
-                  return bench.claim(1, Workbench.LONG_SECONDS, 60);
-                } catch (Exception e) {
-                  throw new IllegalStateException(e);
-                }
-              },
-              command -> new Thread(command).start()));
-    }
-    // All workers of the server are free for others: far more wait than there are threads.
-    for (int i = 0; i < 20; i++) {
-      server.operator().get("/v1/jobs?queue=" + QUEUE).expect(200);
-    }
-    for (int i = 0; i < waiters; i += 50) {
-      JsonObject[] some = new JsonObject[50];
-      for (int n = 0; n < some.length; n++) {
-        some[n] = job(i + n);
-      }
-      bench.enqueue(some);
-    }
-    List<Object> got = new ArrayList<>();
-    for (CompletableFuture<List<JsonObject>> one : waiting) {
-      List<JsonObject> claims = one.get();
-      assertThat(claims).hasSize(1);
-      got.add(Workbench.payload(claims.get(0)));
-    }
-    assertThat(got).hasSize(waiters).doesNotHaveDuplicates();
-  }
-
-  @Test
-  void whoeverWaitsInVainIsToldSo() throws Exception {
-    assertThat(bench.claim(1, 30, 1)).isEmpty();
-    // A lane that goes on, and a job whose time comes, wake whoever waits.
-    bench.enqueue(job(1).put("lane", "a"), job(2).put("lane", "a"));
-    JsonObject first = bench.claimOne();
-    CompletableFuture<List<JsonObject>> second =
-        CompletableFuture.supplyAsync(
-            () -> {
-              try {
-                return bench.claim(1, 30, 60);
-              } catch (Exception e) {
-                throw new IllegalStateException(e);
-              }
-            });
-    bench.complete(first).expect(200);
-    assertThat(Workbench.payload(second.get().get(0))).isEqualTo(2);
   }
 
   private static void lost(Reply reply) {

@@ -35,9 +35,6 @@ import org.slf4j.LoggerFactory;
 final class ClaimDesk implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClaimDesk.class);
 
-  /** On this node, over all queues. */
-  static final int MAX_WAITING = 2_000;
-
   private static final long POLL_MS = 1_000;
 
   /** Hints come for every job of every queue: ask for nothing no more often than this. */
@@ -50,21 +47,29 @@ final class ClaimDesk implements AutoCloseable {
   private final Workers workers;
   private final Claims claims;
   private final InFlight inFlight;
+  private final int maxWaiting;
   private final HintListener hints;
   private final Map<String, Line> lines = new HashMap<>();
   private final AtomicInteger waiting = new AtomicInteger();
   private final long drainTimer;
 
   /**
+   * @param maxWaiting on this node, over all queues
    * @param listen gives a connection of its own for notifications; empty: it polls
    */
   ClaimDesk(
-      Vertx vertx, Workers workers, Claims claims, InFlight inFlight, Optional<DataSource> listen) {
+      Vertx vertx,
+      Workers workers,
+      Claims claims,
+      InFlight inFlight,
+      int maxWaiting,
+      Optional<DataSource> listen) {
     this.vertx = vertx;
     this.loop = vertx.getOrCreateContext();
     this.workers = workers;
     this.claims = claims;
     this.inFlight = inFlight;
+    this.maxWaiting = maxWaiting;
     this.hints = claims.hints(listen, () -> loop.runOnContext(unused -> lookEverywhere()));
     this.drainTimer = vertx.setPeriodic(DRAIN_LOOK_MS, timer -> loop.runOnContext(u -> drain()));
     hints.start();
@@ -100,7 +105,7 @@ final class ClaimDesk implements AutoCloseable {
    * @param gone whether nobody is there any more to hear the answer
    */
   Future<List<ClaimedJob>> claim(String queue, ClaimAsk ask, Duration wait, BooleanSupplier gone) {
-    if (waiting.incrementAndGet() > MAX_WAITING) {
+    if (waiting.incrementAndGet() > maxWaiting) {
       waiting.decrementAndGet();
       return Future.failedFuture(Problem.overloaded(Duration.ofSeconds(1)).asException());
     }
@@ -156,9 +161,10 @@ final class ClaimDesk implements AutoCloseable {
 
   private void took(Line line, List<Waiter> batch, AsyncResult<Claims.Taken> taken) {
     line.asking = false;
-    if (taken.failed()) {
+    if (taken.failed() || taken.result().served()) {
+      Throwable cause = taken.failed() ? taken.cause() : WorkQueues.reserved(line.queue);
       line.waiters.removeAll(batch);
-      batch.forEach(waiter -> fail(waiter, taken.cause()));
+      batch.forEach(waiter -> fail(waiter, cause));
       look(line);
       return;
     }

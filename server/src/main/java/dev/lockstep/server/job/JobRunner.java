@@ -103,16 +103,24 @@ public final class JobRunner implements AutoCloseable {
   }
 
   /**
-   * Work over HTTP, on queues that no worker of the server serves. Once.
+   * Work over HTTP, on queues that no worker serves. Once.
    *
+   * @param rules what callers may ask for
    * @param events writes the events of a completion
    */
   public List<Endpoint> workEndpoints(
-      Vertx vertx, Workers workers, InFlight inFlight, Once once, CompletionEvents events) {
-    ClaimDesk made = new ClaimDesk(vertx, workers, jobs.claims(), inFlight, working.listen());
+      Vertx vertx,
+      Workers workers,
+      InFlight inFlight,
+      Once once,
+      CompletionEvents events,
+      ClaimRules rules) {
+    ClaimDesk made =
+        new ClaimDesk(
+            vertx, workers, jobs.claims(), inFlight, rules.maxWaiting(), working.listen());
     desk = made;
     WorkQueues open = new WorkQueues(this::queues);
-    return new WorkApi(transactor, jobs, made, workers, once, open, events).endpoints();
+    return new WorkApi(transactor, jobs, made, workers, once, open, events, rules).endpoints();
   }
 
   /** Begins to run what is due. Once. Blocks until the node takes part. */

@@ -48,8 +48,6 @@ final class WorkApi {
   /** Where ended claims are remembered. */
   private static final long CLAIM_SCOPE = -22;
 
-  private static final int USUAL_LEASE_SECONDS = 30;
-
   private final Transactor transactor;
   private final Jobs jobs;
   private final Claims claims;
@@ -58,6 +56,7 @@ final class WorkApi {
   private final Once once;
   private final WorkQueues queues;
   private final CompletionEvents events;
+  private final ClaimRules rules;
 
   WorkApi(
       Transactor transactor,
@@ -66,7 +65,8 @@ final class WorkApi {
       Workers workers,
       Once once,
       WorkQueues queues,
-      CompletionEvents events) {
+      CompletionEvents events,
+      ClaimRules rules) {
     this.transactor = transactor;
     this.jobs = jobs;
     this.claims = jobs.claims();
@@ -75,6 +75,7 @@ final class WorkApi {
     this.once = once;
     this.queues = queues;
     this.events = events;
+    this.rules = rules;
   }
 
   List<Endpoint> endpoints() {
@@ -86,11 +87,11 @@ final class WorkApi {
             .answering(201, WorkJson.ENQUEUED_ALL)
             .handledBy(this::enqueue),
         endpoint("/v1/queues/{queue}/claims", "Claims due jobs, or waits for some.")
-            .perhapsTaking(WorkJson.ASK)
-            .answering(200, WorkJson.CLAIMS)
+            .perhapsTaking(WorkJson.ask(rules))
+            .answering(200, WorkJson.claimed(rules))
             .handledBy(this::claim),
         endpoint("/v1/claims/{token}/heartbeat", "Extends a claim's lease.")
-            .perhapsTaking(WorkJson.HEARTBEAT)
+            .perhapsTaking(WorkJson.heartbeat(rules))
             .answering(200, WorkJson.EXTENDED)
             .handledBy(this::heartbeat),
         endpoint("/v1/claims/{token}/complete", "Ends a claimed job; events and jobs with it.")
@@ -143,7 +144,9 @@ final class WorkApi {
         new ClaimAsk(
             request.principal().name(),
             body.getInteger("max", 1),
-            Duration.ofSeconds(body.getInteger("leaseSeconds", USUAL_LEASE_SECONDS)));
+            Optional.ofNullable(body.getInteger("leaseSeconds"))
+                .map(Duration::ofSeconds)
+                .orElse(rules.lease()));
     Duration wait = Duration.ofSeconds(body.getInteger("waitSeconds", 0));
     HttpServerResponse response = request.raw().response();
     return desk.claim(queue, ask, wait, () -> response.closed() || response.ended())

@@ -1,6 +1,5 @@
 package dev.lockstep.server.job;
 
-import dev.lockstep.job.ClaimAsk;
 import dev.lockstep.job.ClaimedJob;
 import dev.lockstep.job.Enqueued;
 import dev.lockstep.job.JobsConfig;
@@ -28,12 +27,10 @@ final class WorkJson {
   static final int MAX_JOBS = 1_000;
 
   static final int MAX_EVENTS = 1_000;
-  static final int MAX_WAIT_SECONDS = 60;
   static final int MAX_ERROR = 4_000;
 
   private static final int MAX_NAME = 200;
   private static final Shape NAME = Shape.text(1, MAX_NAME);
-  private static final Shape LEASE = Shape.integer(1, ClaimAsk.LONGEST_LEASE.toSeconds());
 
   static final ObjectShape NEW_JOB =
       Shape.object()
@@ -51,12 +48,6 @@ final class WorkJson {
   static final Shape ENQUEUED_ALL =
       Shape.object().required("jobs", Shape.list(ENQUEUED, 1, MAX_JOBS));
 
-  static final Shape ASK =
-      Shape.object()
-          .optional("max", Shape.integer(1, ClaimAsk.MAX_JOBS))
-          .optional("leaseSeconds", LEASE)
-          .optional("waitSeconds", Shape.integer(0, MAX_WAIT_SECONDS));
-
   private static final Shape JOB =
       Shape.object()
           .required("id", Shape.text(1, 64))
@@ -68,19 +59,12 @@ final class WorkJson {
           .required("lane", Shape.nullable(NAME))
           .required("due", Shape.time());
 
-  static final Shape CLAIMS =
+  private static final Shape CLAIM =
       Shape.object()
-          .required(
-              "claims",
-              Shape.list(
-                  Shape.object()
-                      .required("token", Shape.text(1, 100))
-                      .required("expiresAt", Shape.time())
-                      .required("job", JOB),
-                  0,
-                  ClaimAsk.MAX_JOBS));
+          .required("token", Shape.text(1, 100))
+          .required("expiresAt", Shape.time())
+          .required("job", JOB);
 
-  static final Shape HEARTBEAT = Shape.object().optional("leaseSeconds", LEASE);
   static final Shape EXTENDED = Shape.object().required("expiresAt", Shape.time());
 
   private static final Shape EVENT =
@@ -122,6 +106,27 @@ final class WorkJson {
           .required("jobs", Shape.list(ENQUEUED, 0, MAX_JOBS));
 
   private WorkJson() {}
+
+  /** What a caller asks for. */
+  static Shape ask(ClaimRules rules) {
+    return Shape.object()
+        .optional("max", Shape.integer(1, rules.maxJobs()))
+        .optional("leaseSeconds", lease(rules))
+        .optional("waitSeconds", Shape.integer(0, rules.maxWait().toSeconds()));
+  }
+
+  /** What it gets. */
+  static Shape claimed(ClaimRules rules) {
+    return Shape.object().required("claims", Shape.list(CLAIM, 0, rules.maxJobs()));
+  }
+
+  static Shape heartbeat(ClaimRules rules) {
+    return Shape.object().optional("leaseSeconds", lease(rules));
+  }
+
+  private static Shape lease(ClaimRules rules) {
+    return Shape.integer(1, rules.maxLease().toSeconds());
+  }
 
   /**
    * A job to enqueue.

@@ -2,11 +2,12 @@ package dev.lockstep.server.job;
 
 import dev.lockstep.job.QueueConfig;
 import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Shape;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Which queues are worked on over HTTP: all but those that the server's own workers serve. */
+/** Which queues are open to callers: all but those that the server's own workers serve. */
 final class WorkQueues {
   private static final Shape NAME = Shape.text(1, 200);
 
@@ -21,14 +22,18 @@ final class WorkQueues {
     NAME.check(field, name);
     WorkJson.storable(field, name);
     if (served.get().stream().anyMatch(queue -> queue.name().equals(name))) {
-      throw Problem.of(
-              "queue-reserved",
-              409,
-              "Queue reserved",
-              "The server itself works on '" + name + "'; use a queue of your own.")
-          .with("queue", name)
-          .asException();
+      throw reserved(name);
     }
     return name;
+  }
+
+  static ProblemException reserved(String name) {
+    return Problem.of(
+            "queue-reserved",
+            409,
+            "Queue reserved",
+            "Workers serve '" + name + "'; use a queue of your own.")
+        .with("queue", name)
+        .asException();
   }
 }

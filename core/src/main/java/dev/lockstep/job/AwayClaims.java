@@ -1,0 +1,80 @@
+package dev.lockstep.job;
+
+import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Claims of jobs whose queue a worker has begun to serve. No new ones come ({@link ServedQueues});
+ * these end with their results or with their leases. Thread-safe.
+ */
+final class AwayClaims {
+  private static final String READ =
+      """
+      SELECT c.id, c.queue, c.priority, c.lane, c.token
+      FROM unnest(?) AS x (shard) JOIN lockstep.job_claim c ON c.shard = x.shard
+      WHERE c.queue = ANY (?)\
+      """;
+
+  private final Transactor transactor;
+  private final TxOptions options;
+  private final JobsConfig config;
+  private final JobIds ids;
+  private final List<String> queues;
+
+  /**
+   * @param queues that the worker serves; claims of others are none of its business
+   */
+  AwayClaims(Transactor transactor, JobsConfig config, JobIds ids, List<String> queues) {
+    this.transactor = transactor;
+    this.options = transactor.defaults().withLabel("jobs claimed").withPointLookups();
+    this.config = config;
+    this.ids = ids;
+    this.queues = queues;
+  }
+
+  /** Lets nothing more of the queues be claimed, as long as this member lives. */
+  void serve(UUID member) {
+    ServedQueues.serve(transactor, member, queues);
+  }
+
+  /** What of these shards is claimed; a claim whose lease has passed, too, until it is counted. */
+  List<Away> read(Collection<Lease> leases) {
+    return transactor.call(
+        options.asReadOnly(),
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<Away> rows =
+              trip.query(
+                  READ,
+                  row ->
+                      new Away(
+                          new JobId(row.getObject(1, UUID.class)),
+                          row.getString(2),
+                          Priority.of(row.getInt(3)),
+                          row.getString(4),
+                          row.getObject(5, UUID.class)),
+                  SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()),
+                  SqlArray.texts(queues));
+          trip.send();
+          return rows.list();
+        });
+  }
+
+  /** Counts what was not answered in time: nobody claims from these queues who would. */
+  void expire() {
+    for (String queue : queues) {
+      int unused =
+          transactor.call(
+              options,
+              connection -> new ClaimResults(connection, config, ids).expire(Optional.of(queue)));
+    }
+  }
+}

@@ -1,0 +1,142 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A queue that changes hands between workers and claimers: no job and no lane is with both. */
+@Timeout(120)
+class ClaimsBesideWorkersTest extends ClaimScene {
+  @RegisterExtension static final TestDatabase SHARED = TestDatabase.migrated();
+
+  private static final int FREE = 40;
+
+  ClaimsBesideWorkersTest() {
+    super(SHARED, Desk.QUEUE);
+  }
+
+  @Test
+  void nothingOfAQueueThatAWorkerServesIsClaimed() throws InterruptedException {
+    CountDownLatch runs = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    enqueue(job("1").inLane("x"), job("2").inLane("x"), job("free"));
+    Worker worker =
+        desk.start(
+            1,
+            (payload, context) -> {
+              runs.countDown();
+              goOn.await();
+              return desk.note(payload, context);
+            });
+    runs.await();
+    Claims.Taken taken = ask();
+    assertThat(taken.jobs().get(0)).isEmpty();
+    assertThat(taken.served()).isTrue();
+    goOn.countDown();
+    desk.awaitNoneLive();
+    worker.close();
+    enqueue(job("after"));
+    assertThat(ask().served()).isFalse();
+    assertThat(claim(1)).isEmpty();
+  }
+
+  @Test
+  void aWorkerLeavesClaimedJobsAloneAndTheirLanesWait() {
+    enqueue(job("1").inLane("x"), job("2").inLane("x"), job("alone"));
+    List<ClaimedJob> claimed = claim(5);
+    assertThat(payloads(claimed)).containsExactlyInAnyOrder("\"1\"", "\"alone\"");
+    desk.start(1, desk::note);
+    runFreeJobs();
+    assertThat(desk.ran).doesNotContain("\"1\"", "\"2\"", "\"alone\"");
+    claimed.forEach(job -> assertThat(end(job, Outcome.done())).isEqualTo(done()));
+    desk.awaitNoneLive();
+    assertThat(desk.ran).contains("\"2\"").doesNotContain("\"1\"", "\"alone\"");
+  }
+
+  @Test
+  void alsoWhenItsShardsAreHandedOverMeanwhile() {
+    for (int i = 0; i < 20; i++) {
+      enqueue(job(i + "a").inLane("lane" + i), job(i + "b").inLane("lane" + i));
+    }
+    List<ClaimedJob> claimed = claim(50);
+    assertThat(claimed).hasSize(20);
+    desk.start(1, desk::note);
+    Worker second = desk.start(1, desk::note);
+    Await.until("shards were handed over", () -> second.ownedShards() == Desk.SHARDS / 2);
+    runFreeJobs();
+    assertThat(desk.ran).hasSize(FREE);
+    transactor.run(c -> jobs.cancel(c, claimed.get(0).id(), OptionalInt.empty()));
+    claimed.stream().skip(1).forEach(job -> assertThat(end(job, Outcome.done())).isEqualTo(done()));
+    Await.until("all but the lane of the first go on", () -> live() == 1);
+    assertThat(end(claimed.get(0), Outcome.done())).isInstanceOf(ClaimEnd.Lost.class);
+    claims.giveBackIfChanged(claimed.get(0).token(), ANN);
+    desk.awaitNoneLive();
+    assertThat(desk.ran).hasSize(FREE + 20);
+  }
+
+  @Test
+  void whatItsClaimerDidNotAnswerAWorkerRunsAsTheNextAttempt() {
+    enqueue(job("1").inLane("x"), job("2").inLane("x"));
+    ClaimedJob late = claim(1).get(0);
+    desk.start(1, (payload, context) -> desk.note(payload + context.attempt(), context));
+    runFreeJobs();
+    assertThat(desk.ran).hasSize(FREE);
+    expireLeases();
+    desk.awaitNoneLive();
+    assertThat(desk.ran).endsWith("\"1\"2", "\"2\"1");
+    assertThat(end(late, Outcome.done())).isInstanceOf(ClaimEnd.Lost.class);
+  }
+
+  @Test
+  void aWorkerThatDiedIsNotWaitedForLongerThanItsLease() {
+    String member = "00000000-0000-0000-0000-000000000001";
+    database.execute(
+        """
+        INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
+        VALUES ('job', '%1$s', 'gone', false, now() + interval '1 hour');
+        INSERT INTO lockstep.job_worker_queue (queue, member) VALUES ('%2$s', '%1$s')\
+        """
+            .formatted(member, queue));
+    enqueue(job("1"));
+    assertThat(ask().served()).isTrue();
+    desk.age("gone");
+    assertThat(claim(1)).hasSize(1);
+    // It can not come back as if nothing had been.
+    assertThat(database.queryLong("SELECT count(*) FROM lockstep.shard_member")).isZero();
+  }
+
+  @Test
+  void whatARowOrARecordSaysIsRunningIsNotClaimed() {
+    enqueue(job("1").inLane("x"), job("2").inLane("x"), job("y").inLane("y"), job("free"));
+    String of = "(SELECT id FROM lockstep.job WHERE payload::text = '\"%s\"')";
+    database.execute(
+        "UPDATE lockstep.job SET keeper = gen_random_uuid() WHERE id IN (%s, %s)"
+            .formatted(of.formatted("1"), of.formatted("free")));
+    database.execute(
+        """
+        INSERT INTO lockstep.job_away (shard, id, member, run, queue, priority, lane)
+        SELECT shard, gen_random_uuid(), gen_random_uuid(), 1, queue, priority, lane
+        FROM lockstep.job WHERE lane = 'y'\
+        """);
+    assertThat(claim(9)).isEmpty();
+    database.execute("UPDATE lockstep.job SET keeper = NULL; TRUNCATE lockstep.job_away");
+    assertThat(payloads(claim(9))).containsExactlyInAnyOrder("\"1\"", "\"y\"", "\"free\"");
+  }
+
+  /** Enough to be in every shard. When they have run, all shards were read. */
+  private void runFreeJobs() {
+    long before = live();
+    for (int i = 0; i < FREE; i++) {
+      enqueue(job("free" + i));
+    }
+    Await.until("free jobs have run", () -> live() <= before);
+    assertThat(live()).isEqualTo(before);
+  }
+}
