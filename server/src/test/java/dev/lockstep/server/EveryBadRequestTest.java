@@ -189,11 +189,11 @@ class EveryBadRequestTest {
                 assertThat(got.status()).as("%s: %s", text, got.body()).isEqualTo(400);
                 assertThat(got.slug()).as(got.body()).isIn(BAD_TEXT, "bad-request");
               }
-              // A stream of any name may be made, and a queue that nobody has seen be paused.
+              // A stream of any name may be made, and a queue that nobody has seen be asked for jobs.
               boolean named = words[i].matches("\\{(stream|queue)}");
               for (String text :
                   named
-                      ? List.of("%20", "x".repeat(3_000), "%2f")
+                      ? List.of("%20", "x".repeat(3_000))
                       : List.of("%20", "x".repeat(3_000), "-1", "0", "1e9", "%2f", "%25")) {
                 Got got = raw(operation, at(there, i, text));
                 assertThat(got.status()).as("%s: %s", text, got.body()).isBetween(400, 499);
