@@ -189,7 +189,8 @@ class EveryBadRequestTest {
                 assertThat(got.status()).as("%s: %s", text, got.body()).isEqualTo(400);
                 assertThat(got.slug()).as(got.body()).isIn(BAD_TEXT, "bad-request");
               }
-              // A stream of any name may be made, and a queue that nobody has seen be asked for jobs.
+              // A stream of any name may be made, and a queue that nobody has seen be asked for
+              // jobs.
               boolean named = words[i].matches("\\{(stream|queue)}");
               for (String text :
                   named
