@@ -163,12 +163,14 @@ class OutgoingHttpTest {
   @Test
   void aNameWhoseServersDoNotAnswerHoldsUpNoOther() throws Exception {
     int port = receiver(request -> request.response().end());
+    CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch released = new CountDownLatch(1);
     AtomicInteger asked = new AtomicInteger();
     Resolver resolver =
         host -> {
           if (host.equals("silent.test")) {
             asked.incrementAndGet();
+            begun.countDown();
             await(released);
           }
           return List.of(LOOPBACK);
@@ -184,6 +186,7 @@ class OutgoingHttpTest {
       Target other = http.target("http://other.test:" + port + "/");
       assertThat(http.post(other, Map.of(), BODY).toCompletableFuture().get(30, TimeUnit.SECONDS))
           .isInstanceOf(Answered.class);
+      await(begun);
       assertThat(asked).as("one question for all that wait").hasValue(1);
     } finally {
       released.countDown();
