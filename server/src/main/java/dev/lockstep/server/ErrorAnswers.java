@@ -10,18 +10,17 @@ import io.vertx.ext.web.RoutingContext;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Answers what no route does, with a problem each. Thread-safe. */
 final class ErrorAnswers {
-  private final Supplier<@Nullable ApiRouter> api;
+  private final @Nullable ApiRouter api;
   private final FaultLog faultLog;
 
   /**
-   * @param api null before the database is there
+   * @param api null for a router that serves before the database is there
    */
-  ErrorAnswers(Supplier<@Nullable ApiRouter> api, FaultLog faultLog) {
+  ErrorAnswers(@Nullable ApiRouter api, FaultLog faultLog) {
     this.api = api;
     this.faultLog = faultLog;
   }
@@ -40,7 +39,7 @@ final class ErrorAnswers {
    */
   private void notFound(RoutingContext context) {
     Problem problem =
-        api.get() == null && context.request().path().startsWith("/v1/")
+        api == null && ofTheApi(context.request().path())
             ? Problem.notReady(Readiness.starting().explanation())
             : Problem.of(
                 "not-found",
@@ -50,8 +49,12 @@ final class ErrorAnswers {
     problem.send(context.response());
   }
 
+  private static boolean ofTheApi(String path) {
+    return path.startsWith("/v1/") || path.equals("/openapi.json") || path.equals("/docs");
+  }
+
   private void methodNotAllowed(RoutingContext context) {
-    ApiRouter served = api.get();
+    ApiRouter served = api;
     List<String> methods = served == null ? List.of() : served.methodsOn(context.request().path());
     context.response().putHeader("Allow", allowed(methods));
     if (context.request().method().equals(HttpMethod.OPTIONS)) {
@@ -73,7 +76,7 @@ final class ErrorAnswers {
   }
 
   private void tooLarge(RoutingContext context) {
-    ApiRouter current = api.get();
+    ApiRouter current = api;
     int most =
         current == null
             ? BodyLimits.DEFAULT.bytes()

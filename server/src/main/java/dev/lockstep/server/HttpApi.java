@@ -69,11 +69,13 @@ final class HttpApi implements AutoCloseable {
   private final FaultLog faultLog = new FaultLog();
   private final Connections connections;
   private final Observers observers;
-  private final Router router;
   private volatile int port;
+
+  /** Never changed while it serves: the one that knows the API takes the place of the first. */
+  private volatile Router router;
+
   private volatile @Nullable Database database;
   private volatile Supplier<Map<String, List<String>>> problems = Map::of;
-  private volatile @Nullable ApiRouter api;
   private volatile Optional<Authenticator> authenticator = Optional.empty();
 
   private HttpApi(EdgeConfig edge) {
@@ -81,7 +83,7 @@ final class HttpApi implements AutoCloseable {
     vertx = Vertx.vertx(options(edge.limits()));
     connections = new Connections(edge.limits(), edge.trust(), metrics);
     observers = new Observers(edge.trust());
-    router = routes();
+    router = routes(null);
   }
 
   /**
@@ -156,12 +158,16 @@ final class HttpApi implements AutoCloseable {
     List<Endpoint> described = new ArrayList<>(services.endpoints());
     described.addAll(Probes.ENDPOINTS);
     ApiDocument document = new ApiDocument(described, Version.CURRENT);
-    get("/openapi.json").handler(content("application/json", document.openApi().toBuffer()));
-    get("/docs").handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
-    served.mountOn(router, vertx);
+    Router complete = routes(served);
+    route(complete, "/openapi.json")
+        .handler(content("application/json", document.openApi().toBuffer()));
+    route(complete, "/docs")
+        .handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
+    served.mountOn(complete, vertx);
     problems = services::problems;
     authenticator = Optional.of(services.authenticator());
-    api = served;
+    // One write, so that no request sees half of the API; before /readyz says so.
+    router = complete;
     database = migrated;
   }
 
@@ -215,7 +221,10 @@ final class HttpApi implements AutoCloseable {
                 .setClassPathResolvingEnabled(false));
   }
 
-  private Router routes() {
+  /**
+   * @param served null before there is anything to serve from
+   */
+  private Router routes(@Nullable ApiRouter served) {
     Router routes = Router.router(vertx);
     routes.route().handler(this::begin);
     routes.route().handler(Headers::log);
@@ -227,7 +236,7 @@ final class HttpApi implements AutoCloseable {
     Pages.mountOn(routes);
     route(routes, "/status").handler(this::statusPage);
     route(routes, "/readyz").handler(this::readyz);
-    new ErrorAnswers(() -> api, faultLog).mountOn(routes);
+    new ErrorAnswers(served, faultLog).mountOn(routes);
     return routes;
   }
 
@@ -265,10 +274,6 @@ final class HttpApi implements AutoCloseable {
     request.response().putHeader("Connection", "close");
     connections.refuse(request).send(request.response());
     var unused = request.connection().close();
-  }
-
-  private Route get(String path) {
-    return route(router, path);
   }
 
   private static Route route(Router router, String path) {

@@ -92,6 +92,26 @@ class ConventionsTest {
   }
 
   @Test
+  void optionsNameTheMethodsAndOpenNothingToOtherSites() throws Exception {
+    Map<String, String> origin =
+        Map.of("Origin", "https://example.com", "Access-Control-Request-Method", "POST");
+    for (Map.Entry<String, String> route :
+        Map.of(
+                "/v1/keys", "GET, HEAD, OPTIONS, POST",
+                "/v1/campaigns/1/publish", "OPTIONS, POST",
+                "/v1/holds/1", "DELETE, GET, HEAD, OPTIONS, PUT",
+                "/readyz", "GET, HEAD, OPTIONS")
+            .entrySet()) {
+      Reply reply = server.anyone().send("OPTIONS", route.getKey(), null, origin);
+      assertThat(reply.status()).as(route.getKey()).isEqualTo(204);
+      assertThat(reply.header("Allow")).hasValue(route.getValue());
+      assertThat(reply.header("Access-Control-Allow-Origin")).isEmpty();
+      assertThat(reply.response().body()).isEmpty();
+    }
+    server.anyone().send("OPTIONS", "/v1/nosuch", null, Map.of()).expectProblem(404, "not-found");
+  }
+
+  @Test
   void aKeyTravelsAsABearerToken() throws Exception {
     Reply reply =
         server.anyone().send("GET", "/v1/keys", null, Map.of("Authorization", "Basic YTpi"));

@@ -106,7 +106,6 @@ public final class Accounts {
                 "/v1/accounts/{id}/statement",
                 "Shows balances at two times, and between them.")
             .by(WHO)
-            .asReport()
             .withQuery("from", "What is after this time; from the beginning unless told.")
             .withQuery("to", "What is not after this time; until now unless told.")
             .withQuery("limit", "Entries at most, 1 to " + MAX_STATEMENT + "; 100 unless told.")
@@ -204,8 +203,8 @@ public final class Accounts {
       throw Problem.invalid("to", "must not be before 'from'").asException();
     }
     int limit = request.page().limit();
-    return workers.read(
-        request,
+    // It locks the account for a moment, which a report can not.
+    return workers.besideReports(
         () -> {
           find(request);
           return Answer.ok(

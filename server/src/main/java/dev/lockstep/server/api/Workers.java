@@ -54,8 +54,11 @@ public final class Workers implements AutoCloseable {
     return operators.run(reports.isEmpty() ? work : () -> reports.get().read(work));
   }
 
-  /** Changes much at an operator's wish, and takes its time: no more of these than of reports. */
-  public <T> Future<T> change(Callable<T> work) {
+  /**
+   * Changes much, or locks what it reads, and takes its time: on the threads of reports, so that
+   * buyers do not wait for one, but with the connections and time-outs of everybody else.
+   */
+  public <T> Future<T> besideReports(Callable<T> work) {
     return operators.run(work);
   }
 

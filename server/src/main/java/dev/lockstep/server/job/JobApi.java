@@ -234,7 +234,7 @@ final class JobApi {
             Optional.ofNullable(wanted.getString("queue")),
             Optional.ofNullable(wanted.getString("kind")),
             Optional.ofNullable(wanted.getString("text")));
-    return workers.change(
+    return workers.besideReports(
         () ->
             transactor.call(
                 c -> {
