@@ -26,9 +26,6 @@ public record Problem(
   /** The twin is being answered right now; most requests take less. */
   private static final Duration KEY_IN_USE_FOR = Duration.ofSeconds(1);
 
-  /** The twin is being answered right now; most requests take less. */
-  private static final Duration KEY_IN_USE_FOR = Duration.ofSeconds(1);
-
   public Problem {
     fields = Map.copyOf(fields);
   }
