@@ -54,41 +54,6 @@ final class ClaimTable {
       WHERE queue = ?\
       """;
 
-  // One index range per shard. A job of an ordered lane has to be the first of its lane, also
-  // before those that wait for their next attempt; the lane of a job may have claims to spare.
-  // Where a row or a record says that a worker runs it, the owner of the shard decides what is so.
-  private static final String FREE =
-      """
-      SELECT j.id, j.version, j.lane, j.lane_limit, j.in_flight
-      FROM generate_series(0, ? - 1) AS s (shard)
-      CROSS JOIN LATERAL (
-        SELECT j.id, j.version, j.due, j.lane, j.lane_limit, f.in_flight
-        FROM lockstep.job j
-        CROSS JOIN LATERAL (
-          SELECT CASE WHEN j.lane IS NULL THEN 0 ELSE (
-            SELECT count(*) FROM lockstep.job_claim c
-            WHERE c.shard = j.shard AND c.queue = j.queue AND c.lane = j.lane) + (
-            SELECT count(*) FROM lockstep.job_away a
-            WHERE a.shard = j.shard AND a.queue = j.queue AND a.lane = j.lane) END AS in_flight) f
-        WHERE j.shard = s.shard
-          AND hashtextextended(j.queue, j.priority) = hashtextextended(?, ?)
-          AND j.queue = ? AND j.priority = ? AND j.due <= now()
-          AND (j.wait_until IS NULL OR j.wait_until <= now()) AND j.keeper IS NULL
-          AND NOT EXISTS (
-            SELECT 1 FROM lockstep.job_claim c WHERE c.shard = j.shard AND c.id = j.id)
-          AND (j.lane IS NULL OR f.in_flight < j.lane_limit)
-          AND (j.lane_limit IS DISTINCT FROM 1 OR NOT EXISTS (
-            SELECT 1 FROM lockstep.job b
-            WHERE b.shard = j.shard
-              AND hashtextextended(b.lane, hashtextextended(b.queue, b.priority))
-                = hashtextextended(j.lane, hashtextextended(j.queue, j.priority))
-              AND hashtextextended(b.queue, b.priority) = hashtextextended(j.queue, j.priority)
-              AND b.lane = j.lane AND b.queue = j.queue AND b.priority = j.priority
-              AND (b.due, b.id) < (j.due, j.id)))
-        ORDER BY j.due, j.id LIMIT ?) j
-      ORDER BY j.due, j.id LIMIT ?\
-      """;
-
   // A job that was changed or has ended since it was read is not in the answer.
   private static final String CLAIM =
       """
@@ -129,12 +94,14 @@ final class ClaimTable {
   private final String queue;
   private final int shards;
   private final ClaimResults results;
+  private final FreeJobs free;
 
   ClaimTable(Connection connection, String queue, int shards, ClaimResults results) {
     this.connection = connection;
     this.queue = queue;
     this.shards = shards;
     this.results = results;
+    this.free = new FreeJobs(connection, queue, shards);
   }
 
   private record Settings(boolean paused, double rate, @Nullable Double overdueSeconds) {
@@ -161,17 +128,6 @@ final class ClaimTable {
       return rate > 0 && overdueSeconds != null && overdueSeconds < 0
           ? OptionalLong.of((long) Math.ceil(-overdueSeconds * 1_000))
           : OptionalLong.empty();
-    }
-  }
-
-  private record Free(JobId id, int version, @Nullable String lane, int laneLimit, int inFlight) {
-    static Free read(ResultSet row) throws SQLException {
-      return new Free(
-          new JobId(row.getObject(1, UUID.class)),
-          row.getInt(2),
-          row.getString(3),
-          row.getInt(4),
-          row.getInt(5));
     }
   }
 
@@ -218,23 +174,7 @@ final class ClaimTable {
   /** False: there is nothing more of this priority. */
   private boolean round(Priority priority, Hands hands) throws SQLException {
     int wanted = hands.open();
-    // About an even share of each shard. Which of the due jobs comes first is promised by lane
-    // only.
-    int each = Math.min(wanted, Math.max(4, 2 * (wanted / shards + 1)));
-    RoundTrip read = new RoundTrip(connection);
-    Rows<Free> free =
-        read.query(
-            FREE,
-            Free::read,
-            shards,
-            queue,
-            (long) priority.code(),
-            queue,
-            priority.code(),
-            each,
-            wanted);
-    read.send();
-    List<Free> chosen = withinLanes(free.list());
+    List<FreeJobs.Free> chosen = withinLanes(free.read(priority, wanted));
     if (chosen.isEmpty()) {
       return false;
     }
@@ -247,7 +187,7 @@ final class ClaimTable {
             ClaimTable::claimed,
             SqlArray.smallints(chosen.stream().map(job -> (short) job.id().shard()).toList()),
             SqlArray.uuids(chosen.stream().map(job -> job.id().value()).toList()),
-            SqlArray.integers(chosen.stream().map(Free::version).toList()),
+            SqlArray.integers(chosen.stream().map(FreeJobs.Free::version).toList()),
             SqlArray.uuids(tokens),
             SqlArray.texts(owners.stream().map(ClaimAsk::claimer).toList()),
             SqlArray.bigints(owners.stream().map(ask -> ask.lease().toMillis()).toList()));
@@ -262,10 +202,10 @@ final class ClaimTable {
   }
 
   /** The read has counted what is claimed of a lane, and not those that are beside it. */
-  private static List<Free> withinLanes(List<Free> free) {
+  private static List<FreeJobs.Free> withinLanes(List<FreeJobs.Free> free) {
     Map<String, Integer> more = new HashMap<>();
-    List<Free> chosen = new ArrayList<>();
-    for (Free job : free) {
+    List<FreeJobs.Free> chosen = new ArrayList<>();
+    for (FreeJobs.Free job : free) {
       if (job.lane() == null
           || job.inFlight() + more.getOrDefault(job.lane(), 0) < job.laneLimit()) {
         chosen.add(job);

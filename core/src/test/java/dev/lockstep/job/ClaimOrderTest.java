@@ -100,6 +100,38 @@ class ClaimOrderTest extends ClaimScene {
   }
 
   @Test
+  void aDeepLaneHidesNeitherItsNextJobNorWhatIsBehindIt() {
+    int deep = 3 * FreeJobs.WALK;
+    List<NewJob> lane = new ArrayList<>();
+    for (int i = 0; i < deep; i++) {
+      lane.add(job("deep" + i).inLane("deep"));
+    }
+    enqueue(lane.toArray(NewJob[]::new));
+    List<NewJob> behind = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      // Other lanes, whose jobs come two at a time, and none.
+      behind.add(
+          i % 4 == 0
+              ? job("pair").inLane(new NewJob.Lane("pair" + i % 8, 2))
+              : i % 4 == 1 ? job("lane").inLane("lane" + i) : job("free"));
+    }
+    enqueue(behind.toArray(NewJob[]::new));
+    List<ClaimedJob> some = claim(500);
+    // 20 free, 10 in lanes of their own, two of each pair, and the first of the deep lane.
+    assertThat(some).hasSize(20 + 10 + 4 + 1);
+    assertThat(payloads(some)).contains("\"deep0\"").doesNotContain("\"deep1\"");
+    assertThat(claim(500)).isEmpty();
+    some.forEach(job -> assertThat(end(job, Outcome.done())).isEqualTo(done()));
+    for (int i = 1; i < 4; i++) {
+      List<ClaimedJob> next = claim(500);
+      assertThat(payloads(next)).contains("\"deep" + i + "\"");
+      assertThat(payloads(next).stream().filter(name -> name.contains("deep"))).hasSize(1);
+      next.forEach(job -> assertThat(end(job, Outcome.done())).isEqualTo(done()));
+    }
+    assertThat(live()).isEqualTo(deep - 4);
+  }
+
+  @Test
   void theUrgentComeFirst() {
     for (int i = 0; i < 20; i++) {
       enqueue(

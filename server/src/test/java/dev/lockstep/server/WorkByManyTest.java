@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +34,7 @@ class WorkByManyTest {
   private final AtomicInteger done = new AtomicInteger();
   private final AtomicInteger claimed = new AtomicInteger();
   private final AtomicInteger refused = new AtomicInteger();
+  private final AtomicBoolean failed = new AtomicBoolean();
   // Claims whose holder sleeps; it wakes when the lease has passed, and says that it is done.
   private final Queue<JsonObject> sleeping = new ConcurrentLinkedQueue<>();
 
@@ -50,7 +52,12 @@ class WorkByManyTest {
           .within(Duration.ofSeconds(200))
           .run(
               caller -> {
-                work(new Workbench(caller % 2 == 0 ? here : there, QUEUE));
+                try {
+                  work(new Workbench(caller % 2 == 0 ? here : there, QUEUE));
+                } catch (Throwable e) {
+                  failed.set(true);
+                  throw e;
+                }
                 return true;
               })
           .valuesOrThrow();
@@ -91,7 +98,7 @@ class WorkByManyTest {
   }
 
   private void work(Workbench bench) throws Exception {
-    while (done.get() < JOBS) {
+    while (done.get() < JOBS && !failed.get()) {
       List<JsonObject> claims = bench.claim(5, Workbench.LONG_SECONDS, 1);
       for (JsonObject claim : claims) {
         int number = claimed.incrementAndGet();

@@ -37,8 +37,8 @@ final class ClaimDesk implements AutoCloseable {
 
   private static final long POLL_MS = 1_000;
 
-  /** Hints come for every job of every queue: ask for nothing no more often than this. */
-  private static final long SHORTEST_MS = 10;
+  /** Hints come for every job of every queue: one that got nothing asks no sooner than this. */
+  private static final long SHORTEST_MS = 20;
 
   private static final long DRAIN_LOOK_MS = 250;
 
@@ -70,7 +70,7 @@ final class ClaimDesk implements AutoCloseable {
     this.claims = claims;
     this.inFlight = inFlight;
     this.maxWaiting = maxWaiting;
-    this.hints = claims.hints(listen, () -> loop.runOnContext(unused -> lookEverywhere()));
+    this.hints = claims.hints(listen, () -> loop.runOnContext(unused -> hinted()));
     this.drainTimer = vertx.setPeriodic(DRAIN_LOOK_MS, timer -> loop.runOnContext(u -> drain()));
     hints.start();
   }
@@ -81,6 +81,7 @@ final class ClaimDesk implements AutoCloseable {
     final List<Waiter> waiters = new ArrayList<>();
     boolean asking;
     boolean hinted;
+    long askedNanos = System.nanoTime() - SHORTEST_MS * 1_000_000;
     long timer = -1;
 
     Line(String queue) {
@@ -127,8 +128,17 @@ final class ClaimDesk implements AutoCloseable {
     return waiting.get();
   }
 
-  private void lookEverywhere() {
-    List.copyOf(lines.values()).forEach(this::look);
+  private void hinted() {
+    long now = System.nanoTime();
+    for (Line line : List.copyOf(lines.values())) {
+      long sinceMs = (now - line.askedNanos) / 1_000_000;
+      if (line.asking || sinceMs >= SHORTEST_MS) {
+        look(line);
+      } else {
+        cancelTimer(line);
+        lookIn(line, SHORTEST_MS - sinceMs, now);
+      }
+    }
   }
 
   private void look(Line line) {
@@ -161,6 +171,7 @@ final class ClaimDesk implements AutoCloseable {
 
   private void took(Line line, List<Waiter> batch, AsyncResult<Claims.Taken> taken) {
     line.asking = false;
+    line.askedNanos = System.nanoTime();
     if (taken.failed() || taken.result().served()) {
       Throwable cause = taken.failed() ? taken.cause() : WorkQueues.reserved(line.queue);
       line.waiters.removeAll(batch);
@@ -179,7 +190,8 @@ final class ClaimDesk implements AutoCloseable {
     } else if (allServed || line.waiters.stream().anyMatch(waiter -> waiter.isDue(now))) {
       look(line);
     } else {
-      lookIn(line, line.hinted ? SHORTEST_MS : taken.result().nextMs().orElse(POLL_MS), now);
+      long next = line.hinted ? 0 : taken.result().nextMs().orElse(POLL_MS);
+      lookIn(line, Math.max(SHORTEST_MS, next), now);
     }
   }
 
@@ -222,7 +234,7 @@ final class ClaimDesk implements AutoCloseable {
   }
 
   private void lookIn(Line line, long wantedMs, long nowNanos) {
-    long ms = Math.max(SHORTEST_MS, Math.min(POLL_MS, wantedMs));
+    long ms = Math.max(1, Math.min(POLL_MS, wantedMs));
     for (Waiter waiter : line.waiters) {
       ms = Math.min(ms, Math.max(1, (waiter.deadlineNanos() - nowNanos) / 1_000_000 + 1));
     }
