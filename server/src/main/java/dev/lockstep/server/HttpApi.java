@@ -111,6 +111,10 @@ final class HttpApi implements AutoCloseable {
         new HttpServerOptions()
             // HTTP/2 without TLS: nothing here needs it, and it opens a way past proxies.
             .setHttp2ClearTextEnabled(false)
+            // Nothing here speaks WebSocket, and what would compress it ends a connection on which
+            // a few hundred requests wait for their answers.
+            .setPerFrameWebSocketCompressionSupported(false)
+            .setPerMessageWebSocketCompressionSupported(false)
             .setTcpKeepAlive(true)
             .setMaxInitialLineLength(limits.requestLineBytes())
             .setMaxHeaderSize(limits.headerBytes());

@@ -49,7 +49,7 @@ class CompleteOrNotReadyTest {
     List<String> known = reads();
     ExecutorService callers = Executors.newFixedThreadPool(CALLERS);
     try (Database database = Database.open(address, config.database());
-        HttpApi first = HttpApi.listen("localhost", 0);
+        HttpApi first = HttpApi.listen("localhost", 0, config.edge());
         Services services =
             Services.open(
                 database,
@@ -63,7 +63,7 @@ class CompleteOrNotReadyTest {
       List<String> paths = served(first, known);
       assertThat(paths).hasSizeGreaterThan(20).contains("/openapi.json", "/docs");
       for (int i = 0; i < STARTS; i++) {
-        try (HttpApi starting = HttpApi.listen("localhost", 0)) {
+        try (HttpApi starting = HttpApi.listen("localhost", 0, config.edge())) {
           CountDownLatch waiting = new CountDownLatch(CALLERS);
           List<Future<?>> all = new ArrayList<>();
           for (int n = 0; n < CALLERS; n++) {

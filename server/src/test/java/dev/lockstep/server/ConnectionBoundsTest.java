@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class ConnectionBoundsTest {
   private static final int PER_ADDRESS = 3;
+  private static final String HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
   @Test
   void oneAddressHasSoManyConnectionsAndOthersHaveTheirs() throws Exception {
@@ -125,18 +126,36 @@ class ConnectionBoundsTest {
   }
 
   @Test
+  void manyRequestsMayBeOnTheirWayAtOnce() throws Exception {
+    int asked = 20_000;
+    ExecutorService sender = Executors.newSingleThreadExecutor();
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, EdgeConfig.DEFAULT);
+        RawHttp client = RawHttp.to("http://127.0.0.1:" + api.port())) {
+      Future<Boolean> sent = sender.submit(() -> client.trySend(HEALTH.repeat(asked)));
+      for (int i = 0; i < asked; i++) {
+        assertThat(client.read().status()).isEqualTo(200);
+      }
+      assertThat(sent.get()).isTrue();
+    } finally {
+      sender.shutdownNow();
+    }
+  }
+
+  @Test
   void aClientThatAsksAndTakesNothingIsNotAnsweredWithoutEnd() throws Exception {
     Duration shortly = Duration.ofMillis(500);
     EdgeConfig edge =
         EdgeConfig.DEFAULT.withLimits(
             HttpLimits.DEFAULT.withAnswering(Duration.ofMinutes(10), shortly, shortly));
     int asked = 300_000;
+    ExecutorService sender = Executors.newSingleThreadExecutor();
     try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge);
         RawHttp client = RawHttp.to("http://127.0.0.1:" + api.port())) {
-      String request = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
       // Waits when the server reads no more, and fails when it has had enough.
-      assertThat(client.trySend(request.repeat(asked))).isFalse();
+      assertThat(sender.submit(() -> client.trySend(HEALTH.repeat(asked))).get()).isFalse();
       assertThat(answered(api)).isBetween(1.0, asked / 3.0);
+    } finally {
+      sender.shutdownNow();
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.lockstep.server.edge;
 
 import dev.lockstep.server.api.Problem;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -35,11 +36,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>A step's time runs from its beginning and is not prolonged by single bytes. Answers have no
- * time-out of their own once begun: it is enough that the client takes some of what is sent. So a
- * live stream may be quiet for as long as it likes.
+ * time-out of their own once begun, so a live stream may be quiet for as long as it likes. It is
+ * enough that the client takes some of what waits for it, in whichever step: while something waits,
+ * what we owe next is not late.
  *
- * <p>The timer is lazy. It is set to the earliest end that a step could have, and looks again when
- * it comes; a busy connection sets none.
+ * <p>The timer is lazy. It is set to the earliest moment at which something could be over, and
+ * looks again when it comes; a busy connection sets none.
  */
 final class Guard extends ChannelDuplexHandler {
   private static final AttributeKey<Guard> KEY = AttributeKey.valueOf(Guard.class, "guard");
@@ -73,7 +75,8 @@ final class Guard extends ChannelDuplexHandler {
   private boolean answerBegun;
   private boolean messageRead;
   private boolean deaf;
-  private long pendingBytes;
+  private Waiting waiting = Waiting.NOTHING;
+  private long lookedAtNanos;
   private @Nullable ChannelPromise lingering;
   private @Nullable HttpServerRequest current;
 
@@ -109,6 +112,7 @@ final class Guard extends ChannelDuplexHandler {
   public void handlerAdded(ChannelHandlerContext ctx) {
     ctx.channel().attr(KEY).set(this);
     sinceNanos = System.nanoTime();
+    lookedAtNanos = sinceNanos;
     setTimer(ctx);
   }
 
@@ -156,6 +160,8 @@ final class Guard extends ChannelDuplexHandler {
       if (end && unanswered > 0) {
         unanswered--;
         answerBegun = false;
+        // The time for the answer to the request behind it, if it is here already.
+        sinceNanos = System.nanoTime();
       }
     }
     var unused = ctx.write(msg, promise);
@@ -234,16 +240,19 @@ final class Guard extends ChannelDuplexHandler {
   }
 
   private void setTimer(ChannelHandlerContext ctx) {
-    long atNanos = sinceNanos + timeout().toNanos();
-    if (timer != null && timerAtNanos - atNanos <= 0) {
+    long now = System.nanoTime();
+    long untilLook = limits.stallTimeout().toNanos() - (now - lookedAtNanos);
+    long untilEnd = timeout().toNanos() - (now - sinceNanos);
+    // What is over, and not ended, waits for the client to take something.
+    long wait = step == Step.STREAM || untilEnd <= 0 ? untilLook : Math.min(untilLook, untilEnd);
+    if (timer != null && timerAtNanos - (now + wait) <= 0) {
       return;
     }
     if (timer != null) {
       timer.cancel(false);
     }
-    timerAtNanos = atNanos;
-    timer =
-        ctx.executor().schedule(() -> look(ctx), atNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+    timerAtNanos = now + wait;
+    timer = ctx.executor().schedule(() -> look(ctx), wait, TimeUnit.NANOSECONDS);
   }
 
   private void look(ChannelHandlerContext ctx) {
@@ -251,28 +260,46 @@ final class Guard extends ChannelDuplexHandler {
     if (!ctx.channel().isActive() || lingering != null) {
       return;
     }
-    boolean over = System.nanoTime() - sinceNanos - timeout().toNanos() >= 0;
-    if (over && !taking(ctx)) {
+    long now = System.nanoTime();
+    Waiting before = waiting;
+    if (now - lookedAtNanos - limits.stallTimeout().toNanos() >= 0) {
+      lookedAtNanos = now;
+      waiting = Waiting.on(ctx.channel());
+      if (waiting.bytes() > 0 && waiting.equals(before)) {
+        connections.expired(Step.STREAM);
+        end(ctx);
+        return;
+      }
+    }
+    boolean over = step != Step.STREAM && now - sinceNanos - timeout().toNanos() >= 0;
+    boolean ours = step == Step.ANSWER || step == Step.IDLE;
+    if (over && !(ours && Waiting.on(ctx.channel()).bytes() > 0)) {
       expire(ctx);
-      return;
+    } else {
+      setTimer(ctx);
     }
-    if (over) {
-      sinceNanos = System.nanoTime();
-    }
-    setTimer(ctx);
   }
 
-  /** Whether the client has taken something since we last looked, or has nothing to take. */
-  private boolean taking(ChannelHandlerContext ctx) {
-    ChannelOutboundBuffer buffer = ctx.channel().unsafe().outboundBuffer();
-    long pending = buffer == null ? 0 : buffer.totalPendingWriteBytes();
-    boolean progress = pending != pendingBytes;
-    pendingBytes = pending;
-    return switch (step) {
-      case STREAM -> progress || pending == 0;
-      case IDLE -> progress && pending > 0;
-      default -> false;
-    };
+  /**
+   * What the client has not taken yet. Two that are equal: it has taken nothing in between.
+   *
+   * @param bytes of all that waits
+   * @param first which message is first
+   * @param firstBytes what is left of it
+   */
+  private record Waiting(long bytes, int first, int firstBytes) {
+    static final Waiting NOTHING = new Waiting(0, 0, 0);
+
+    static Waiting on(Channel channel) {
+      ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+      Object first = buffer == null ? null : buffer.current();
+      return first == null
+          ? NOTHING
+          : new Waiting(
+              buffer.totalPendingWriteBytes(),
+              System.identityHashCode(first),
+              first instanceof ByteBuf bytes ? bytes.readableBytes() : 0);
+    }
   }
 
   private void expire(ChannelHandlerContext ctx) {
