@@ -6,9 +6,15 @@ import dev.lockstep.server.Client.Reply;
 import dev.lockstep.server.rate.Rate;
 import dev.lockstep.server.rate.RateLimits;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,6 +101,43 @@ class RateLimitsTest {
       server.buyer("good" + i).get("/v1/campaigns").expect(200);
     }
     stranger("lsk_guess").get("/v1/campaigns").expectProblem(401, "unauthorized");
+  }
+
+  @Test
+  void manyBuyersOfOneAddressMayComeAtOnceForTheFirstTime() throws Exception {
+    List<Client> buyers = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      buyers.add(server.buyer("new" + i));
+    }
+    ExecutorService callers = Executors.newFixedThreadPool(buyers.size());
+    List<Future<Reply>> replies = new ArrayList<>();
+    try (Connection holder = server.database().connection();
+        Statement statement = holder.createStatement()) {
+      holder.setAutoCommit(false);
+      statement.execute("LOCK TABLE lockstep_server.api_key IN ACCESS EXCLUSIVE MODE");
+      for (Client buyer : buyers) {
+        replies.add(callers.submit(() -> buyer.get("/v1/campaigns")));
+      }
+      Await.until("more keys are looked up than may be unknown", () -> lookups() > 4);
+      holder.rollback();
+      for (Future<Reply> reply : replies) {
+        reply.get().expect(200);
+      }
+    } finally {
+      callers.shutdownNow();
+    }
+  }
+
+  private static int lookups() throws Exception {
+    try (Connection connection = server.database().dataSource().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet row =
+            statement.executeQuery(
+                "SELECT count(*) FROM pg_locks"
+                    + " WHERE NOT granted AND relation = 'lockstep_server.api_key'::regclass")) {
+      row.next();
+      return row.getInt(1);
+    }
   }
 
   @Test

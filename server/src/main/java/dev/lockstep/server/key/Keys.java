@@ -168,8 +168,7 @@ public final class Keys implements Authenticator {
   @Override
   public Future<Optional<Principal>> authenticate(String key, String network) {
     if (key.isEmpty() || key.length() > MAX_KEY_LENGTH) {
-      rates.requireFewUnknown(network);
-      return Future.succeededFuture(Optional.empty());
+      return unknown(network);
     }
     byte[] hash = Secret.of(key).hash();
     if (configuredHash.isPresent() && MessageDigest.isEqual(hash, configuredHash.get())) {
@@ -179,21 +178,27 @@ public final class Keys implements Authenticator {
     if (known.isPresent()) {
       return Future.succeededFuture(known);
     }
+    if (cache.isUnknown(hash)) {
+      return unknown(network);
+    }
     // Whoever had a good key is not held up by others at the same address.
-    boolean stranger = !cache.wasGood(hash);
-    if (stranger) {
+    if (!cache.wasGood(hash)) {
       rates.requireFewUnknown(network);
     }
-    return cache.isUnknown(hash)
-        ? Future.succeededFuture(Optional.empty())
-        : lookUp(hash)
-            .map(
-                found -> {
-                  if (stranger && found.isPresent()) {
-                    rates.wasKnown(network);
-                  }
-                  return found;
-                });
+    return lookUp(hash)
+        .map(
+            found -> {
+              if (found.isEmpty()) {
+                rates.wasUnknown(network);
+              }
+              return found;
+            });
+  }
+
+  private Future<Optional<Principal>> unknown(String network) {
+    rates.requireFewUnknown(network);
+    rates.wasUnknown(network);
+    return Future.succeededFuture(Optional.empty());
   }
 
   private Future<Optional<Principal>> lookUp(byte[] hash) {

@@ -62,19 +62,23 @@ public final class TokenBuckets {
               wait[0] = fullAt - now - nanosPerBurst;
               return new Bucket(wait[0] > 0 ? fullAt - nanosPerToken : fullAt);
             });
-    long untilFull = after.fullAtNanos() - now;
+    return allowance(after.fullAtNanos() - now, wait[0]);
+  }
+
+  /** What {@link #take} would say; takes nothing. */
+  public Allowance look(String name) {
+    long now = nanoTime.getAsLong();
+    long untilFull = fullAt(buckets.get(name), now) - now;
+    return allowance(untilFull, untilFull + nanosPerToken - nanosPerBurst);
+  }
+
+  private Allowance allowance(long untilFull, long wait) {
     return new Allowance(
         policy,
         rate,
         (int) Math.max(0, (nanosPerBurst - untilFull) / nanosPerToken),
         Duration.ofNanos(untilFull),
-        wait[0] > 0 ? Optional.of(Duration.ofNanos(wait[0])) : Optional.empty());
-  }
-
-  /** Gives back a token that was taken and turned out not to be needed. */
-  public void giveBack(String name) {
-    buckets.computeIfPresent(
-        name, (key, bucket) -> new Bucket(bucket.fullAtNanos() - nanosPerToken));
+        wait > 0 ? Optional.of(Duration.ofNanos(wait)) : Optional.empty());
   }
 
   /** How many names are remembered. */

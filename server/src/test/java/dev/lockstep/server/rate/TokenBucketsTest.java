@@ -28,12 +28,13 @@ class TokenBucketsTest {
   }
 
   @Test
-  void whatIsGivenBackCanBeTakenAgain() {
-    for (int i = 0; i < 20; i++) {
-      assertThat(buckets.take("a").granted()).isTrue();
-      buckets.giveBack("a");
+  void lookingTakesNothing() {
+    for (int i = 0; i < 4; i++) {
+      assertThat(buckets.look("a").granted()).isTrue();
+      assertThat(buckets.look("a").remaining()).isEqualTo(4 - i);
+      buckets.take("a");
     }
-    assertThat(buckets.take("a").remaining()).isEqualTo(3);
+    assertThat(buckets.look("a").retryAfter()).hasValue(Duration.ofMillis(500));
   }
 
   @Test
