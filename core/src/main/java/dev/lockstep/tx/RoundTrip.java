@@ -156,13 +156,23 @@ public final class RoundTrip {
 
   /** Everything but sending it: what fails here has not reached the server. */
   PreparedStatement prepare() throws SQLException {
-    PreparedStatement prepared = connection.prepareStatement(sql());
+    PreparedStatement prepared = prepareWhole(connection, sql());
     int index = 0;
     for (Statement statement : statements) {
       for (Object parameter : statement.parameters()) {
         bind(prepared, ++index, parameter);
       }
     }
+    return prepared;
+  }
+
+  /**
+   * A statement that runs to its end, whatever fetch size the connection has: one that pauses after
+   * some rows has not taken the locks of the others, and COMMIT in the same packet would cut it off.
+   */
+  static PreparedStatement prepareWhole(Connection connection, String sql) throws SQLException {
+    PreparedStatement prepared = connection.prepareStatement(sql);
+    prepared.setFetchSize(0);
     return prepared;
   }
 
