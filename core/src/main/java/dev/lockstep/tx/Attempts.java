@@ -259,15 +259,27 @@ final class Attempts<T, R> {
         trip.send(prepared);
         return result;
       } catch (SQLException e) {
+        if (trip.isAnswered()) {
+          throw unreadable(e);
+        }
         if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
         Suspect suspect = identity.stream().findAny().flatMap(i -> i).orElse(null);
         return resolve(connection, guard, suspect, exchange.repeatable(), e);
       } catch (Throwable e) {
-        throw new OutcomeUnknown(
-            options.label() + ": COMMIT broke off in this process; look the effect up", e);
+        throw trip.isAnswered()
+            ? unreadable(e)
+            : new OutcomeUnknown(
+                options.label() + ": COMMIT broke off in this process; look the effect up", e);
       }
+    }
+
+    /** The effect is certain, but not what to answer; running the work again would repeat it. */
+    private OutcomeUnknown unreadable(Throwable cause) {
+      return new OutcomeUnknown(
+          options.label() + ": committed, but its rows could not be read; look the effect up",
+          cause);
     }
 
     private T resolve(

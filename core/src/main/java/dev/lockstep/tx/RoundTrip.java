@@ -26,6 +26,7 @@ public final class RoundTrip {
   private final boolean together;
   private final List<Statement> statements = new ArrayList<>();
   private Meaning meaning = AS_IT_IS;
+  private boolean answered;
 
   /** What it means that a statement failed with this; null: that can not have been it. */
   @FunctionalInterface
@@ -189,6 +190,7 @@ public final class RoundTrip {
   void send(PreparedStatement prepared) throws SQLException {
     try (prepared) {
       boolean isRows = prepared.execute();
+      answered = true;
       for (Statement statement : statements) {
         Rows<?> rows = statement.rows();
         if (isRows) {
@@ -199,8 +201,13 @@ public final class RoundTrip {
         isRows = prepared.getMoreResults();
       }
     } catch (SQLException e) {
-      throw meaningOf(e);
+      throw answered ? e : meaningOf(e);
     }
+  }
+
+  /** Whether the server has run every statement. What fails from then on fails in this process. */
+  boolean isAnswered() {
+    return answered;
   }
 
   /** The driver does not say which statement failed; mostly it makes no difference. */
