@@ -4,7 +4,6 @@ import dev.lockstep.combine.Delivery.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.Told;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * keys with waiting requests take turns, so a hot key cannot starve a quiet one.
  *
  * <p>A batch that fails for a reason that may lie in a request is split until the bad request
- * stands alone; only its caller gets the exception. A full queue refuses at once with {@link
+ * stands alone; only its caller gets the exception. See {@link Halving}. A full queue refuses at once with {@link
  * Overloaded}.
  *
  * <p>Writers are threads of the combiner's own, started on demand and gone when idle; a caller that
@@ -322,8 +321,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private void serve(K key, Batch<Q, A> batch) {
     try {
       long startedNanos = System.nanoTime();
-      List<Answer> answers = new ArrayList<>(batch.pending().size());
-      decide(key, batch.pending(), answers);
+      List<Answer> answers =
+          new Halving<>(runner, config, () -> halted).decide(key, batch.pending());
       if (!answers.isEmpty()) {
         Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
         rate.served(answers.size(), took.toNanos());
@@ -336,31 +335,6 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       batch.settle(new OutcomeUnknown(config.name() + ": a writer failed", unforeseen));
       answered(batch);
     }
-  }
-
-  /** Runs the requests as one batch; halves it when the failure may be one request's. */
-  private void decide(K key, List<Pending<Q, A>> pending, List<Answer> answers) {
-    if (pending.isEmpty()) {
-      return;
-    }
-    if (halted) {
-      answers.addAll(Pending.allWith(pending, new CombinerClosed(config.name())));
-      return;
-    }
-    List<Told<A>> told;
-    try {
-      told = runner.run(key, Pending.requests(pending));
-    } catch (Throwable thrown) {
-      if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
-        int half = pending.size() / 2;
-        decide(key, pending.subList(0, half), answers);
-        decide(key, pending.subList(half, pending.size()), answers);
-      } else {
-        answers.addAll(Pending.allWith(pending, thrown));
-      }
-      return;
-    }
-    answers.addAll(Pending.allWith(pending, told));
   }
 
   private void answered(Batch<Q, A> batch) {

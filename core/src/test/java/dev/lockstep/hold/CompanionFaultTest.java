@@ -13,6 +13,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.SqlFault;
@@ -117,6 +118,25 @@ class CompanionFaultTest {
     assertThat(asked.failures).singleElement().isInstanceOf(ConstraintViolated.class);
     assertThat(payments()).isEqualTo(CALLERS - 1);
     assertThat(conflicts(sale)).isLessThan(15);
+  }
+
+  /** Another transaction is about to insert the same key and does not end. */
+  @ParameterizedTest
+  @EnumSource
+  void aPayloadThatMeetsALockFailsItsOwnCommandOnly(Sending companion) throws Exception {
+    Sale sale = fixture.saleWithLimit(1);
+    PoolId pool = sale.counted(2 * CALLERS);
+    Asked asked;
+    try (Connection another = database.connection()) {
+      another.setAutoCommit(false);
+      Sql.execute(another, PAY, "taken", "good");
+
+      asked = inOneBatch(sale, pool, companion, "taken");
+    }
+
+    assertThat(asked.failures).singleElement().isInstanceOf(LockTimeout.class);
+    assertThat(asked.granted).isEqualTo(CALLERS - 1);
+    assertThat(payments()).isEqualTo(CALLERS - 1);
   }
 
   /** The guard of a buyer's quota fails in the very trip that the companion shares. */
