@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -67,10 +66,14 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private int waiting;
   private int writers;
   private boolean closed;
+  // Per instance on purpose: a batch of one combiner may ask another.
+  @SuppressWarnings("ThreadLocalUsage")
+  private final ThreadLocal<Boolean> inBatch = ThreadLocal.withInitial(() -> false);
+
   // Set when close has waited long enough: what is not begun by then is not begun at all.
   private volatile boolean halted;
 
-  /** Answers are completed on the common pool. */
+  /** Stages are completed on threads of their own, which all combiners share. */
   public static <K, Q, S, P, A> Combiner<K, Q, A> on(
       Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
     return new Combiner<>(
@@ -80,7 +83,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
             config.transaction().withLabel(config.name()),
             config.listener()),
         config,
-        ForkJoinPool.commonPool());
+        Delivery.CALLBACKS);
   }
 
   Combiner(BatchRunner<K, Q, A> runner, CombinerConfig config, Executor answering) {
@@ -105,8 +108,15 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    * writer, for this one request.
    *
    * @throws LockstepException as the stage of {@link #submit} would
+   * @throws IllegalStateException inside a batch of this combiner, which would wait for itself
    */
   public A call(K key, Q request) {
+    if (inBatch.get()) {
+      throw new IllegalStateException(
+          config.name()
+              + ": a batch waits for an answer that only a later batch can give; submit the request"
+              + " without waiting, or run it on the batch's own connection");
+    }
     Pending<Q, A> pending = Pending.of(request, false);
     if (!serveHere(key, pending)) {
       enqueue(key, pending);
@@ -321,8 +331,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private void serve(K key, Batch<Q, A> batch) {
     try {
       long startedNanos = System.nanoTime();
-      List<Answer> answers =
-          new Halving<>(runner, config, () -> halted).decide(key, batch.pending());
+      List<Answer> answers = decide(key, batch.pending());
       if (!answers.isEmpty()) {
         Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
         rate.served(answers.size(), took.toNanos());
@@ -334,6 +343,15 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       // Whatever it was, this writer lives on: its lane and its callers depend on it.
       batch.settle(new OutcomeUnknown(config.name() + ": a writer failed", unforeseen));
       answered(batch);
+    }
+  }
+
+  private List<Answer> decide(K key, List<Pending<Q, A>> pending) {
+    inBatch.set(true);
+    try {
+      return new Halving<>(runner, config, () -> halted).decide(key, pending);
+    } finally {
+      inBatch.remove();
     }
   }
 
