@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * keys with waiting requests take turns, so a hot key cannot starve a quiet one.
  *
  * <p>A batch that fails for a reason that may lie in a request is split until the bad request
- * stands alone; only its caller gets the exception. See {@link Halving}. A full queue refuses at once with {@link
- * Overloaded}.
+ * stands alone; only its caller gets the exception. See {@link Halving}. A full queue refuses at
+ * once with {@link Overloaded}.
  *
  * <p>Writers are threads of the combiner's own, started on demand and gone when idle; a caller that
  * waits and meets nobody is its own writer. Callbacks run on an executor, never on a writer, so a
@@ -66,6 +66,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private int waiting;
   private int writers;
   private boolean closed;
+
   // Per instance on purpose: a batch of one combiner may ask another.
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Boolean> inBatch = ThreadLocal.withInitial(() -> false);

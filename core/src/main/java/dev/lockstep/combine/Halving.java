@@ -98,12 +98,15 @@ final class Halving<K, Q, A> {
   static final class LockedBeside extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final LockTimeout lockTimeout;
+
     LockedBeside(LockTimeout cause) {
       super(cause);
+      this.lockTimeout = cause;
     }
 
     LockTimeout lockTimeout() {
-      return (LockTimeout) getCause();
+      return lockTimeout;
     }
   }
 }

@@ -84,7 +84,7 @@ sealed interface Past {
 
     /** A checked exception, too, that the work threw undeclared. */
     @SuppressWarnings("unchecked")
-    private static <E extends Throwable> E asItIs(Throwable failure) throws E {
+    private static <E extends Throwable> RuntimeException asItIs(Throwable failure) throws E {
       throw (E) failure;
     }
   }

@@ -169,7 +169,8 @@ public final class RoundTrip {
 
   /**
    * A statement that runs to its end, whatever fetch size the connection has: one that pauses after
-   * some rows has not taken the locks of the others, and COMMIT in the same packet would cut it off.
+   * some rows has not taken the locks of the others, and COMMIT in the same packet would cut it
+   * off.
    */
   static PreparedStatement prepareWhole(Connection connection, String sql) throws SQLException {
     PreparedStatement prepared = connection.prepareStatement(sql);
