@@ -7,12 +7,12 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -32,7 +32,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Asker<K, Q, A extends Provisional> {
   /** Between two looks at what has expired and another transaction has locked. */
-  private static final Executor SOON = CompletableFuture.delayedExecutor(5, TimeUnit.MILLISECONDS);
+  private static final long SOON_NANOS = 5_000_000;
+
+  private static final Executor SOON =
+      CompletableFuture.delayedExecutor(SOON_NANOS, TimeUnit.NANOSECONDS);
 
   private final Combiner<K, Q, A> combiner;
   private final Combined<K, Q, ?, ?, A> operation;
@@ -99,20 +102,22 @@ public final class Asker<K, Q, A extends Provisional> {
     if (!first.again()) {
       return first;
     }
-    CompletableFuture<A> last = new CompletableFuture<>();
-    submit(
-        key,
-        thoroughly.apply(request),
-        true,
-        patience(),
-        (answer, thrown) -> {
-          if (thrown == null) {
-            last.complete(Objects.requireNonNull(answer));
-          } else {
-            last.completeExceptionally(thrown);
-          }
-        });
-    return new Pending<Q, A>(request, last, false).await();
+    Q thorough = thoroughly.apply(request);
+    Patience patience = patience();
+    while (true) {
+      A answer = combiner.call(key, thorough);
+      if (!answer.again()) {
+        return answer;
+      }
+      if (!answer.putOff()) {
+        if (!patience.lasts(answer.swept(), System.nanoTime())) {
+          throw new StillExpiring(expiring.apply(key));
+        }
+        if (answer.swept() == 0) {
+          LockSupport.parkNanos(this, SOON_NANOS);
+        }
+      }
+    }
   }
 
   /** As {@link Combiner#apply(Exchange, Combined, Object, List)}, with final answers. */

@@ -1,6 +1,8 @@
 package dev.lockstep.combine;
 
+import dev.lockstep.combine.Halving.LockedBeside;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
@@ -13,6 +15,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +26,11 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 interface BatchRunner<K, Q, A> {
   List<Told<A>> run(K key, List<Q> requests);
+
+  /** The same for a part of a batch that has waited for a lock already: it waits briefly. */
+  default List<Told<A>> runHurried(K key, List<Q> requests) {
+    return run(key, requests);
+  }
 
   /** Whether the calling thread may run a batch itself. */
   default boolean mayRunHere() {
@@ -38,17 +47,42 @@ interface BatchRunner<K, Q, A> {
       CombinerListener listener)
       implements BatchRunner<K, Q, A> {
 
+    /** The part of a lock timeout that one who hurries waits. */
+    private static final int BRIEFLY = 16;
+
     @Override
     public List<Told<A>> run(K key, List<Q> requests) {
+      return run(options, key, requests);
+    }
+
+    @Override
+    public List<Told<A>> runHurried(K key, List<Q> requests) {
+      long briefMs = Math.max(1, options.lockTimeout().toMillis() / BRIEFLY);
+      return run(options.withLockTimeout(Duration.ofMillis(briefMs)), key, requests);
+    }
+
+    private List<Told<A>> run(TxOptions chosen, K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
-      List<Told<A>> told =
-          transactor.exchange(
-              options,
-              exchange -> {
-                Decided<P, A> decided = decide(exchange, operation, key, requests, listener);
-                return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
-              },
-              latest::ifCommitted);
+      AtomicBoolean locked = new AtomicBoolean();
+      Consumer<Duration> whenLocked =
+          waited -> {
+            locked.set(true);
+            listener.onLocked(waited);
+          };
+      List<Told<A>> told;
+      try {
+        told =
+            transactor.exchange(
+                chosen,
+                exchange -> {
+                  locked.set(false);
+                  Decided<P, A> decided = decide(exchange, operation, key, requests, whenLocked);
+                  return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
+                },
+                latest::ifCommitted);
+      } catch (LockTimeout e) {
+        throw locked.get() ? new LockedBeside(e) : e;
+      }
       latest.committed(operation, key);
       return told;
     }
@@ -69,11 +103,11 @@ interface BatchRunner<K, Q, A> {
       Combined<K, Q, S, P, A> operation,
       K key,
       List<Q> requests,
-      CombinerListener listener)
+      Consumer<Duration> whenLocked)
       throws SQLException {
     long askedNanos = System.nanoTime();
     S state = operation.lock(exchange, key, requests);
-    listener.onLocked(Duration.ofNanos(System.nanoTime() - askedNanos));
+    whenLocked.accept(Duration.ofNanos(System.nanoTime() - askedNanos));
     P plan = operation.decide(key, state, requests);
     operation.write(exchange, key, plan);
     List<Verdict<A>> answers = operation.answers(plan);
@@ -91,7 +125,7 @@ interface BatchRunner<K, Q, A> {
   static <K, Q, S, P, A> List<A> apply(
       Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
-    return decide(exchange, operation, key, requests, CombinerListener.NONE).answers().stream()
+    return decide(exchange, operation, key, requests, waited -> {}).answers().stream()
         .map(Verdict::answer)
         .toList();
   }

@@ -4,7 +4,6 @@ import dev.lockstep.combine.Delivery.Answer;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.Told;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -35,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * keys with waiting requests take turns, so a hot key cannot starve a quiet one.
  *
  * <p>A batch that fails for a reason that may lie in a request is split until the bad request
- * stands alone; only its caller gets the exception. A full queue refuses at once with {@link
- * Overloaded}.
+ * stands alone; only its caller gets the exception. See {@link Halving}. A full queue refuses at
+ * once with {@link Overloaded}.
  *
  * <p>Writers are threads of the combiner's own, started on demand and gone when idle; a caller that
  * waits and meets nobody is its own writer. Callbacks run on an executor, never on a writer, so a
@@ -68,10 +66,15 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private int waiting;
   private int writers;
   private boolean closed;
+
+  // Per instance on purpose: a batch of one combiner may ask another.
+  @SuppressWarnings("ThreadLocalUsage")
+  private final ThreadLocal<Boolean> inBatch = ThreadLocal.withInitial(() -> false);
+
   // Set when close has waited long enough: what is not begun by then is not begun at all.
   private volatile boolean halted;
 
-  /** Answers are completed on the common pool. */
+  /** Stages are completed on threads of their own, which all combiners share. */
   public static <K, Q, S, P, A> Combiner<K, Q, A> on(
       Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
     return new Combiner<>(
@@ -81,7 +84,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
             config.transaction().withLabel(config.name()),
             config.listener()),
         config,
-        ForkJoinPool.commonPool());
+        Delivery.CALLBACKS);
   }
 
   Combiner(BatchRunner<K, Q, A> runner, CombinerConfig config, Executor answering) {
@@ -106,8 +109,15 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    * writer, for this one request.
    *
    * @throws LockstepException as the stage of {@link #submit} would
+   * @throws IllegalStateException inside a batch of this combiner, which would wait for itself
    */
   public A call(K key, Q request) {
+    if (inBatch.get()) {
+      throw new IllegalStateException(
+          config.name()
+              + ": a batch waits for an answer that only a later batch can give; submit the request"
+              + " without waiting, or run it on the batch's own connection");
+    }
     Pending<Q, A> pending = Pending.of(request, false);
     if (!serveHere(key, pending)) {
       enqueue(key, pending);
@@ -322,8 +332,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private void serve(K key, Batch<Q, A> batch) {
     try {
       long startedNanos = System.nanoTime();
-      List<Answer> answers = new ArrayList<>(batch.pending().size());
-      decide(key, batch.pending(), answers);
+      List<Answer> answers = decide(key, batch.pending());
       if (!answers.isEmpty()) {
         Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
         rate.served(answers.size(), took.toNanos());
@@ -338,29 +347,13 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     }
   }
 
-  /** Runs the requests as one batch; halves it when the failure may be one request's. */
-  private void decide(K key, List<Pending<Q, A>> pending, List<Answer> answers) {
-    if (pending.isEmpty()) {
-      return;
-    }
-    if (halted) {
-      answers.addAll(Pending.allWith(pending, new CombinerClosed(config.name())));
-      return;
-    }
-    List<Told<A>> told;
+  private List<Answer> decide(K key, List<Pending<Q, A>> pending) {
+    inBatch.set(true);
     try {
-      told = runner.run(key, Pending.requests(pending));
-    } catch (Throwable thrown) {
-      if (pending.size() > 1 && BatchRunner.blamesARequest(thrown)) {
-        int half = pending.size() / 2;
-        decide(key, pending.subList(0, half), answers);
-        decide(key, pending.subList(half, pending.size()), answers);
-      } else {
-        answers.addAll(Pending.allWith(pending, thrown));
-      }
-      return;
+      return new Halving<>(runner, config, () -> halted).decide(key, pending);
+    } finally {
+      inBatch.remove();
     }
-    answers.addAll(Pending.allWith(pending, told));
   }
 
   private void answered(Batch<Q, A> batch) {

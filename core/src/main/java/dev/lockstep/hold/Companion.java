@@ -12,6 +12,8 @@ import java.util.List;
  * before COMMIT, so it should write in bulk. It may run again when the transaction is retried, and
  * it must neither commit nor take locks on Lockstep's tables. What it throws fails the batch; the
  * batch is then split, so that in the end only the command whose payload cannot be written fails.
+ * So it is with a payload that meets another transaction's lock, as long as few of a batch do: the
+ * parts wait briefly, all of them together for one lock timeout.
  *
  * @param <P> what a caller attaches to a command
  */

@@ -72,6 +72,6 @@ public final class AdvisoryLocks {
       throw new IllegalStateException(
           "In auto-commit mode the lock would be gone at once; begin a transaction first");
     }
-    return connection.prepareStatement(sql);
+    return RoundTrip.prepareWhole(connection, sql);
   }
 }

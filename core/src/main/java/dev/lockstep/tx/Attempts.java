@@ -68,7 +68,7 @@ final class Attempts<T, R> {
     T result;
     try {
       result = attempt();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       throw past.thrown(e);
     }
     return past.told(result, telling);
@@ -83,7 +83,7 @@ final class Attempts<T, R> {
       } catch (OutcomeUnknown e) {
         one.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
         throw e;
-      } catch (SQLException | RuntimeException | Error e) {
+      } catch (Throwable e) {
         retryOrThrow(one, e);
         continue;
       }
@@ -125,10 +125,7 @@ final class Attempts<T, R> {
     if (thrown instanceof SQLException && fault != null) {
       throw fault.asException(describe(one), thrown);
     }
-    if (thrown instanceof Error e) {
-      throw e;
-    }
-    throw (RuntimeException) thrown;
+    throw Past.CLEAR.thrown(thrown);
   }
 
   /** To write in a transaction that was to be read-only is a mistake, on whichever server. */
@@ -220,7 +217,8 @@ final class Attempts<T, R> {
             Exchange.opening(connection, () -> opening(connection, serverVersion), apart);
         T result = work.run(exchange);
         return commit(connection, guard, exchange, result);
-      } catch (SQLException | RuntimeException | Error e) {
+      } catch (Throwable e) {
+        // Of every kind: what the work throws need not be declared (Kotlin, Lombok).
         rollback(connection, guard, e);
         throw e;
       } finally {
@@ -261,15 +259,27 @@ final class Attempts<T, R> {
         trip.send(prepared);
         return result;
       } catch (SQLException e) {
+        if (trip.isAnswered()) {
+          throw unreadable(e);
+        }
         if (SqlFault.serverRolledBack(e)) {
           throw e;
         }
         Suspect suspect = identity.stream().findAny().flatMap(i -> i).orElse(null);
         return resolve(connection, guard, suspect, exchange.repeatable(), e);
-      } catch (RuntimeException | Error e) {
-        throw new OutcomeUnknown(
-            options.label() + ": COMMIT broke off in this process; look the effect up", e);
+      } catch (Throwable e) {
+        throw trip.isAnswered()
+            ? unreadable(e)
+            : new OutcomeUnknown(
+                options.label() + ": COMMIT broke off in this process; look the effect up", e);
       }
+    }
+
+    /** The effect is certain, but not what to answer; running the work again would repeat it. */
+    private OutcomeUnknown unreadable(Throwable cause) {
+      return new OutcomeUnknown(
+          options.label() + ": committed, but its rows could not be read; look the effect up",
+          cause);
     }
 
     private T resolve(
@@ -315,7 +325,7 @@ final class Attempts<T, R> {
           leftOpen = true;
           HandedOut.discard(connection);
         }
-      } catch (SQLException | RuntimeException e) {
+      } catch (Throwable e) {
         leftOpen = true;
         because.addSuppressed(e);
         HandedOut.discard(connection);
@@ -333,7 +343,7 @@ final class Attempts<T, R> {
                 outcome,
                 Optional.ofNullable(fault),
                 backoff));
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
         log.warn("A transaction listener failed", e);
       }
     }

@@ -100,7 +100,7 @@ final class CommitDoubt<T> {
         if (inquiry.status() != Status.RUNNING) {
           return inquiry.orUnknown(options.label(), lost);
         }
-      } catch (SQLException | RuntimeException | Error e) {
+      } catch (Throwable e) {
         if (e instanceof OutcomeUnknown unknown) {
           throw unknown;
         }

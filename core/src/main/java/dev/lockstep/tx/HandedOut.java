@@ -63,7 +63,7 @@ final class HandedOut {
   static void restoreAutoCommit(Connection connection, boolean autoCommit) {
     try {
       connection.setAutoCommit(autoCommit);
-    } catch (SQLException | RuntimeException e) {
+    } catch (Throwable e) {
       log.debug("Could not restore auto-commit", e);
     }
   }
@@ -72,7 +72,7 @@ final class HandedOut {
   static void close(Connection connection) {
     try {
       connection.close();
-    } catch (SQLException | RuntimeException e) {
+    } catch (Throwable e) {
       log.debug("Could not close a connection", e);
     }
   }
@@ -81,7 +81,7 @@ final class HandedOut {
   static void discard(Connection connection) {
     try {
       connection.abort(Runnable::run);
-    } catch (SQLException | RuntimeException e) {
+    } catch (Throwable e) {
       log.warn("Could not abort a connection that is of no use any more", e);
     }
   }

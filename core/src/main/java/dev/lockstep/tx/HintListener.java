@@ -68,7 +68,7 @@ public final class HintListener implements AutoCloseable {
     while (!stopping) {
       try (Connection connection = source.orElseThrow().getConnection()) {
         listen(connection);
-      } catch (SQLException | RuntimeException e) {
+      } catch (Throwable e) {
         log.warn("No notifications for a moment, polling instead: {}", e.toString());
         LockSupport.parkNanos(this, PAUSE_NANOS);
       }

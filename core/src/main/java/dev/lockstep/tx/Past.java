@@ -16,7 +16,7 @@ sealed interface Past {
   /** How results leave. */
   <T, R> R told(T result, Telling<T, R> telling);
 
-  /** How failures leave; Errors are thrown here. */
+  /** How failures leave; what nothing can be added to is thrown here as it is. */
   RuntimeException thrown(Throwable failure);
 
   /** What becomes of a result. */
@@ -79,10 +79,13 @@ sealed interface Past {
 
     @Override
     public RuntimeException thrown(Throwable failure) {
-      if (failure instanceof Error error) {
-        throw error;
-      }
-      return (RuntimeException) failure;
+      throw Clear.<RuntimeException>asItIs(failure);
+    }
+
+    /** A checked exception, too, that the work threw undeclared. */
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> RuntimeException asItIs(Throwable failure) throws E {
+      throw (E) failure;
     }
   }
 

@@ -26,6 +26,7 @@ public final class RoundTrip {
   private final boolean together;
   private final List<Statement> statements = new ArrayList<>();
   private Meaning meaning = AS_IT_IS;
+  private boolean answered;
 
   /** What it means that a statement failed with this; null: that can not have been it. */
   @FunctionalInterface
@@ -156,13 +157,24 @@ public final class RoundTrip {
 
   /** Everything but sending it: what fails here has not reached the server. */
   PreparedStatement prepare() throws SQLException {
-    PreparedStatement prepared = connection.prepareStatement(sql());
+    PreparedStatement prepared = prepareWhole(connection, sql());
     int index = 0;
     for (Statement statement : statements) {
       for (Object parameter : statement.parameters()) {
         bind(prepared, ++index, parameter);
       }
     }
+    return prepared;
+  }
+
+  /**
+   * A statement that runs to its end, whatever fetch size the connection has: one that pauses after
+   * some rows has not taken the locks of the others, and COMMIT in the same packet would cut it
+   * off.
+   */
+  static PreparedStatement prepareWhole(Connection connection, String sql) throws SQLException {
+    PreparedStatement prepared = connection.prepareStatement(sql);
+    prepared.setFetchSize(0);
     return prepared;
   }
 
@@ -179,6 +191,7 @@ public final class RoundTrip {
   void send(PreparedStatement prepared) throws SQLException {
     try (prepared) {
       boolean isRows = prepared.execute();
+      answered = true;
       for (Statement statement : statements) {
         Rows<?> rows = statement.rows();
         if (isRows) {
@@ -189,8 +202,13 @@ public final class RoundTrip {
         isRows = prepared.getMoreResults();
       }
     } catch (SQLException e) {
-      throw meaningOf(e);
+      throw answered ? e : meaningOf(e);
     }
+  }
+
+  /** Whether the server has run every statement. What fails from then on fails in this process. */
+  boolean isAnswered() {
+    return answered;
   }
 
   /** The driver does not say which statement failed; mostly it makes no difference. */

@@ -161,7 +161,7 @@ public final class Transactor {
         T result = work.run(connection);
         connection.releaseSavepoint(savepoint);
         return result;
-      } catch (SQLException | RuntimeException | Error e) {
+      } catch (Throwable e) {
         frame.doom = undo(frame, savepoint, e) ? doomBefore : e;
         frame.forgetLeft(leftBefore);
         throw e;
@@ -199,7 +199,7 @@ public final class Transactor {
     try {
       frame.exchange.connection().rollback(savepoint);
       return SqlFault.behind(because).filter(SqlFault::retryable).isEmpty();
-    } catch (SQLException e) {
+    } catch (Throwable e) {
       because.addSuppressed(e);
       return false;
     }
@@ -266,7 +266,7 @@ public final class Transactor {
     } catch (SQLException e) {
       frame.doom(e);
       throw translate(e, options.label(), frame.isReadOnly());
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       frame.doom(e);
       throw e;
     }

@@ -40,10 +40,19 @@ final class Watch {
   }
 
   private void start() {
-    Thread thread = new Thread(this::keepWatch, "lockstep-deadlines");
+    Thread thread = new Thread(this::watch, "lockstep-deadlines");
     thread.setDaemon(true);
     if (watchman.compareAndSet(null, thread)) {
       thread.start();
+    }
+  }
+
+  private void watch() {
+    try {
+      keepWatch();
+    } finally {
+      // Whatever ended him, the next transaction must not rely on somebody who is gone.
+      watchman.compareAndSet(Thread.currentThread(), null);
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.lockstep.tx;
 
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -64,7 +63,7 @@ final class Watchdog {
     try {
       // Abort closes the socket under a statement that is still running; nothing else does.
       connection.abort(Runnable::run);
-    } catch (SQLException | RuntimeException e) {
+    } catch (Throwable e) {
       log.warn("Could not cut a connection past its deadline", e);
     }
   }

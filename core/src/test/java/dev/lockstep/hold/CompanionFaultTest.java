@@ -1,6 +1,7 @@
 package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
@@ -13,6 +14,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.SqlFault;
@@ -21,6 +23,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -117,6 +120,40 @@ class CompanionFaultTest {
     assertThat(asked.failures).singleElement().isInstanceOf(ConstraintViolated.class);
     assertThat(payments()).isEqualTo(CALLERS - 1);
     assertThat(conflicts(sale)).isLessThan(15);
+  }
+
+  @Test
+  void aCompanionThatWaitsForAnotherAnswerOfItsBlockIsRefused() {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(2);
+    Companion<String> asks =
+        (exchange, outcomes) -> sale.node().call(sale.acquire("inner", Line.of(pool, 1)));
+
+    var outer = sale.node().submit(sale.acquire("outer", Line.of(pool, 1)), asks, "p1");
+
+    assertThatThrownBy(() -> outer.toCompletableFuture().get(30, TimeUnit.SECONDS))
+        .hasCauseInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("a batch waits for an answer that only a later batch can give");
+    assertThat(sale.ask(sale.acquire("next", Line.of(pool, 2)))).isInstanceOf(Granted.class);
+  }
+
+  /** Another transaction is about to insert the same key and does not end. */
+  @ParameterizedTest
+  @EnumSource
+  void aPayloadThatMeetsALockFailsItsOwnCommandOnly(Sending companion) throws Exception {
+    Sale sale = fixture.saleWithLimit(1);
+    PoolId pool = sale.counted(2 * CALLERS);
+    Asked asked;
+    try (Connection another = database.connection()) {
+      another.setAutoCommit(false);
+      Sql.execute(another, PAY, "taken", "good");
+
+      asked = inOneBatch(sale, pool, companion, "taken");
+    }
+
+    assertThat(asked.failures).singleElement().isInstanceOf(LockTimeout.class);
+    assertThat(asked.granted).isEqualTo(CALLERS - 1);
+    assertThat(payments()).isEqualTo(CALLERS - 1);
   }
 
   /** The guard of a buyer's quota fails in the very trip that the companion shares. */

@@ -50,6 +50,25 @@ class ExchangeTest {
     assertThat(crossings).containsExactly("prepareStatement", "prepareStatement", "commit");
   }
 
+  /** A column that is not there, and a number that is too large. */
+  @ParameterizedTest
+  @ValueSource(strings = {"n", "3000000000 AS missing"})
+  void rowsThatCannotBeReadAfterCommitAreNotToldAsAFailureOfTheStatement(String column) {
+    assertThatThrownBy(
+            () ->
+                exchange(
+                    exchange -> {
+                      RoundTrip trip = exchange.trip();
+                      trip.query(INSERT + " RETURNING " + column, r -> r.getInt("missing"), 1);
+                      exchange.putOff(trip);
+                      return "done";
+                    }))
+        .isInstanceOf(OutcomeUnknown.class)
+        .hasMessageContaining("committed");
+
+    assertThat(noted()).containsExactly(1);
+  }
+
   @Test
   void whatWasPutOffCrossesTheNetworkTogetherWithTheNextTrip() {
     long seen =

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -207,6 +208,40 @@ class JoiningTest {
     assertThat(entries()).isEqualTo(1);
     assertThatThrownBy(() -> transactor.nested(connection -> "nowhere"))
         .isInstanceOf(IllegalStateException.class);
+  }
+
+  /** Kotlin has no checked exceptions, and Lombok hides them. */
+  @Test
+  void workThatThrowsACheckedExceptionUndeclaredIsRolledBackAsAnyOther() {
+    IOException undeclared = new IOException("undeclared");
+
+    assertThatThrownBy(() -> transactor.run(connection -> insertAndThrow(connection, undeclared)))
+        .isSameAs(undeclared);
+
+    assertThat(entries()).isZero();
+    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+  }
+
+  @Test
+  void aJoinedCallThatThrowsACheckedExceptionUndeclaredDoomsTheWhole() {
+    IOException undeclared = new IOException("undeclared");
+
+    assertThatThrownBy(
+            () ->
+                transactor.run(
+                    outer ->
+                        assertThatThrownBy(
+                                () -> transactor.run(inner -> insertAndThrow(inner, undeclared)))
+                            .isSameAs(undeclared)))
+        .isInstanceOf(TransactionDoomed.class)
+        .hasCause(undeclared);
+
+    assertThat(entries()).isZero();
+  }
+
+  private static void insertAndThrow(Connection connection, Throwable thrown) throws SQLException {
+    insert(connection, 1);
+    Undeclared.<RuntimeException>raise(thrown);
   }
 
   private static boolean resultOf(Background<Boolean> other) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;
+import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -44,6 +45,27 @@ class SavepointTest {
         });
 
     assertThat(entries()).containsExactly(1, 3);
+  }
+
+  @Test
+  void nestedWorkThatThrowsACheckedExceptionUndeclaredIsUndone() {
+    IOException undeclared = new IOException("undeclared");
+
+    transactor.run(
+        connection -> {
+          insert(connection, 1);
+          assertThatThrownBy(
+                  () ->
+                      transactor.nested(
+                          c -> {
+                            insert(c, 2);
+                            Undeclared.<RuntimeException>raise(undeclared);
+                            return "never";
+                          }))
+              .isSameAs(undeclared);
+        });
+
+    assertThat(entries()).containsExactly(1);
   }
 
   @Test

@@ -74,6 +74,83 @@ class UncooperativePoolTest {
     assertThat(effects()).isEqualTo(1);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"close", "setAutoCommit"})
+  void anErrorOfThePoolAfterCommitDoesNotUndoOrRepeatIt(String failing) {
+    AtomicInteger failed = new AtomicInteger();
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              Object result = call.proceed();
+              if (method.equals(failing) && effects() == 1) {
+                failed.incrementAndGet();
+                throw new NoClassDefFoundError("the pool is being unloaded");
+              }
+              return result;
+            });
+
+    transactor.run(UncooperativePoolTest::insert);
+
+    assertThat(failed).hasValue(1);
+    assertThat(effects()).isEqualTo(1);
+    assertThat(attempted.outcomes()).containsExactly(Outcome.COMMITTED);
+  }
+
+  @Test
+  void anErrorInRollbackDoesNotCommitByGivingTheConnectionBack() {
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              if (method.equals("rollback")) {
+                throw new NoClassDefFoundError("the pool is being unloaded");
+              }
+              return call.proceed();
+            });
+
+    assertThatThrownBy(
+            () ->
+                transactor.run(
+                    connection -> {
+                      insert(connection);
+                      throw new IllegalArgumentException("changed my mind");
+                    }))
+        .hasMessage("changed my mind");
+
+    assertThat(effects()).isZero();
+  }
+
+  @Test
+  void anErrorOfThePoolThatIsToCutAConnectionDoesNotEndTheWatchOverOthers() {
+    AtomicInteger cuts = new AtomicInteger();
+    AtomicInteger noticed = new AtomicInteger();
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              if (method.equals("abort")) {
+                cuts.incrementAndGet();
+                throw new AbstractMethodError("abort");
+              }
+              return call.proceed();
+            });
+
+    for (int call = 1; call <= 2; call++) {
+      int expected = call;
+      assertThatThrownBy(
+              () ->
+                  transactor.run(
+                      TxOptions.DEFAULT.withDeadline(Duration.ofMillis(300)),
+                      connection -> {
+                        // Never idle, or the server would end it.
+                        while (cuts.get() < expected) {
+                          Sql.query(connection, "SELECT 1");
+                        }
+                        noticed.incrementAndGet();
+                      }))
+          .isInstanceOf(DeadlineExceeded.class);
+      assertThat(noticed).hasValue(call);
+    }
+  }
+
   @Test
   void aTransactionThatCannotBeRolledBackIsNotCommittedByGivingTheConnectionBack() {
     Transactor transactor =

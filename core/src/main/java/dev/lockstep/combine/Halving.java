@@ -1,0 +1,112 @@
+package dev.lockstep.combine;
+
+import dev.lockstep.combine.Delivery.Answer;
+import dev.lockstep.tx.LockTimeout;
+import dev.lockstep.tx.Told;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a batch, and halves it as long as its failure may be one request's, until the bad request
+ * stands alone.
+ *
+ * <p>A lock that a request meets beside its key (a unique value that another transaction is about
+ * to insert) is such a failure. It costs a wait each time. So once it was waited for in full, the
+ * halves wait {@link BatchRunner#runHurried briefly}, and all of them together no longer than one
+ * lock timeout; who has no answer by then is told of the lock. A lock on the key itself is
+ * everybody's, and nothing is halved for it.
+ *
+ * <p>For one batch, by one thread.
+ */
+final class Halving<K, Q, A> {
+  private final BatchRunner<K, Q, A> runner;
+  private final CombinerConfig config;
+  private final BooleanSupplier halted;
+  private final List<Answer> answers = new ArrayList<>();
+  // The first lock that was met beside the key.
+  private @Nullable LockTimeout met;
+  private long metNanos;
+  private boolean givenUp;
+
+  /**
+   * @param halted whether nothing more is to begin
+   */
+  Halving(BatchRunner<K, Q, A> runner, CombinerConfig config, BooleanSupplier halted) {
+    this.runner = runner;
+    this.config = config;
+    this.halted = halted;
+  }
+
+  /** One answer for each. */
+  List<Answer> decide(K key, List<Pending<Q, A>> pending) {
+    if (!pending.isEmpty()) {
+      decideSome(key, pending);
+    }
+    return answers;
+  }
+
+  private void decideSome(K key, List<Pending<Q, A>> pending) {
+    LockTimeout before = met;
+    if (halted.getAsBoolean()) {
+      answers.addAll(Pending.allWith(pending, new CombinerClosed(config.name())));
+      return;
+    }
+    if (before != null && isOver()) {
+      answers.addAll(Pending.allWith(pending, before));
+      return;
+    }
+    List<Q> requests = Pending.requests(pending);
+    List<Told<A>> told;
+    try {
+      told = before == null ? runner.run(key, requests) : runner.runHurried(key, requests);
+    } catch (Throwable thrown) {
+      Throwable fault = thrown instanceof LockedBeside beside ? beside.lockTimeout() : thrown;
+      if (mayBeOneRequests(thrown) && pending.size() > 1) {
+        int half = pending.size() / 2;
+        decideSome(key, pending.subList(0, half));
+        decideSome(key, pending.subList(half, pending.size()));
+      } else {
+        answers.addAll(Pending.allWith(pending, fault));
+      }
+      return;
+    }
+    answers.addAll(Pending.allWith(pending, told));
+  }
+
+  private boolean isOver() {
+    Duration bound = config.transaction().lockTimeout();
+    return givenUp || System.nanoTime() - metNanos >= bound.toNanos();
+  }
+
+  private boolean mayBeOneRequests(Throwable thrown) {
+    if (thrown instanceof LockedBeside beside) {
+      if (met == null) {
+        met = beside.lockTimeout();
+        metNanos = System.nanoTime();
+      }
+      return true;
+    }
+    // The key itself is locked: whatever is left would meet the same.
+    givenUp |= thrown instanceof LockTimeout;
+    return BatchRunner.blamesARequest(thrown);
+  }
+
+  /** A batch had the locks of its key, and met another that somebody else would not give up. */
+  static final class LockedBeside extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final LockTimeout lockTimeout;
+
+    LockedBeside(LockTimeout cause) {
+      super(cause);
+      this.lockTimeout = cause;
+    }
+
+    LockTimeout lockTimeout() {
+      return lockTimeout;
+    }
+  }
+}

@@ -1,0 +1,11 @@
+package dev.lockstep.tx;
+
+/** Throws a checked exception as code does whose compiler knows of none. */
+public final class Undeclared {
+  private Undeclared() {}
+
+  @SuppressWarnings("unchecked")
+  public static <E extends Throwable> void raise(Throwable thrown) throws E {
+    throw (E) thrown;
+  }
+}
