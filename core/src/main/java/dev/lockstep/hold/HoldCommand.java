@@ -25,6 +25,9 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
       ScopeId scope, HoldId hold, BuyerId buyer, List<Line> lines, Duration holdFor, Actor actor)
       implements HoldCommand<AcquireResult> {
     public Acquire {
+      if (hold.equals(HoldId.NONE)) {
+        throw new IllegalArgumentException(hold + " stands for no hold; it cannot be one's id");
+      }
       lines = Lines.canonical(lines);
       requireAtLeastASecond(holdFor);
       if (!actor.mayTouch(buyer)) {

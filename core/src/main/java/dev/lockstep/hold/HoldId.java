@@ -1,9 +1,6 @@
 package dev.lockstep.hold;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.lockstep.tx.DerivedId;
 import java.security.SecureRandom;
 import java.util.UUID;
 
@@ -29,20 +26,20 @@ public record HoldId(UUID value) implements Comparable<HoldId> {
    * The id that belongs to an idempotency key, the same in every process (SHA-256, UUID version 8).
    *
    * @param owner whose key it is, so that two clients may use the same key
+   * @throws IllegalArgumentException for a key with half a character (an unpaired surrogate)
    */
   public static HoldId forKey(BuyerId owner, String key) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      byte[] name = owner.value().getBytes(StandardCharsets.UTF_8);
-      digest.update(ByteBuffer.allocate(4).putInt(name.length).array());
-      digest.update(name);
-      ByteBuffer hash = ByteBuffer.wrap(digest.digest(key.getBytes(StandardCharsets.UTF_8)));
-      long high = (hash.getLong() & ~0xF000L) | 0x8000L;
-      long low = (hash.getLong() >>> 2) | 0x8000_0000_0000_0000L;
-      return new HoldId(new UUID(high, low));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
+    return new HoldId(DerivedId.forKey(owner.value(), key));
+  }
+
+  /**
+   * As {@link #forKey}, for one use of a key: the same key of the same owner names another hold for
+   * each purpose, and none that {@link #forKey} names.
+   *
+   * @param purpose what the application takes the hold for
+   */
+  public static HoldId forPurpose(String purpose, BuyerId owner, String key) {
+    return new HoldId(DerivedId.forPurpose(purpose, owner.value(), key));
   }
 
   public static HoldId of(String text) {

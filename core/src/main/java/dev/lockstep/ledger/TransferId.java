@@ -1,9 +1,6 @@
 package dev.lockstep.ledger;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import dev.lockstep.tx.DerivedId;
 import java.security.SecureRandom;
 import java.util.UUID;
 
@@ -26,20 +23,21 @@ public record TransferId(UUID value) implements Comparable<TransferId> {
    * The id that belongs to an idempotency key, the same in every process (SHA-256, UUID version 8).
    *
    * @param owner whose key it is, so that two clients may use the same key
+   * @throws IllegalArgumentException for text with half a character (an unpaired surrogate)
    */
   public static TransferId forKey(String owner, String key) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      byte[] name = owner.getBytes(StandardCharsets.UTF_8);
-      digest.update(ByteBuffer.allocate(4).putInt(name.length).array());
-      digest.update(name);
-      ByteBuffer hash = ByteBuffer.wrap(digest.digest(key.getBytes(StandardCharsets.UTF_8)));
-      long high = (hash.getLong() & ~0xF000L) | 0x8000L;
-      long low = (hash.getLong() >>> 2) | 0x8000_0000_0000_0000L;
-      return new TransferId(new UUID(high, low));
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
-    }
+    return new TransferId(DerivedId.forKey(owner, key));
+  }
+
+  /**
+   * The id of a transfer that an application makes for itself, the same in every process. No key of
+   * any owner names it, see {@link #forKey}.
+   *
+   * @param purpose what it is made for
+   * @param subject what it is made of
+   */
+  public static TransferId forPurpose(String purpose, String subject) {
+    return new TransferId(DerivedId.forPurpose(purpose, subject));
   }
 
   public static TransferId of(String text) {

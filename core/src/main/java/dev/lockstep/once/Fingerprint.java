@@ -1,9 +1,7 @@
 package dev.lockstep.once;
 
+import dev.lockstep.tx.DerivedId;
 import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
@@ -27,7 +25,7 @@ public final class Fingerprint {
     try {
       MessageDigest digest = MessageDigest.getInstance("SHA-256");
       for (String part : parts) {
-        ByteBuffer bytes = utf8(part);
+        ByteBuffer bytes = DerivedId.utf8(part);
         digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.remaining()).array());
         digest.update(bytes);
       }
@@ -58,14 +56,5 @@ public final class Fingerprint {
   @Override
   public String toString() {
     return HexFormat.of().formatHex(sha256);
-  }
-
-  /** As bytes, never replacing anything. */
-  private static ByteBuffer utf8(String text) {
-    try {
-      return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-    } catch (CharacterCodingException e) {
-      throw new IllegalArgumentException("The text has half a character in it", e);
-    }
   }
 }

@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.Optional;
 
 /** The statements on the row of one key, in the caller's transaction. */
@@ -44,11 +45,12 @@ final class KeyRow {
       "SELECT %s FROM lockstep.once o WHERE o.scope = ? AND o.owner = ? AND o.key = ?"
           .formatted(StoredKey.COLUMNS);
 
-  // A claim that has expired may be somebody else's at any moment.
+  // A claim that has expired may be somebody else's at any moment, who began it at another time.
   private static final String STORE =
       """
       UPDATE lockstep.once SET answer = ?
-      WHERE scope = ? AND owner = ? AND key = ? AND answer IS NULL AND expires_at > now()""";
+      WHERE scope = ? AND owner = ? AND key = ? AND answer IS NULL AND expires_at > now()
+        AND created_at = ?""";
 
   private final Connection connection;
   private final OnceKey key;
@@ -85,7 +87,7 @@ final class KeyRow {
             keepMs);
     trip.send();
     if (!inserted.list().isEmpty()) {
-      return Optional.of(new Claimed(new Claim.Fresh(), inserted.list().get(0)));
+      return Optional.of(fresh(inserted.list().get(0)));
     }
     RoundTrip second = new RoundTrip(connection);
     Rows<Instant> takenOver =
@@ -100,7 +102,7 @@ final class KeyRow {
     Rows<StoredKey> stored = second.query(READ_LIVE, this::stored, identity());
     second.send();
     if (!takenOver.list().isEmpty()) {
-      return Optional.of(new Claimed(new Claim.Fresh(), takenOver.list().get(0)));
+      return Optional.of(fresh(takenOver.list().get(0)));
     }
     return stored.list().stream()
         .map(row -> new Claimed(row.claimedBy(fingerprint), row.createdAt()))
@@ -149,10 +151,16 @@ final class KeyRow {
     return rows.list().stream().findFirst();
   }
 
-  /** False if there is no claim to answer. */
-  boolean store(String answer) throws SQLException {
+  private Claimed fresh(Instant claimedAt) {
+    return new Claimed(new Claim.Fresh(key, claimedAt), claimedAt);
+  }
+
+  /** False if there is no such claim to answer. */
+  boolean store(Instant claimedAt, String answer) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Object> rows = trip.update(STORE, answer, key.scope(), key.owner(), key.key());
+    Rows<Object> rows =
+        trip.update(
+            STORE, answer, key.scope(), key.owner(), key.key(), claimedAt.atOffset(ZoneOffset.UTC));
     trip.send();
     return rows.changed() == 1;
   }

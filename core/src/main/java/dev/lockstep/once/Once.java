@@ -103,12 +103,15 @@ public final class Once {
   /**
    * Stores the answer of a key the caller has claimed. The caller commits.
    *
-   * @throws IllegalStateException if the key is not claimed, its claim has expired, or it has its
-   *     answer already; roll back then
+   * @param claim what {@link #claim} or {@link #claimNow} gave, in this transaction or an earlier
+   *     one
+   * @throws IllegalStateException if the claim is not there, has expired, also when somebody else
+   *     has claimed the key since, or has its answer already; roll back then
    */
-  public void answer(Connection connection, OnceKey key, String answer) {
+  public void answer(Connection connection, Claim.Fresh claim, String answer) {
     requireStorable(answer);
-    if (!transactor.on(connection, c -> new KeyRow(c, key).store(answer))) {
+    if (!transactor.on(
+        connection, c -> new KeyRow(c, claim.key()).store(claim.claimedAt(), answer))) {
       throw new IllegalStateException(
           "The key is not claimed, or the claim has expired, or it has its answer already");
     }
@@ -272,7 +275,7 @@ public final class Once {
         return new OnceResult.Reused();
       }
       String answer = work.run(connection);
-      answer(connection, key, answer);
+      answer(connection, (Claim.Fresh) claim, answer);
       return new OnceResult.Done(answer, false);
     }
 

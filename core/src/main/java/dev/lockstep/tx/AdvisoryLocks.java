@@ -1,7 +1,6 @@
 package dev.lockstep.tx;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
@@ -56,12 +55,16 @@ public final class AdvisoryLocks {
     }
   }
 
-  /** The 64-bit key of a name, the same in every process and version. */
+  /**
+   * The 64-bit key of a name, the same in every process and version.
+   *
+   * @throws IllegalArgumentException for a name with half a character (an unpaired surrogate)
+   */
   public static long keyOf(String name) {
     try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
-      return ByteBuffer.wrap(digest).getLong();
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update(DerivedId.utf8(name));
+      return ByteBuffer.wrap(digest.digest()).getLong();
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("Every Java platform has SHA-256", e);
     }

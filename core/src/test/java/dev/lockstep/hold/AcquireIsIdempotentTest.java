@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.Test;
@@ -186,6 +187,21 @@ class AcquireIsIdempotentTest {
     }
     assertThat(sale.audit(pool)).hasSize(1);
     assertThat(sale.ask(command)).isEqualTo(new Granted(sale.find(command.hold()), true));
+  }
+
+  /** Every batch names it in place of a hold, and would lock it. */
+  @Test
+  void theIdThatStandsForNoHoldIsNotTaken() {
+    BuyerId alice = new BuyerId("alice");
+    assertThatThrownBy(
+            () ->
+                Acquire.of(
+                    new ScopeId(1),
+                    new HoldId(new UUID(0, 0)),
+                    alice,
+                    List.of(Line.of(new PoolId(1), 1)),
+                    Duration.ofMinutes(1)))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

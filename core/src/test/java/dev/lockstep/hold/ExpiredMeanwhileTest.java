@@ -50,6 +50,27 @@ class ExpiredMeanwhileTest {
         .isInstanceOf(HoldEnded.class);
   }
 
+  /** One hold is taken back with a batch: the first is another's, the second of another pool. */
+  @ParameterizedTest
+  @EnumSource(Door.class)
+  void anExpiredHoldWhosePoolIsNotLockedIsLeftToTheNextBatch(Door door) throws Exception {
+    Sale sale = fixture.sale(HoldsConfig.DEFAULT.withSweepBatch(1));
+    Hold first = sale.hold("a", Line.of(sale.counted(1), 1));
+    Hold second = sale.hold("b", Line.of(sale.counted(1), 1));
+    PoolId other = sale.counted(1);
+    try (Connection elsewhere = database.connection()) {
+      elsewhere.setAutoCommit(false);
+      Expire.now(database, first);
+      Sql.execute(
+          elsewhere,
+          "SELECT FROM lockstep.hold WHERE hold = '%s' FOR NO KEY UPDATE".formatted(first.id()));
+      Expire.last(database, second);
+
+      assertThat(door.ask(sale, sale.node(), sale.acquire("c", Line.of(other, 1))))
+          .isInstanceOf(Granted.class);
+    }
+  }
+
   @Test
   void anOlderTransactionOfTheCallersSellsNoExpiredHold() throws Exception {
     Sale sale = fixture.sale();

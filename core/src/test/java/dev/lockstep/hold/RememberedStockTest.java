@@ -17,6 +17,8 @@ import dev.lockstep.tx.Background;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.BitSet;
@@ -52,6 +54,27 @@ class RememberedStockTest {
     assertThat(Door.QUEUE.ask(sale, other, sale.acquire("there", Line.of(pool, 1))))
         .isInstanceOf(SoldOut.class);
     assertThat(sale.faults()).as("the memory was relied upon").contains(SqlFault.SERIALIZATION);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Door.class)
+  void aPoolIsReadAnewWhenItWasCreatedOtherwiseInATransactionThatWasRolledBack(Door door)
+      throws SQLException {
+    Sale sale = fixture.sale();
+    PoolId pool = new PoolId(77);
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      sale.node().createPools(connection, sale.scope(), List.of(NewPool.counted(pool, 5)));
+      sale.node().run(connection, sale.acquire("first", Line.of(pool, 1)));
+      connection.rollback();
+    }
+    UnitShuffle shuffle = UnitShuffle.seeded("00".repeat(UnitShuffle.MIN_SEED_BYTES));
+    sale.node().createPools(sale.scope(), List.of(NewPool.ofUnits(pool, 5, shuffle)));
+
+    Granted granted =
+        (Granted) door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 2)));
+
+    assertThat(granted.hold().lines().get(0).units()).hasSize(2);
   }
 
   @Test

@@ -19,6 +19,7 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -89,6 +90,29 @@ class LostTransferTest {
       assertThatThrownBy(() -> Door.await(node.submit(both(from, world, 5))))
           .isInstanceOf(OutcomeUnknown.class);
       assertThat(network.awaitKept()).as("all of it in one packet").contains("BEGIN", "COMMIT");
+      network.deliver();
+    }
+  }
+
+  /** As the very same versions of the accounts, and at another time. */
+  @Test
+  void aTwinsTransfersAreNotTakenForThoseThatWereLost() {
+    AccountId world = bank.world();
+    AccountId to = bank.with(world, 100);
+    Linked command = both(world, to, 5);
+    AtomicReference<LinkedResult> twins = new AtomicReference<>();
+    try (LatePacket network = LatePacket.on(database);
+        Ledger node =
+            new Ledger(new Transactor(onceLost(network, () -> twins.set(bank.ask(command)))))) {
+      Door.await(node.submit(both(world, to, 1)));
+      network.arm();
+
+      AllDone callers = (AllDone) Door.await(node.submit(command));
+
+      AllDone done = (AllDone) twins.get();
+      assertThat(callers.transfers()).isEqualTo(done.transfers());
+      assertThat(callers.replayed()).isTrue();
+      assertThat(done.replayed()).isFalse();
       network.deliver();
     }
   }

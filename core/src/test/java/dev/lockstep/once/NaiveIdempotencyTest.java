@@ -65,12 +65,12 @@ class NaiveIdempotencyTest {
   void withTheKeyClaimedFirstTheOneWhoComesSecondNeverGetsToAct() throws Exception {
     try (Connection first = database.connection()) {
       first.setAutoCommit(false);
-      once.claim(first, KEY, BODY);
+      Claim.Fresh claim = (Claim.Fresh) once.claim(first, KEY, BODY);
       Background<OnceResult> second = Background.start(this::charge);
       Await.blocked(database, 1);
 
       String answer = charges.charge(first, KEY.key());
-      once.answer(first, KEY, answer);
+      once.answer(first, claim, answer);
       first.commit();
 
       assertThat(second.result()).isEqualTo(new Done(answer, true));

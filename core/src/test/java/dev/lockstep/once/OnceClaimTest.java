@@ -15,10 +15,13 @@ import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys claimed on the caller's connection: who waits, who is told, and whose the key is then. */
 class OnceClaimTest {
@@ -40,13 +43,13 @@ class OnceClaimTest {
   @Test
   void aClaimWaitsForItsTwinAndGetsItsAnswer() throws Exception {
     try (Connection first = transaction()) {
-      assertThat(once.claim(first, KEY, BODY)).isEqualTo(new Fresh());
+      Fresh claim = (Fresh) once.claim(first, KEY, BODY);
       Background<Claim> twin = Background.start(() -> claimAndCommit(BODY));
       Background<Claim> other = Background.start(() -> claimAndCommit(OTHER_BODY));
       Await.blocked(database, 2);
 
       String answer = charges.charge(first, KEY.key());
-      once.answer(first, KEY, answer);
+      once.answer(first, claim, answer);
       first.commit();
 
       assertThat(twin.result()).isEqualTo(new Answered(answer));
@@ -57,15 +60,15 @@ class OnceClaimTest {
   @Test
   void aClaimIsFreshWhenItsTwinRolledBack() throws Exception {
     try (Connection first = transaction()) {
-      once.claim(first, KEY, BODY);
+      Fresh claim = (Fresh) once.claim(first, KEY, BODY);
       charges.charge(first, KEY.key());
-      once.answer(first, KEY, "never told");
+      once.answer(first, claim, "never told");
       Background<Claim> twin = Background.start(() -> claimAndCommit(BODY));
       Await.blocked(database, 1);
 
       first.rollback();
 
-      assertThat(twin.result()).isEqualTo(new Fresh());
+      assertThat(twin.result()).isInstanceOf(Fresh.class);
       assertThat(charges.count()).isZero();
     }
   }
@@ -105,10 +108,10 @@ class OnceClaimTest {
     try (Connection connection = transaction()) {
       Sql.execute(connection, "SET LOCAL lock_timeout = '7s'");
 
-      assertThat(once.claimNow(connection, KEY, BODY)).isEqualTo(new Fresh());
+      Fresh claim = (Fresh) once.claimNow(connection, KEY, BODY);
 
       assertThat(Sql.text(connection, "SHOW lock_timeout")).isEqualTo("7s");
-      once.answer(connection, KEY, charges.charge(connection, KEY.key()));
+      once.answer(connection, claim, charges.charge(connection, KEY.key()));
       connection.commit();
       assertThat(Sql.text(connection, "SHOW lock_timeout")).as("of the session").isEqualTo("0");
     }
@@ -128,7 +131,7 @@ class OnceClaimTest {
 
   @Test
   void aKeyIsInUseFromTheTransactionThatClaimsItToTheOneThatAnswers() {
-    assertThat(claimAndCommit(BODY)).isEqualTo(new Fresh());
+    Fresh claim = (Fresh) claimAndCommit(BODY);
 
     assertThat(claimAndCommit(BODY)).isEqualTo(new InUse());
     assertThat(claimAndCommit(OTHER_BODY)).isEqualTo(new Reused());
@@ -140,16 +143,16 @@ class OnceClaimTest {
               .isEqualTo(Map.of(KEY, new InUse()));
         });
 
-    transactor.run(connection -> once.answer(connection, KEY, "paid"));
+    transactor.run(connection -> once.answer(connection, claim, "paid"));
     assertThat(claimAndCommit(BODY)).isEqualTo(new Answered("paid"));
   }
 
   @Test
   void aClaimWaitsForAnAnswerThatIsBeingWritten() throws Exception {
-    claimAndCommit(BODY);
+    Fresh claim = (Fresh) claimAndCommit(BODY);
     try (Connection answering = transaction();
         Connection now = transaction()) {
-      once.answer(answering, KEY, "paid");
+      once.answer(answering, claim, "paid");
       assertThat(once.claimNow(now, KEY, BODY)).isEqualTo(new InUse());
       Background<Claim> twin = Background.start(() -> claimAndCommit(BODY));
       Await.blocked(database, 1);
@@ -162,21 +165,35 @@ class OnceClaimTest {
 
   @Test
   void aKeyIsAnsweredOnlyOnceAndOnlyIfItIsClaimed() {
-    assertRefused("nobody has claimed it");
+    assertRefused(new Fresh(KEY, Instant.EPOCH), "nobody has claimed it");
 
-    claimAndCommit(BODY);
-    transactor.run(connection -> once.answer(connection, KEY, "first"));
+    Fresh claim = (Fresh) claimAndCommit(BODY);
+    transactor.run(connection -> once.answer(connection, claim, "first"));
 
-    assertRefused("second");
+    assertRefused(claim, "second");
     assertThat(claimAndCommit(BODY)).isEqualTo(new Answered("first"));
   }
 
   @Test
   void aClaimThatHasExpiredCannotBeAnsweredBecauseItMayBeSomebodyElses() {
-    claimAndCommit(BODY);
+    Fresh claim = (Fresh) claimAndCommit(BODY);
     database.execute("UPDATE lockstep.once SET expires_at = now()");
 
-    assertRefused("too late");
+    assertRefused(claim, "too late");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void whoseClaimHasExpiredCannotAnswerForTheNextWhoClaimedTheKey(boolean sameRequest) {
+    Fresh expired = (Fresh) claimAndCommit(BODY);
+    database.execute("UPDATE lockstep.once SET expires_at = now()");
+    Fingerprint body = sameRequest ? BODY : OTHER_BODY;
+    Fresh next = (Fresh) claimAndCommit(body);
+
+    assertRefused(expired, "of the first");
+
+    transactor.run(connection -> once.answer(connection, next, "of the second"));
+    assertThat(claimAndCommit(body)).isEqualTo(new Answered("of the second"));
   }
 
   @Test
@@ -185,12 +202,12 @@ class OnceClaimTest {
     database.execute("UPDATE lockstep.once SET expires_at = now()");
     try (Connection first = transaction();
         Connection now = transaction()) {
-      assertThat(once.claim(first, KEY, BODY)).isEqualTo(new Fresh());
+      Fresh claim = (Fresh) once.claim(first, KEY, BODY);
       assertThat(once.claimNow(now, KEY, BODY)).isEqualTo(new InUse());
       Background<Claim> twin = Background.start(() -> claimAndCommit(BODY));
       Await.blocked(database, 1);
 
-      once.answer(first, KEY, "today");
+      once.answer(first, claim, "today");
       first.commit();
 
       assertThat(twin.result()).isEqualTo(new Answered("today"));
@@ -211,7 +228,7 @@ class OnceClaimTest {
       Sql.execute(removing, "DELETE FROM lockstep.once");
       removing.commit();
 
-      assertThat(claim.result()).isEqualTo(new Fresh());
+      assertThat(claim.result()).isInstanceOf(Fresh.class);
     }
   }
 
@@ -228,8 +245,8 @@ class OnceClaimTest {
     return transactor.call(connection -> once.claim(connection, KEY, body));
   }
 
-  private void assertRefused(String answer) {
-    assertThatThrownBy(() -> transactor.run(connection -> once.answer(connection, KEY, answer)))
+  private void assertRefused(Fresh claim, String answer) {
+    assertThatThrownBy(() -> transactor.run(connection -> once.answer(connection, claim, answer)))
         .isInstanceOf(IllegalStateException.class);
   }
 

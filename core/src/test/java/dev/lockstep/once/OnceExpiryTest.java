@@ -158,11 +158,11 @@ class OnceExpiryTest {
     expireAll();
     try (Connection claiming = database.connection()) {
       claiming.setAutoCommit(false);
-      assertThat(once.claim(claiming, KEY, BODY)).isEqualTo(new Claim.Fresh());
+      Claim.Fresh claim = (Claim.Fresh) once.claim(claiming, KEY, BODY);
 
       assertThat(once.removeExpired()).isEqualTo(3);
 
-      once.answer(claiming, KEY, "again");
+      once.answer(claiming, claim, "again");
       claiming.commit();
     }
     assertThat(once.removeExpired()).isZero();

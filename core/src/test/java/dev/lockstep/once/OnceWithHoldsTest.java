@@ -20,6 +20,7 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -170,7 +171,7 @@ class OnceWithHoldsTest {
       return transactor.call(
           connection ->
               once.find(connection, scope.value(), Map.of(keyOf(key), request(quantity)))
-                  .getOrDefault(keyOf(key), new Claim.Fresh()));
+                  .getOrDefault(keyOf(key), new Claim.Fresh(keyOf(key), Instant.EPOCH)));
     }
 
     private OnceKey keyOf(String key) {

@@ -3,10 +3,10 @@ package dev.lockstep.server.account;
 import dev.lockstep.ledger.AccountId;
 import dev.lockstep.ledger.BookId;
 import dev.lockstep.ledger.Ledger;
-import dev.lockstep.ledger.LedgerCommand;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome;
 import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
@@ -14,6 +14,7 @@ import dev.lockstep.ledger.TransferId;
 import dev.lockstep.tx.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
@@ -24,7 +25,9 @@ import java.util.UUID;
  * <p>A book has two accounts from its first sale on: the buyers', which is below zero by what they
  * have paid, and the campaign's takings. Neither has a floor: a sale that is paid must not fail for
  * want of bookkeeping. The transfer of a payment has the id of its purchase, so that it is posted
- * once however often the purchase is settled.
+ * once however often the purchase is settled; no key of a caller names such an id. Older versions
+ * began purchases under ids that a key can name: where a caller's transfer has the id already, the
+ * payment is posted under another one.
  *
  * <p>Thread-safe.
  */
@@ -45,7 +48,14 @@ public final class SaleBooks {
    */
   public record Movement(UUID purchase, long amount, String currency, boolean refunded) {
     private Move in(BookId book) {
-      TransferId id = refunded ? refundOf(purchase) : new TransferId(purchase);
+      return in(book, refunded ? refundOf(purchase) : new TransferId(purchase));
+    }
+
+    private Move elsewhere(BookId book) {
+      return in(book, TransferId.forPurpose("payment", purchase.toString()));
+    }
+
+    private Move in(BookId book, TransferId id) {
       Money money = new Money(amount, currency);
       return refunded
           ? new Move(book, id, TAKINGS, BUYERS, money)
@@ -55,6 +65,11 @@ public final class SaleBooks {
 
   /** The transfer that gives a purchase's money back; that of its payment has its own id. */
   public static TransferId refundOf(UUID purchase) {
+    return TransferId.forPurpose("refund", purchase.toString());
+  }
+
+  /** As older versions named it. */
+  public static TransferId olderRefundOf(UUID purchase) {
     return TransferId.forKey("refund", purchase.toString());
   }
 
@@ -69,17 +84,34 @@ public final class SaleBooks {
       return;
     }
     BookId book = new BookId(campaign);
-    List<? extends LedgerCommand<?>> moves =
-        movements.stream().map(movement -> movement.in(book)).toList();
-    List<LedgerOutcome> outcomes = ledger.runAll(exchange, moves);
-    if (outcomes.get(0) instanceof UnknownAccount) {
-      open(exchange.connection(), book, movements.get(0).currency());
-      outcomes = ledger.runAll(exchange, moves);
-    }
-    for (LedgerOutcome outcome : outcomes) {
-      if (!(outcome instanceof Done)) {
-        throw new IllegalStateException("A sale cannot be posted: " + outcome);
+    List<LedgerOutcome> outcomes =
+        run(exchange, movements.stream().map(movement -> movement.in(book)).toList());
+    List<Move> taken = new ArrayList<>();
+    for (int i = 0; i < outcomes.size(); i++) {
+      if (outcomes.get(i) instanceof TransferIdReused && !movements.get(i).refunded()) {
+        taken.add(movements.get(i).elsewhere(book));
+      } else {
+        requireDone(outcomes.get(i));
       }
+    }
+    if (!taken.isEmpty()) {
+      run(exchange, taken).forEach(SaleBooks::requireDone);
+    }
+  }
+
+  private List<LedgerOutcome> run(Exchange exchange, List<Move> moves) throws SQLException {
+    List<LedgerOutcome> outcomes = ledger.runAll(exchange, moves);
+    if (outcomes.stream().noneMatch(UnknownAccount.class::isInstance)) {
+      return outcomes;
+    }
+    Move any = moves.get(0);
+    open(exchange.connection(), any.book(), any.money().currency());
+    return ledger.runAll(exchange, moves);
+  }
+
+  private static void requireDone(LedgerOutcome outcome) {
+    if (!(outcome instanceof Done)) {
+      throw new IllegalStateException("A sale cannot be posted: " + outcome);
     }
   }
 

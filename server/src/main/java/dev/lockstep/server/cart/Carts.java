@@ -137,8 +137,9 @@ public final class Carts {
               Acquire command =
                   new Acquire(
                       campaign.scope(),
-                      // The same key names the same hold, so that twins cannot both take one.
-                      HoldId.forKey(new BuyerId(request.principal().name()), key),
+                      // The same key names the same hold, so that twins cannot both take one; and
+                      // never that of a purchase.
+                      HoldId.forPurpose("cart", new BuyerId(request.principal().name()), key),
                       buyer,
                       CartItems.lines(campaign, request.body().getJsonArray("items")),
                       campaign.holdFor(),

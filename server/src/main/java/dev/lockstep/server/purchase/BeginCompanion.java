@@ -74,10 +74,15 @@ final class BeginCompanion implements Companion<Order> {
     RoundTrip trip = exchange.trip();
     Supplier<Map<OnceKey, Claim>> found = once.addFind(trip, campaign, lookedUp);
     Rows<Instant> now = PurchaseTable.addNow(trip);
+    Rows<Purchase> older =
+        PurchaseTable.addFind(
+            trip,
+            campaign,
+            outcomes.stream().flatMap(o -> o.payload().olderId().stream()).toList());
     trip.send();
     Map<OnceKey, Claim> claims = found.get();
     Map<UUID, Purchase> known = known(exchange, campaign, outcomes, claims.values());
-    Batch batch = new Batch(known);
+    Batch batch = new Batch(known, older.list());
     for (Accompanied<Order> asked : outcomes) {
       Order order = asked.payload();
       Claim claim = claims.get(order.key);
@@ -152,13 +157,17 @@ final class BeginCompanion implements Companion<Order> {
     }
     Order first = batch.first.get(order.key);
     if (first == null) {
-      return null;
+      return order.olderId().map(batch.older::get).map(one -> repeated(order, one)).orElse(null);
     }
     if (!first.fingerprint.equals(order.fingerprint)) {
       return Problem.keyReused().toAnswer();
     }
     Answer given = first.answer();
     return given == null ? Problem.keyInUse().toAnswer() : StoredAnswer.replayed(given);
+  }
+
+  private static Answer repeated(Order order, Purchase older) {
+    return order.isRepeated(older) ? answerOf(older) : Problem.keyReused().toAnswer();
   }
 
   private static Answer answerOf(@Nullable Purchase purchase) {
@@ -170,14 +179,16 @@ final class BeginCompanion implements Companion<Order> {
   /** What one batch begins and records. */
   private final class Batch {
     private final Map<UUID, Purchase> known;
+    private final Map<UUID, Purchase> older = new HashMap<>();
     private final Map<OnceKey, Order> first = new LinkedHashMap<>();
     private final List<OnceEntry> entries = new ArrayList<>();
     private final Map<UUID, Order> begun = new LinkedHashMap<>();
     private final List<Purchase> fresh = new ArrayList<>();
     private final Map<PurchaseId, String> createdBy = new HashMap<>();
 
-    Batch(Map<UUID, Purchase> known) {
+    Batch(Map<UUID, Purchase> known, List<Purchase> older) {
       this.known = known;
+      older.forEach(purchase -> this.older.put(purchase.id().value(), purchase));
     }
 
     void decide(Order order, HoldOutcome outcome) {

@@ -1,12 +1,23 @@
 package dev.lockstep.server.purchase;
 
+import static java.util.stream.Collectors.toMap;
+
+import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.Hold;
+import dev.lockstep.hold.HoldCommand.Acquire;
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.Line;
+import dev.lockstep.hold.PoolId;
 import dev.lockstep.once.Fingerprint;
 import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
 import dev.lockstep.server.payment.Money;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,23 +31,25 @@ final class Order {
   final Fingerprint fingerprint;
   final String paymentMethod;
   final boolean checkout;
+  private final Optional<Acquire> taking;
   private volatile @Nullable Purchase begun;
   private volatile @Nullable Answer answer;
 
   /**
-   * @param checkout of a hold that was there before, rather than of one that is taken with it
+   * @param taking the hold that is taken with it; empty: a checkout, of one that was there before
    */
   Order(
       Campaign campaign,
       OnceKey key,
       Fingerprint fingerprint,
       String paymentMethod,
-      boolean checkout) {
+      Optional<Acquire> taking) {
     this.campaign = campaign;
     this.key = key;
     this.fingerprint = fingerprint;
     this.paymentMethod = paymentMethod;
-    this.checkout = checkout;
+    this.taking = taking;
+    this.checkout = taking.isEmpty();
   }
 
   /** The purchase of what is held; its times are not known yet. */
@@ -48,6 +61,31 @@ final class Order {
         new Money(CartView.total(campaign, hold), campaign.currency()),
         CartView.items(campaign, hold),
         paymentMethod);
+  }
+
+  /**
+   * What an older version would have called the purchase of this key. It named holds of purchases
+   * as those of carts, with a word before the key; nothing has such an id any more. A key is
+   * forgotten after its day, and a purchase never.
+   */
+  Optional<UUID> olderId() {
+    return taking.map(
+        acquire -> HoldId.forKey(new BuyerId(key.owner()), "purchase " + key.key()).value());
+  }
+
+  /** Whether a purchase that an older version made under this key is of the same goods. */
+  boolean isRepeated(Purchase older) {
+    return taking
+        .filter(acquire -> acquire.buyer().value().equals(older.buyer()))
+        .filter(
+            acquire ->
+                quantities(acquire.lines())
+                    .equals(quantities(CartView.lines(campaign, older.items()))))
+        .isPresent();
+  }
+
+  private static Map<PoolId, Integer> quantities(List<Line> lines) {
+    return lines.stream().collect(toMap(Line::pool, Line::quantity, Integer::sum));
   }
 
   /** Written again when the transaction is tried again; the last one is the one that committed. */

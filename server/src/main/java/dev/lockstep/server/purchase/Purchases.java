@@ -221,18 +221,19 @@ public final class Purchases implements Checkouts, AutoCloseable {
     return campaigns
         .open(request)
         .compose(
-            campaign ->
-                begin(
-                    new Acquire(
-                        campaign.scope(),
-                        // The same key names the same hold, so that twins cannot both take one; and
-                        // never one of those that were taken without paying.
-                        HoldId.forKey(new BuyerId(request.principal().name()), "purchase " + key),
-                        buyer,
-                        CartItems.lines(campaign, items(body)),
-                        Saga.KEPT_FOR,
-                        Acting.actor(request.principal())),
-                    order(request, campaign, key, false)));
+            campaign -> {
+              Acquire acquire =
+                  new Acquire(
+                      campaign.scope(),
+                      // The same key names the same hold, so that twins cannot both take one; and
+                      // never one of those that were taken without paying.
+                      HoldId.forPurpose("purchase", new BuyerId(request.principal().name()), key),
+                      buyer,
+                      CartItems.lines(campaign, items(body)),
+                      Saga.KEPT_FOR,
+                      Acting.actor(request.principal()));
+              return begin(acquire, order(request, campaign, key, Optional.of(acquire)));
+            });
   }
 
   private static JsonArray items(JsonObject body) {
@@ -254,16 +255,17 @@ public final class Purchases implements Checkouts, AutoCloseable {
                         cart.hold(),
                         Saga.KEPT_FOR,
                         Acting.actor(request.principal())),
-                    order(request, campaign, key, true)));
+                    order(request, campaign, key, Optional.empty())));
   }
 
-  private static Order order(Request request, Campaign campaign, String key, boolean checkout) {
+  private static Order order(
+      Request request, Campaign campaign, String key, Optional<Acquire> taking) {
     return new Order(
         campaign,
         new OnceKey(campaign.id(), request.principal().name(), key),
         request.fingerprint(),
         request.body().getString("paymentMethod"),
-        checkout);
+        taking);
   }
 
   /** The first transaction, then the payment. */

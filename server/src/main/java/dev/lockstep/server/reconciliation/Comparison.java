@@ -16,9 +16,11 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -210,9 +212,9 @@ final class Comparison {
     for (Map.Entry<Long, List<PurchaseFacts>> of : refunded.entrySet()) {
       Map<UUID, Long> booked = refundsBooked(connection, of.getKey(), of.getValue());
       for (PurchaseFacts one : of.getValue()) {
-        Judgement.refundBooked(
-                one, Optional.ofNullable(booked.get(SaleBooks.refundOf(one.id()).value())))
-            .ifPresent(found::add);
+        Long posted =
+            refundsOf(one).map(booked::get).filter(Objects::nonNull).findFirst().orElse(null);
+        Judgement.refundBooked(one, Optional.ofNullable(posted)).ifPresent(found::add);
       }
     }
     return found;
@@ -240,10 +242,15 @@ final class Comparison {
         REFUNDS_BOOKED,
         row -> booked.put(row.getObject(1, UUID.class), row.getLong(2)),
         campaign,
-        SqlArray.uuids(
-            refunded.stream().map(one -> SaleBooks.refundOf(one.id()).value()).toList()));
+        SqlArray.uuids(refunded.stream().flatMap(Comparison::refundsOf).toList()));
     trip.send();
     return booked;
+  }
+
+  /** The ids that its refund may be posted under; the second is that of older versions. */
+  private static Stream<UUID> refundsOf(PurchaseFacts one) {
+    return Stream.of(
+        SaleBooks.refundOf(one.id()).value(), SaleBooks.olderRefundOf(one.id()).value());
   }
 
   private Optional<Campaign> campaign(Connection connection, long id) throws SQLException {
