@@ -54,6 +54,52 @@ class ReplayTest {
     assertThat(post.sink.seqs("late")).containsExactly(1L, 2L, 3L, 4L, 5L);
   }
 
+  @Test
+  void aReplayFromBeyondWhatWasDeliveredSkipsNothing() {
+    Outbox outbox = post.define("sink");
+    post.sink.behaviour = event -> event.seq() < 3 ? delivered() : new SinkResult.Down("down");
+    post.append("a", "a", "a", "a", "a", "a");
+    Relay relay = post.start(Post.relayConfig().withBatchRows(2), post.types());
+    Await.until(
+        "in the middle of a step",
+        () ->
+            database.queryLong(
+                    "SELECT count(*) FROM lockstep.outbox_cursor"
+                        + " WHERE target IS NOT NULL AND delivered = 2")
+                == 1);
+    post.stop(relay);
+
+    assertThat(replay(outbox, "a", 5)).isEqualTo(new Changed());
+    post.sink.behaviour = event -> delivered();
+    post.start();
+    awaitNoLag();
+
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 2L, 3L, 4L, 5L, 6L);
+  }
+
+  @Test
+  void anOpenReplayGoesOnFromTheEarlierOfTwoSequences() {
+    Outbox outbox = post.define("sink");
+    post.start();
+    appendFive();
+    awaitNoLag();
+
+    post.transactor()
+        .run(
+            c -> {
+              outbox.replayAll(c, post.stream, "sink", 2, "ann", "lost");
+              outbox.replayAll(c, post.stream, "sink", 4, "bob", "lost, too");
+            });
+    awaitNoLag();
+
+    assertThat(post.sink.seqs("other")).containsExactly(1L, 2L, 3L, 4L, 5L, 2L, 3L, 4L, 5L);
+  }
+
+  private ChangeResult replay(Outbox outbox, String key, long fromSeq) {
+    return post.transactor()
+        .call(c -> outbox.replay(c, post.stream, "sink", key, fromSeq, "ann", "lost"));
+  }
+
   private static boolean isLate(Event event) {
     return event.key().equals("late") && event.seq() >= 2;
   }
