@@ -7,6 +7,9 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -93,6 +96,60 @@ class ReplayTest {
     awaitNoLag();
 
     assertThat(post.sink.seqs("other")).containsExactly(1L, 2L, 3L, 4L, 5L, 2L, 3L, 4L, 5L);
+  }
+
+  @Test
+  void aFailureUnderWayDoesNotOverwriteTheReplayOfItsKey() throws Exception {
+    Outbox outbox = post.define("sink");
+    failAfterAnOrder(() -> replay(outbox, "a", 1));
+
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 1L);
+    assertThat(parked()).extracting(ParkedKey::seq).containsExactly(2L);
+  }
+
+  @Test
+  void aFailureUnderWayDoesNotTakeItsKeyOutOfTheReplayOfAll() throws Exception {
+    Outbox outbox = post.define("sink");
+    failAfterAnOrder(
+        () ->
+            post.transactor()
+                .call(c -> outbox.replayAll(c, post.stream, "sink", 1, "ann", "lost")));
+
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 1L);
+    assertThat(parked()).extracting(ParkedKey::seq).containsExactly(2L);
+  }
+
+  /** The order is given while the sink is about to call the second event of "a" poison. */
+  private void failAfterAnOrder(Callable<ChangeResult> order) throws Exception {
+    CountDownLatch sending = new CountDownLatch(1);
+    CountDownLatch ordered = new CountDownLatch(1);
+    post.sink.behaviour =
+        event -> {
+          if (event.seq() == 1) {
+            return delivered();
+          }
+          sending.countDown();
+          await(ordered);
+          return new SinkResult.Poison("no");
+        };
+    post.start();
+    post.append("a");
+    awaitNoLag();
+    post.append("a");
+    await(sending);
+    assertThat(order.call()).isEqualTo(new Changed());
+    ordered.countDown();
+    Await.until("sent again", () -> post.sink.seqs("a").size() == 2);
+    Await.until(
+        "parked", () -> parked().stream().anyMatch(one -> one.seq() == 2 && one.retryAt().isEmpty()));
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   private ChangeResult replay(Outbox outbox, String key, long fromSeq) {
