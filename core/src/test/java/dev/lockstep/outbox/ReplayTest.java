@@ -141,7 +141,8 @@ class ReplayTest {
     ordered.countDown();
     Await.until("sent again", () -> post.sink.seqs("a").size() == 2);
     Await.until(
-        "parked", () -> parked().stream().anyMatch(one -> one.seq() == 2 && one.retryAt().isEmpty()));
+        "parked",
+        () -> parked().stream().anyMatch(one -> one.seq() == 2 && one.retryAt().isEmpty()));
   }
 
   private static void await(CountDownLatch latch) {
