@@ -37,21 +37,37 @@ final class Control {
       """
       SELECT seq, ord::text FROM lockstep.outbox_event
       WHERE part = ? AND stream = ? AND key = ? AND seq >= ? ORDER BY seq LIMIT 1""";
+
+  // A cursor passes by all of a key that has a row. So a new row begins with the first event that
+  // the cursor has not passed, if that is earlier; the owner may be further, never less far. A row
+  // that is there begins with what its key needs already.
   private static final String REPLAY_KEY =
       """
       INSERT INTO lockstep.outbox_parked AS o
         (part, sink, key, seq, ord, attempts, error, retry_at, parked_at)
-      VALUES (?, ?, ?, ?, ?::xid8, 0, '', now(), now())
-      ON CONFLICT (part, sink, key) DO UPDATE SET seq = LEAST(o.seq, excluded.seq),
-        ord = LEAST(o.ord, excluded.ord), attempts = 0, retry_at = now(), version = o.version + 1""";
+      SELECT f.part, f.sink, f.key, COALESCE(a.seq, f.seq), COALESCE(a.ord, f.ord), 0, '', now(),
+        now()
+      FROM (VALUES (?::smallint, ?::integer, ?::text, ?::bigint, ?::xid8))
+          f(part, sink, key, seq, ord)
+        LEFT JOIN LATERAL (
+          SELECT e.seq, e.ord FROM lockstep.outbox_cursor c, lockstep.outbox_event e
+          WHERE c.part = f.part AND c.sink = f.sink
+            AND e.part = f.part AND e.stream = ? AND e.key = f.key AND e.seq < f.seq
+            AND e.ord >= pg_snapshot_xmin(c.done) AND NOT pg_visible_in_snapshot(e.xid, c.done)
+            AND (c.target IS NULL OR (e.ord, e.id) > (c.ord, c.id)
+                 OR NOT pg_visible_in_snapshot(e.xid, c.target))
+            AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
+          ORDER BY e.seq LIMIT 1) a ON true
+      ON CONFLICT (part, sink, key) DO UPDATE SET seq = LEAST(o.seq, ?),
+        ord = LEAST(o.ord, ?::xid8), attempts = 0, retry_at = now(), version = o.version + 1""";
 
   // From the beginning of what is kept; what was not delivered yet is delivered whatever its
-  // sequence, or a key would have a gap.
+  // sequence, or a key would have a gap. Of two replays the earlier sequence counts.
   private static final String REPLAY_ALL =
       """
       UPDATE lockstep.outbox_cursor c
       SET replay_to = CASE WHEN c.replay_seq > 0 THEN c.replay_to ELSE c.done END,
-        replay_seq = ?, done = '1:1:', target = NULL, ord = '0', id = 0, version = version + 1
+        replay_seq = LEAST(NULLIF(c.replay_seq, 0), ?), done = '1:1:', target = NULL, ord = '0', id = 0, version = version + 1
       FROM (SELECT part FROM lockstep.outbox_cursor WHERE sink = ? ORDER BY part FOR UPDATE) x
       WHERE c.sink = ? AND c.part = x.part""";
   // Their blocked events stay blocked, and are then sent from there on.
@@ -153,7 +169,9 @@ final class Control {
     }
     Streams.raiseVersion(connection);
     RoundTrip write = new RoundTrip(connection);
-    write.update(REPLAY_KEY, part, row.get().id(), key, fromSeq, found.get(0).ord());
+    int streamId = row.get().streamId();
+    String ord = found.get(0).ord();
+    write.update(REPLAY_KEY, part, row.get().id(), key, fromSeq, ord, streamId, fromSeq, ord);
     Streams.order(write, part, row.get().id());
     Audit.writeKey(write, action, stream, sink, Optional.of(key), fromSeq);
     write.send();

@@ -36,19 +36,20 @@ final class CursorWrites {
       RETURNING c.sink"""
           .formatted(FENCE);
 
-  // The key may have got a row from an operator meanwhile, who wants it from an earlier event on.
+  // A row that an operator has made meanwhile stands: it begins no later, and is read again. A key
+  // whose cursor was set back gets none: it would be passed by in the replay.
   private static final String BLOCK =
       """
-      INSERT INTO lockstep.outbox_parked AS o
+      INSERT INTO lockstep.outbox_parked
         (part, sink, key, seq, ord, attempts, error, retry_at, parked_at)
-      SELECT ?, x.sink, x.key, x.seq, x.ord, x.attempts, x.error,
+      SELECT c.part, x.sink, x.key, x.seq, x.ord, x.attempts, x.error,
         now() + x.retry_ms * interval '1 millisecond', now()
       FROM unnest(?::integer[], ?::text[], ?::bigint[], ?::xid8[], ?::integer[], ?::text[],
-        ?::bigint[]) x(sink, key, seq, ord, attempts, error, retry_ms)
-      WHERE %s
-      ON CONFLICT (part, sink, key) DO UPDATE SET seq = LEAST(o.seq, excluded.seq),
-        ord = LEAST(o.ord, excluded.ord), attempts = excluded.attempts, error = excluded.error,
-        retry_at = excluded.retry_at, version = o.version + 1
+          ?::bigint[], ?::integer[])
+          x(sink, key, seq, ord, attempts, error, retry_ms, cursor_version)
+        JOIN lockstep.outbox_cursor c ON c.sink = x.sink AND c.version = x.cursor_version
+      WHERE c.part = ? AND %s
+      ON CONFLICT (part, sink, key) DO NOTHING
       RETURNING sink, key, version"""
           .formatted(FENCE);
   private static final String MOVE =
@@ -85,7 +86,7 @@ final class CursorWrites {
     List<Row> rows = new ArrayList<>();
     List<Changed> freed = new ArrayList<>();
     for (Write write : writes) {
-      write.progress().blocked().forEach(one -> rows.add(new Row(write.sink(), one)));
+      write.progress().blocked().forEach(one -> rows.add(new Row(write, one)));
       write
           .progress()
           .freed()
@@ -103,7 +104,7 @@ final class CursorWrites {
     return lease.fenced(all);
   }
 
-  private record Row(int sink, Blocked one) {
+  private record Row(Write write, Blocked one) {
     @Nullable Long retryMs(long nowNanos) {
       return one.isParked() ? null : one.retryInNanos(nowNanos) / 1_000_000;
     }
@@ -129,9 +130,9 @@ final class CursorWrites {
 
   private void block(List<Row> rows, long nowNanos) {
     if (!rows.isEmpty()) {
-      List<Object> values = new ArrayList<>();
+      List<Object> values = columns(rows, nowNanos);
+      values.add(SqlArray.integers(rows.stream().map(row -> row.write().version()).toList()));
       values.add((short) lease.shard());
-      values.addAll(columns(rows, nowNanos));
       changed.add(trip.query(BLOCK, CursorWrites::changed, fenced(values.toArray())));
     }
   }
@@ -161,7 +162,7 @@ final class CursorWrites {
 
   private static List<Object> columns(List<Row> rows, long nowNanos) {
     List<Object> values = new ArrayList<>();
-    values.add(SqlArray.integers(rows.stream().map(Row::sink).toList()));
+    values.add(SqlArray.integers(rows.stream().map(row -> row.write().sink()).toList()));
     values.add(SqlArray.texts(rows.stream().map(row -> row.one().key).toList()));
     values.add(SqlArray.bigints(rows.stream().map(row -> row.one().seq).toList()));
     values.add(
@@ -188,12 +189,8 @@ final class CursorWrites {
     }
     Set<String> wanted = new HashSet<>(write.progress().freed().keySet());
     write.progress().blocked().forEach(one -> wanted.add(one.key));
-    // A new row whose version is not the first was there before.
-    boolean met =
-        write.progress().blocked().stream()
-            .anyMatch(one -> one.version == 0 && versions.getOrDefault(one.key, 1) != 1);
     boolean conflict =
-        met || !advanced.list().contains(write.sink()) || !versions.keySet().containsAll(wanted);
+        !advanced.list().contains(write.sink()) || !versions.keySet().containsAll(wanted);
     return new Written(versions, conflict, false);
   }
 }

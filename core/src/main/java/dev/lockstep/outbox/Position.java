@@ -25,7 +25,11 @@ record Position(
     return new Position(done, target, ord, id, replaySeq, replayTo);
   }
 
+  /**
+   * A replay is one step, also before its first look: until it is over, events that were never
+   * delivered may be behind {@code replayTo}, and only their keys' rows know of them.
+   */
   boolean isInStep() {
-    return target != null;
+    return target != null || replaySeq > 0;
   }
 }
