@@ -185,6 +185,7 @@ public final class Worker implements AutoCloseable {
               (kept, failure) -> {
                 if (failure != null) {
                   // It stays this node's, perhaps for good: who wanted it may be gone by now.
+                  // Unless this node was taken for dead meanwhile.
                   board.addShard(lease);
                 }
               });
