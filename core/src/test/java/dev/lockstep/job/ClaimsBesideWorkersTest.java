@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
@@ -17,6 +19,8 @@ class ClaimsBesideWorkersTest extends ClaimScene {
   @RegisterExtension static final TestDatabase SHARED = TestDatabase.migrated();
 
   private static final int FREE = 40;
+  private static final String FENCE_ALL =
+      "SELECT 1 FROM lockstep.shard WHERE shard_group = 'job' FOR SHARE";
 
   ClaimsBesideWorkersTest() {
     super(SHARED, Desk.QUEUE);
@@ -110,6 +114,72 @@ class ClaimsBesideWorkersTest extends ClaimScene {
     assertThat(claim(1)).hasSize(1);
     // It can not come back as if nothing had been.
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.shard_member")).isZero();
+  }
+
+  @Test
+  void whatAWorkerWritesThatWasTakenForDeadIsRefusedAndTheClaimersResultHolds() throws Exception {
+    CountDownLatch runs = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    enqueue(job("1"));
+    Worker stale =
+        startWithoutHeartbeats(
+            (payload, context) -> {
+              runs.countDown();
+              goOn.await();
+              return Outcome.Done.writing(c -> effect(c, "stale worker"));
+            });
+    runs.await();
+    desk.age("stale");
+    ClaimedJob mine = claim(1).get(0);
+    goOn.countDown();
+    Await.until("it knows that it is refused", () -> stale.ownedShards() < Desk.SHARDS);
+    assertThat(end(mine, Outcome.Done.writing(c -> effect(c, "claimer")))).isEqualTo(done());
+    assertThat(desk.effects()).containsExactly("claimer");
+    // Whoever takes the shards has to know that they were not handed over.
+    assertThat(database.queryLong("SELECT count(*) FROM lockstep.shard WHERE owner IS NOT NULL"))
+        .isEqualTo(Desk.SHARDS);
+  }
+
+  @Test
+  void aWorkerThatWasTakenForDeadWhileItWritesAResultIsNotClaimedFromUntilItHas() throws Exception {
+    CountDownLatch writes = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    enqueue(job("1"));
+    // What fences the result, only earlier, so that the test can look at it.
+    startWithoutHeartbeats(
+        (payload, context) ->
+            Outcome.Done.writing(
+                c -> {
+                  effect(c, "worker");
+                  Sql.execute(c, FENCE_ALL);
+                  writes.countDown();
+                  await(goOn);
+                }));
+    writes.await();
+    desk.age("stale");
+    assertThat(ask().served()).isTrue();
+    goOn.countDown();
+    desk.awaitNoneLive();
+    assertThat(desk.effects()).containsExactly("worker");
+    assertThat(ask().served()).isFalse();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private Worker startWithoutHeartbeats(JobHandler<String> handler) {
+    return desk.start(
+        jobs,
+        WorkerConfig.named("stale")
+            .withQueue(Desk.queue(1))
+            .withLease(Desk.LONG, Duration.ofMinutes(3))
+            .withPollInterval(Duration.ofMillis(20)),
+        handler);
   }
 
   @Test
