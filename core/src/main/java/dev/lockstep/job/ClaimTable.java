@@ -93,14 +93,14 @@ final class ClaimTable {
   private final Connection connection;
   private final String queue;
   private final int shards;
-  private final ClaimResults results;
+  private final JobIds ids;
   private final FreeJobs free;
 
-  ClaimTable(Connection connection, String queue, int shards, ClaimResults results) {
+  ClaimTable(Connection connection, String queue, int shards, JobIds ids) {
     this.connection = connection;
     this.queue = queue;
     this.shards = shards;
-    this.results = results;
+    this.ids = ids;
     this.free = new FreeJobs(connection, queue, shards);
   }
 
@@ -138,7 +138,7 @@ final class ClaimTable {
     if (ServedQueues.areServed(connection, List.of(queue))) {
       return new Claims.Taken(hands.given(), OptionalLong.empty(), true);
     }
-    results.expire(Optional.of(queue));
+    int unused = new ClaimExpiry(connection, ids).expire(Optional.of(queue));
     Settings settings = settings();
     hands.allow(settings.allowed(hands.open()));
     for (Priority priority : Priority.values()) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
@@ -180,6 +182,27 @@ class ClaimsBesideWorkersTest extends ClaimScene {
             .withLease(Desk.LONG, Duration.ofMinutes(3))
             .withPollInterval(Duration.ofMillis(20)),
         handler);
+  }
+
+  @Test
+  void aJobThatSomebodyHasLockedHoldsUpNoOtherThatWasClaimed() throws SQLException {
+    enqueue(job("x1").inLane("x"), job("y1").inLane("y"), job("y2").inLane("y"));
+    List<ClaimedJob> claimed = claim(5);
+    JobId x1 =
+        claimed.stream()
+            .filter(job -> job.payload().equals("\"x1\""))
+            .map(ClaimedJob::id)
+            .findAny()
+            .orElseThrow();
+    desk.start(1, desk::note);
+    try (Connection somebody = database.connection()) {
+      somebody.setAutoCommit(false);
+      jobs.payload(somebody, x1, OptionalInt.empty(), "\"edited\"");
+      expireLeases();
+      Await.until("lane y goes on", () -> desk.ran.contains("\"y2\""));
+      somebody.rollback();
+    }
+    desk.awaitNoneLive();
   }
 
   @Test
