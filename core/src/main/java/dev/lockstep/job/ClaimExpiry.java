@@ -113,7 +113,7 @@ final class ClaimExpiry {
   private Set<JobId> lockedKeys(List<Held> jobs) throws SQLException {
     List<JobKey> keys =
         jobs.stream()
-            .filter(ClaimExpiry::hadItsLast)
+            .filter(Held::hasItsLastAttempt)
             .flatMap(
                 job ->
                     Optional.ofNullable(job.uniqueKey())
@@ -123,16 +123,13 @@ final class ClaimExpiry {
     return new RowLocks(connection, ids).lockedKeys(keys);
   }
 
-  private static boolean hadItsLast(Held job) {
-    return job.attempts() + 1 >= job.maxAttempts();
-  }
-
   private void write(List<JobId> over, List<Held> jobs) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(END_CLAIMS, which(over));
     jobs.forEach(job -> AttemptTable.record(trip, job.id(), UNANSWERED));
-    trip.update(COUNT, which(jobs.stream().filter(j -> !hadItsLast(j)).map(Held::id).toList()));
-    List<Held> dying = jobs.stream().filter(ClaimExpiry::hadItsLast).toList();
+    trip.update(
+        COUNT, which(jobs.stream().filter(j -> !j.hasItsLastAttempt()).map(Held::id).toList()));
+    List<Held> dying = jobs.stream().filter(Held::hasItsLastAttempt).toList();
     if (!dying.isEmpty()) {
       ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, UNANSWERED);
     }

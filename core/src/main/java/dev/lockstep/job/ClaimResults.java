@@ -137,6 +137,10 @@ final class ClaimResults {
           row.getInt(6),
           row.getInt(7));
     }
+
+    boolean hasItsLastAttempt() {
+      return attempts + 1 >= maxAttempts;
+    }
   }
 
   ClaimEnd end(ClaimToken token, String claimer, Outcome outcome) throws SQLException {

@@ -139,7 +139,7 @@ final class ClaimTable {
       return new Claims.Taken(hands.given(), OptionalLong.empty(), true);
     }
     int unused = new ClaimExpiry(connection, ids).expire(Optional.of(queue));
-    Settings settings = settings();
+    Settings settings = look();
     hands.allow(settings.allowed(hands.open()));
     for (Priority priority : Priority.values()) {
       while (hands.open() > 0 && round(priority, hands)) {
@@ -164,10 +164,16 @@ final class ClaimTable {
     trip.send();
   }
 
-  private Settings settings() throws SQLException {
+  /** The settings; and what workers have left that are gone can be claimed from now on. */
+  private Settings look() throws SQLException {
+    CutOffJobs cutOff = new CutOffJobs(connection, ids, queue);
     RoundTrip read = new RoundTrip(connection);
     Rows<Settings> settings = read.query(SETTINGS, Settings::read, queue);
+    Rows<UUID> workers = cutOff.ask(read);
     read.send();
+    if (!workers.list().isEmpty()) {
+      cutOff.count(workers.list());
+    }
     return settings.list().get(0);
   }
 

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -185,6 +186,36 @@ class ClaimsBesideWorkersTest extends ClaimScene {
   }
 
   @Test
+  void whatARowOrARecordSaysIsRunningIsClaimedOnceItsNodeIsGone() {
+    enqueue(
+        job("1").inLane("x"),
+        job("2").inLane("x"),
+        job("y").inLane("y"),
+        job("free"),
+        job("last").withMaxAttempts(1).withUnique(NewJob.UniqueKey.whileLive("k")));
+    database.execute(
+        """
+        INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
+        VALUES ('job', '%1$s', 'gone', false, now() + interval '1 hour');
+        UPDATE lockstep.job SET keeper = '%1$s'
+        WHERE payload::text IN ('"1"', '"free"', '"last"');
+        INSERT INTO lockstep.job_away (shard, id, member, run, queue, priority, lane)
+        SELECT shard, gen_random_uuid(), '%1$s', 1, queue, priority, lane
+        FROM lockstep.job WHERE lane = 'y'\
+        """
+            .formatted("00000000-0000-0000-0000-000000000001"));
+    assertThat(claim(9)).isEmpty();
+    desk.age("gone");
+    assertThat(claim(9))
+        .extracting(job -> job.payload() + job.attempt())
+        .containsExactlyInAnyOrder("\"1\"2", "\"y\"1", "\"free\"2");
+    Job dead = jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
+    assertThat(dead.reason()).hasValueSatisfying(reason -> assertThat(reason).contains("died"));
+    assertThat(jobs.attempts(dead.id())).hasSize(1);
+    assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_unique")).isZero();
+  }
+
+  @Test
   void aJobThatSomebodyHasLockedHoldsUpNoOtherThatWasClaimed() throws SQLException {
     enqueue(job("x1").inLane("x"), job("y1").inLane("y"), job("y2").inLane("y"));
     List<ClaimedJob> claimed = claim(5);
@@ -203,24 +234,6 @@ class ClaimsBesideWorkersTest extends ClaimScene {
       somebody.rollback();
     }
     desk.awaitNoneLive();
-  }
-
-  @Test
-  void whatARowOrARecordSaysIsRunningIsNotClaimed() {
-    enqueue(job("1").inLane("x"), job("2").inLane("x"), job("y").inLane("y"), job("free"));
-    String of = "(SELECT id FROM lockstep.job WHERE payload::text = '\"%s\"')";
-    database.execute(
-        "UPDATE lockstep.job SET keeper = gen_random_uuid() WHERE id IN (%s, %s)"
-            .formatted(of.formatted("1"), of.formatted("free")));
-    database.execute(
-        """
-        INSERT INTO lockstep.job_away (shard, id, member, run, queue, priority, lane)
-        SELECT shard, gen_random_uuid(), gen_random_uuid(), 1, queue, priority, lane
-        FROM lockstep.job WHERE lane = 'y'\
-        """);
-    assertThat(claim(9)).isEmpty();
-    database.execute("UPDATE lockstep.job SET keeper = NULL; TRUNCATE lockstep.job_away");
-    assertThat(payloads(claim(9))).containsExactlyInAnyOrder("\"1\"", "\"y\"", "\"free\"");
   }
 
   /** Enough to be in every shard. When they have run, all shards were read. */
