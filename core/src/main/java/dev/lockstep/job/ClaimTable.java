@@ -48,7 +48,7 @@ final class ClaimTable {
       WHERE queue = ?\
       """;
 
-  private static final String SET_FIRST_START =
+  private static final String START_IN =
       """
       UPDATE lockstep.job_claim_queue SET next_start = clock_timestamp() + ? * interval '1 second'
       WHERE queue = ?\
@@ -124,6 +124,15 @@ final class ClaimTable {
       return (int) Math.min(wanted, 1 + Math.floor(Math.min(overdueSeconds, BURST_SECONDS) * rate));
     }
 
+    /** No rate makes the next wait longer than this; a slower one that held before may have. */
+    boolean isPutOffTooLong() {
+      return rate > 0 && overdueSeconds != null && overdueSeconds < -1 / rate;
+    }
+
+    Settings broughtForward() {
+      return new Settings(paused, rate, -1 / rate);
+    }
+
     OptionalLong waitMs() {
       return rate > 0 && overdueSeconds != null && overdueSeconds < 0
           ? OptionalLong.of((long) Math.ceil(-overdueSeconds * 1_000))
@@ -174,7 +183,17 @@ final class ClaimTable {
     if (!workers.list().isEmpty()) {
       cutOff.count(workers.list());
     }
-    return settings.list().get(0);
+    return broughtForward(settings.list().get(0));
+  }
+
+  private Settings broughtForward(Settings settings) throws SQLException {
+    if (!settings.isPutOffTooLong()) {
+      return settings;
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(START_IN, 1 / settings.rate(), queue);
+    trip.send();
+    return settings.broughtForward();
   }
 
   /** False: there is nothing more of this priority. */
@@ -226,7 +245,7 @@ final class ClaimTable {
   private void count(Settings settings, int taken) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     if (settings.overdueSeconds() == null) {
-      trip.update(SET_FIRST_START, taken / settings.rate(), queue);
+      trip.update(START_IN, taken / settings.rate(), queue);
     } else {
       trip.update(SET_NEXT_START, BURST_SECONDS, taken / settings.rate(), queue);
     }

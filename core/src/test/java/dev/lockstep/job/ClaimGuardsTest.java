@@ -1,0 +1,43 @@
+package dev.lockstep.job;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What a claim is decided by may change between the look and the write. */
+@Timeout(120)
+class ClaimGuardsTest extends ClaimScene {
+  @RegisterExtension static final TestDatabase SHARED = TestDatabase.migrated();
+
+  ClaimGuardsTest() {
+    super(SHARED, Desk.QUEUE);
+  }
+
+  @Test
+  void aRateThatIsRaisedHoldsForTheNextClaim() {
+    enqueue(job("1"), job("2"));
+    jobs.limitRate(queue, OptionalDouble.of(0.001));
+    assertThat(claim(2)).hasSize(1);
+    assertThat(claim(2)).isEmpty();
+    jobs.limitRate(queue, OptionalDouble.of(100));
+    AtomicInteger got = new AtomicInteger();
+    Await.until("the next", () -> got.addAndGet(claim(2).size()) == 1);
+  }
+
+  @Test
+  void aSlowRateIsWaitedForHoweverOftenSomebodyAsks() {
+    enqueue(job("1"), job("2"));
+    jobs.limitRate(queue, OptionalDouble.of(0.001));
+    assertThat(claim(2)).hasSize(1);
+    for (int i = 0; i < 5; i++) {
+      assertThat(claim(2)).isEmpty();
+    }
+    assertThat(ask().nextMs().orElseThrow()).isBetween(1L, 1_000_000L);
+  }
+}
