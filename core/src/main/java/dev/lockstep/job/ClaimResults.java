@@ -19,16 +19,18 @@ import org.jspecify.annotations.Nullable;
  * {@link ClaimExpiry}, first locks the claim's row and then the job's, in this order.
  */
 final class ClaimResults {
-  // The fence: this very lease, of this caller, not passed when the lock is had, and the job as it
-  // was claimed. The locks order it with an expiry, an edit, and a twin of this request.
+  // The fence: this very lease, of this caller, and the job as it was claimed. The locks order it
+  // with an expiry, an edit, and a twin of this request; the clock is looked at when they are had.
   private static final String HOLD =
       """
-      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
-      FROM lockstep.job_claim c
-      JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
-      WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
-        AND c.expires_at > clock_timestamp()
-      FOR UPDATE OF c, j\
+      WITH held AS MATERIALIZED (
+        SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version,
+               c.expires_at
+        FROM lockstep.job_claim c
+        JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
+        WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
+        FOR UPDATE OF c, j)
+      SELECT * FROM held WHERE expires_at > clock_timestamp()\
       """;
 
   private static final String LOOK =

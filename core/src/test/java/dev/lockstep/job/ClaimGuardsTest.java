@@ -2,9 +2,16 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.job.ClaimEnd.Lost;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.List;
 import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +25,27 @@ class ClaimGuardsTest extends ClaimScene {
   ClaimGuardsTest() {
     super(SHARED, Desk.QUEUE);
   }
+
+  @Test
+  void aLeaseThatPassesWhileItsEndWaitsForTheJobIsLost() throws Exception {
+    enqueue(job("a"));
+    ClaimAsk ask = new ClaimAsk(ANN, 1, Duration.ofSeconds(2));
+    ClaimedJob mine = claims.claim(queue, List.of(ask)).jobs().get(0).get(0);
+    try (Connection somebody = database.connection()) {
+      somebody.setAutoCommit(false);
+      Sql.execute(somebody, "SELECT 1 FROM lockstep.job FOR UPDATE");
+      CompletableFuture<ClaimEnd> end =
+          CompletableFuture.supplyAsync(
+              () -> end(mine, Outcome.Done.writing(c -> effect(c, "late"))));
+      Await.until("the lease has passed", () -> database.queryLong(PASSED) == 1);
+      somebody.rollback();
+      assertThat(end.get(30, TimeUnit.SECONDS)).isInstanceOf(Lost.class);
+    }
+    assertThat(effects()).isZero();
+  }
+
+  private static final String PASSED =
+      "SELECT count(*) FROM lockstep.job_claim WHERE expires_at <= clock_timestamp()";
 
   @Test
   void aRateThatIsRaisedHoldsForTheNextClaim() {
