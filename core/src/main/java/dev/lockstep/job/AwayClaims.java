@@ -25,17 +25,15 @@ final class AwayClaims {
 
   private final Transactor transactor;
   private final TxOptions options;
-  private final JobsConfig config;
   private final JobIds ids;
   private final List<String> queues;
 
   /**
    * @param queues that the worker serves; claims of others are none of its business
    */
-  AwayClaims(Transactor transactor, JobsConfig config, JobIds ids, List<String> queues) {
+  AwayClaims(Transactor transactor, JobIds ids, List<String> queues) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs claimed").withPointLookups();
-    this.config = config;
     this.ids = ids;
     this.queues = queues;
   }
@@ -73,8 +71,7 @@ final class AwayClaims {
     for (String queue : queues) {
       int unused =
           transactor.call(
-              options,
-              connection -> new ClaimResults(connection, config, ids).expire(Optional.of(queue)));
+              options, connection -> new ClaimExpiry(connection, ids).expire(Optional.of(queue)));
     }
   }
 }

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -58,23 +59,24 @@ final class Board {
 
   // ---- the reader's side
 
-  /** Begins to read a shard, as soon as it is {@link #examined}. */
+  /** Begins to read a shard, as soon as it is {@link #examined}; not under a lease that is over. */
   void addShard(Lease lease) {
     locked(
         () -> {
-          shards.put(lease.shard(), new OwnedShard(lease, queues.values()));
-          hint();
+          if (!lease.isOver()) {
+            shards.put(lease.shard(), new OwnedShard(lease, queues.values()));
+            hint();
+          }
         });
   }
 
   /** Shards of which it is not known yet what runs under earlier leases. */
   List<Lease> unexamined() {
-    return locked(
-        () ->
-            shards.values().stream()
-                .filter(shard -> !shard.examined)
-                .map(shard -> shard.lease)
-                .toList());
+    return leases(shard -> !shard.examined);
+  }
+
+  private List<Lease> leases(Predicate<OwnedShard> which) {
+    return locked(() -> shards.values().stream().filter(which).map(shard -> shard.lease).toList());
   }
 
   /**
@@ -162,12 +164,7 @@ final class Board {
 
   /** The shards that have jobs away at other nodes. */
   List<Lease> withAway() {
-    return locked(
-        () ->
-            shards.values().stream()
-                .filter(OwnedShard::hasAwayElsewhere)
-                .map(shard -> shard.lease)
-                .toList());
+    return leases(OwnedShard::hasAwayElsewhere);
   }
 
   /** Which jobs of a shard are away at other nodes by now, of those that were. */

@@ -9,28 +9,28 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Writes how claimed jobs ended, in the caller's transaction. Whoever ends a claim, the caller or
- * the passing of its lease, first locks the claim's row and then the job's, in this order.
+ * {@link ClaimExpiry}, first locks the claim's row and then the job's, in this order.
  */
 final class ClaimResults {
-  // The fence: this very lease, of this caller, not passed when the lock is had, and the job as it
-  // was claimed. The locks order it with an expiry, an edit, and a twin of this request.
+  // The fence: this very lease, of this caller, and the job as it was claimed. The locks order it
+  // with an expiry, an edit, and a twin of this request; the clock is looked at when they are had.
   private static final String HOLD =
       """
-      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
-      FROM lockstep.job_claim c
-      JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
-      WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
-        AND c.expires_at > clock_timestamp()
-      FOR UPDATE OF c, j\
+      WITH held AS MATERIALIZED (
+        SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version,
+               c.expires_at
+        FROM lockstep.job_claim c
+        JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id AND j.version = c.version
+        WHERE c.shard = ? AND c.id = ? AND c.token = ? AND c.claimer = ?
+        FOR UPDATE OF c, j)
+      SELECT * FROM held WHERE expires_at > clock_timestamp()\
       """;
 
   private static final String LOOK =
@@ -108,42 +108,7 @@ final class ClaimResults {
       RETURNING x.at\
       """;
 
-  // One that is being ended at this moment is left to whoever does.
-  private static final String EXPIRED =
-      """
-      SELECT c.shard, c.id, c.version FROM lockstep.job_claim c
-      WHERE c.expires_at <= statement_timestamp()%s
-      ORDER BY c.shard, c.id LIMIT ? FOR UPDATE SKIP LOCKED\
-      """;
-
-  private static final String END_CLAIMS =
-      """
-      DELETE FROM lockstep.job_claim c USING unnest(?, ?) AS x (shard, id)
-      WHERE c.shard = x.shard AND c.id = x.id\
-      """;
-
-  // Those that somebody has changed meanwhile are as they were left.
-  private static final String COUNT =
-      """
-      UPDATE lockstep.job j SET attempts = j.attempts + 1, version = j.version + 1
-      FROM unnest(?, ?, ?) AS x (shard, id, version)
-      WHERE j.shard = x.shard AND j.id = x.id AND j.version = x.version
-        AND j.attempts + 1 < j.max_attempts
-      RETURNING j.id\
-      """;
-
-  private static final String LAST_ATTEMPT =
-      """
-      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
-      FROM unnest(?, ?, ?) AS x (shard, id, version)
-      JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id AND j.version = x.version
-      WHERE j.attempts + 1 >= j.max_attempts FOR UPDATE OF j\
-      """;
-
   private static final String HINT = "SELECT pg_notify(?, ?)";
-
-  static final String UNANSWERED = "Its claimer said nothing before the lease ended";
-  static final int EXPIRY_BATCH = 500;
 
   private final Connection connection;
   private final JobsConfig config;
@@ -156,7 +121,7 @@ final class ClaimResults {
   }
 
   /** A claimed job, locked with its claim. */
-  private record Held(
+  record Held(
       JobId id,
       String queue,
       @Nullable String lane,
@@ -173,6 +138,10 @@ final class ClaimResults {
           row.getInt(5),
           row.getInt(6),
           row.getInt(7));
+    }
+
+    boolean hasItsLastAttempt() {
+      return attempts + 1 >= maxAttempts;
     }
   }
 
@@ -315,58 +284,7 @@ final class ClaimResults {
     trip.send();
   }
 
-  /**
-   * Counts an attempt for claims whose lease has passed; what had its last is dead.
-   *
-   * @param queue empty: of all queues
-   * @return how many, up to {@link #EXPIRY_BATCH}
-   */
-  int expire(Optional<String> queue) throws SQLException {
-    RoundTrip look = new RoundTrip(connection);
-    String sql = EXPIRED.formatted(queue.isPresent() ? " AND c.queue = ?" : "");
-    RoundTrip.RowReader<Expired> reader = Expired::read;
-    Rows<Expired> expired =
-        queue.isPresent()
-            ? look.query(sql, reader, queue.get(), EXPIRY_BATCH)
-            : look.query(sql, reader, EXPIRY_BATCH);
-    look.send();
-    if (!expired.list().isEmpty()) {
-      expire(expired.list());
-    }
-    return expired.list().size();
-  }
-
-  private record Expired(JobId id, int version) {
-    static Expired read(ResultSet row) throws SQLException {
-      return new Expired(new JobId(row.getObject(2, UUID.class)), row.getInt(3));
-    }
-  }
-
-  private void expire(List<Expired> claims) throws SQLException {
-    SqlArray shards = SqlArray.smallints(claims.stream().map(c -> (short) c.id().shard()).toList());
-    SqlArray uuids = SqlArray.uuids(claims.stream().map(c -> c.id().value()).toList());
-    SqlArray versions = SqlArray.integers(claims.stream().map(Expired::version).toList());
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Held> last = trip.query(LAST_ATTEMPT, Held::read, shards, uuids, versions);
-    Rows<JobId> counted =
-        trip.query(COUNT, row -> new JobId(row.getObject(1, UUID.class)), shards, uuids, versions);
-    trip.update(END_CLAIMS, shards, uuids);
-    trip.send();
-    RoundTrip after = new RoundTrip(connection);
-    counted.list().forEach(id -> AttemptTable.record(after, id, UNANSWERED));
-    Map<JobId, Held> dying = new HashMap<>();
-    last.list().forEach(job -> dying.put(job.id(), job));
-    if (!dying.isEmpty()) {
-      dying.keySet().forEach(id -> AttemptTable.record(after, id, UNANSWERED));
-      bury(after, List.copyOf(dying.keySet()), 1, UNANSWERED);
-      dying
-          .values()
-          .forEach(job -> Results.freeKey(after, ids, job.id(), job.queue(), job.uniqueKey()));
-    }
-    after.send();
-  }
-
-  private static void bury(RoundTrip trip, List<JobId> jobs, int failed, String reason) {
+  static void bury(RoundTrip trip, List<JobId> jobs, int failed, String reason) {
     trip.update(
         BURY,
         SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),

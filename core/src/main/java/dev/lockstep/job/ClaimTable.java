@@ -48,7 +48,7 @@ final class ClaimTable {
       WHERE queue = ?\
       """;
 
-  private static final String SET_FIRST_START =
+  private static final String START_IN =
       """
       UPDATE lockstep.job_claim_queue SET next_start = clock_timestamp() + ? * interval '1 second'
       WHERE queue = ?\
@@ -93,14 +93,14 @@ final class ClaimTable {
   private final Connection connection;
   private final String queue;
   private final int shards;
-  private final ClaimResults results;
+  private final JobIds ids;
   private final FreeJobs free;
 
-  ClaimTable(Connection connection, String queue, int shards, ClaimResults results) {
+  ClaimTable(Connection connection, String queue, int shards, JobIds ids) {
     this.connection = connection;
     this.queue = queue;
     this.shards = shards;
-    this.results = results;
+    this.ids = ids;
     this.free = new FreeJobs(connection, queue, shards);
   }
 
@@ -124,6 +124,15 @@ final class ClaimTable {
       return (int) Math.min(wanted, 1 + Math.floor(Math.min(overdueSeconds, BURST_SECONDS) * rate));
     }
 
+    /** No rate makes the next wait longer than this; a slower one that held before may have. */
+    boolean isPutOffTooLong() {
+      return rate > 0 && overdueSeconds != null && overdueSeconds < -1 / rate;
+    }
+
+    Settings broughtForward() {
+      return new Settings(paused, rate, -1 / rate);
+    }
+
     OptionalLong waitMs() {
       return rate > 0 && overdueSeconds != null && overdueSeconds < 0
           ? OptionalLong.of((long) Math.ceil(-overdueSeconds * 1_000))
@@ -138,8 +147,8 @@ final class ClaimTable {
     if (ServedQueues.areServed(connection, List.of(queue))) {
       return new Claims.Taken(hands.given(), OptionalLong.empty(), true);
     }
-    results.expire(Optional.of(queue));
-    Settings settings = settings();
+    int unused = new ClaimExpiry(connection, ids).expire(Optional.of(queue));
+    Settings settings = look();
     hands.allow(settings.allowed(hands.open()));
     for (Priority priority : Priority.values()) {
       while (hands.open() > 0 && round(priority, hands)) {
@@ -164,11 +173,27 @@ final class ClaimTable {
     trip.send();
   }
 
-  private Settings settings() throws SQLException {
+  /** The settings; and what workers have left that are gone can be claimed from now on. */
+  private Settings look() throws SQLException {
+    CutOffJobs cutOff = new CutOffJobs(connection, ids, queue);
     RoundTrip read = new RoundTrip(connection);
     Rows<Settings> settings = read.query(SETTINGS, Settings::read, queue);
+    Rows<UUID> workers = cutOff.ask(read);
     read.send();
-    return settings.list().get(0);
+    if (!workers.list().isEmpty()) {
+      cutOff.count(workers.list());
+    }
+    return broughtForward(settings.list().get(0));
+  }
+
+  private Settings broughtForward(Settings settings) throws SQLException {
+    if (!settings.isPutOffTooLong()) {
+      return settings;
+    }
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(START_IN, 1 / settings.rate(), queue);
+    trip.send();
+    return settings.broughtForward();
   }
 
   /** False: there is nothing more of this priority. */
@@ -220,7 +245,7 @@ final class ClaimTable {
   private void count(Settings settings, int taken) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     if (settings.overdueSeconds() == null) {
-      trip.update(SET_FIRST_START, taken / settings.rate(), queue);
+      trip.update(START_IN, taken / settings.rate(), queue);
     } else {
       trip.update(SET_NEXT_START, BURST_SECONDS, taken / settings.rate(), queue);
     }

@@ -72,7 +72,7 @@ public final class Claims {
         options,
         c -> {
           shardCount.requireAgreed(c);
-          return new ClaimTable(c, queue, config.shards(), results(c)).claim(asks);
+          return new ClaimTable(c, queue, config.shards(), ids).claim(asks);
         });
   }
 
@@ -128,9 +128,9 @@ public final class Claims {
     int all = 0;
     int some;
     do {
-      some = transactor.call(options, c -> results(c).expire(Optional.empty()));
+      some = transactor.call(options, c -> new ClaimExpiry(c, ids).expire(Optional.empty()));
       all += some;
-    } while (some == ClaimResults.EXPIRY_BATCH);
+    } while (some == ClaimExpiry.BATCH);
     return all;
   }
 

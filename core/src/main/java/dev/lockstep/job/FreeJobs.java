@@ -40,7 +40,7 @@ final class FreeJobs {
       AND j.queue = x.queue AND j.priority = x.priority AND j.due <= now()\
       """;
 
-  // Where a row or a record says that a worker runs it, the owner of the shard decides what is so.
+  // Where a row or a record says that a worker runs it, that is so until the worker is gone.
   private static final String TO_BE_HAD =
       """
       (j.wait_until IS NULL OR j.wait_until <= now()) AND j.keeper IS NULL

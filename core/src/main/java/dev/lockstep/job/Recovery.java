@@ -98,7 +98,7 @@ final class Recovery {
       RETURNING id"""
           .formatted(Lease.FENCE);
 
-  private static final String CUT_OFF = "Its worker died or was cut off while it ran";
+  static final String CUT_OFF = "Its worker died or was cut off while it ran";
 
   private final Transactor transactor;
   private final TxOptions options;

@@ -9,7 +9,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
@@ -56,11 +56,27 @@ final class RowLocks {
     RoundTrip trip = bounded(lease);
     Supplier<Set<JobId>> jobs = jobs(trip, rows);
     Supplier<Set<JobId>> keys =
-        keys(trip, rows.stream().filter(row -> row.uniqueKey() != null).toList());
+        keys(trip, rows.stream().flatMap(row -> JobKey.of(row).stream()).toList());
     trip.send();
     Set<JobId> all = jobs.get();
     all.addAll(keys.get());
     return all;
+  }
+
+  /** The unique key of a job. */
+  record JobKey(JobId id, String queue, String key) {
+    static Optional<JobKey> of(JobRow row) {
+      return Optional.ofNullable(row.uniqueKey())
+          .map(key -> new JobKey(row.id(), row.queue(), key));
+    }
+  }
+
+  /** The jobs whose keys are locked. */
+  Set<JobId> lockedKeys(List<JobKey> some) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Supplier<Set<JobId>> keys = keys(trip, some);
+    trip.send();
+    return keys.get();
   }
 
   /** Should this process stop here, the rows are locked no longer than a lease. */
@@ -81,23 +97,20 @@ final class RowLocks {
     return () -> without(there, free);
   }
 
-  private Supplier<Set<JobId>> keys(RoundTrip trip, List<JobRow> rows) {
-    if (rows.isEmpty()) {
+  private Supplier<Set<JobId>> keys(RoundTrip trip, List<JobKey> keys) {
+    if (keys.isEmpty()) {
       return Set::of;
     }
     Object[] which = {
-      SqlArray.smallints(rows.stream().map(this::keyShard).toList()),
-      SqlArray.texts(rows.stream().map(JobRow::queue).toList()),
-      SqlArray.texts(rows.stream().map(JobRow::uniqueKey).toList()),
-      uuids(rows)
+      SqlArray.smallints(
+          keys.stream().map(one -> (short) ids.shardOf(one.queue(), one.key())).toList()),
+      SqlArray.texts(keys.stream().map(JobKey::queue).toList()),
+      SqlArray.texts(keys.stream().map(JobKey::key).toList()),
+      SqlArray.uuids(keys.stream().map(one -> one.id().value()).toList())
     };
     Rows<JobId> there = trip.query(KEYS, RowLocks::id, which);
     Rows<JobId> free = trip.query(FREE_KEYS, RowLocks::id, which);
     return () -> without(there, free);
-  }
-
-  private short keyShard(JobRow row) {
-    return (short) ids.shardOf(row.queue(), Objects.requireNonNull(row.uniqueKey()));
   }
 
   private static Set<JobId> without(Rows<JobId> all, Rows<JobId> some) {

@@ -65,7 +65,8 @@ final class ServedQueues {
 
   /**
    * Whether a living worker serves one of the queues, whose rows the caller has locked. A worker
-   * whose lease has passed is taken for dead, and will know it.
+   * whose lease has passed is taken for dead, and what it still writes is refused; as long as it is
+   * writing a result it serves its queues.
    */
   static boolean areServed(Connection connection, Collection<String> queues) throws SQLException {
     SqlArray names = SqlArray.texts(List.copyOf(queues));
@@ -75,13 +76,12 @@ final class ServedQueues {
     if (servers.list().isEmpty()) {
       return false;
     }
-    Set<UUID> living = Shards.bury(connection, JobsConfig.GROUP);
-    List<UUID> gone = servers.list().stream().filter(one -> !living.contains(one)).toList();
+    Set<UUID> gone = Shards.gone(connection, JobsConfig.GROUP, servers.list());
     if (!gone.isEmpty()) {
       RoundTrip forget = new RoundTrip(connection);
-      forget.update(FORGET, names, SqlArray.uuids(gone));
+      forget.update(FORGET, names, SqlArray.uuids(List.copyOf(gone)));
       forget.send();
     }
-    return gone.size() < servers.list().size();
+    return !gone.containsAll(servers.list());
   }
 }

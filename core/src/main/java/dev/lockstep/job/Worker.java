@@ -86,8 +86,7 @@ public final class Worker implements AutoCloseable {
     this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new Shift());
     this.recovery = new Recovery(transactor, shards, ids, config.maxCrashes());
     this.claims =
-        new AwayClaims(
-            transactor, jobsConfig, ids, config.queues().stream().map(QueueConfig::name).toList());
+        new AwayClaims(transactor, ids, config.queues().stream().map(QueueConfig::name).toList());
     this.away = new AwayJobs(board, reads, awayTable, claims, recovery);
     this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", board::hint);
     this.reader = new Loop("job-reader", this::readAndOffer, this::giveUp);
@@ -185,6 +184,7 @@ public final class Worker implements AutoCloseable {
               (kept, failure) -> {
                 if (failure != null) {
                   // It stays this node's, perhaps for good: who wanted it may be gone by now.
+                  // Unless this node was taken for dead meanwhile.
                   board.addShard(lease);
                 }
               });

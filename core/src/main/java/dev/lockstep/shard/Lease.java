@@ -136,7 +136,10 @@ public final class Lease {
     return trip.query(HELD, row -> true, fenced());
   }
 
-  boolean isOver() {
+  /**
+   * Whether the lease is known to be over. The node may have the shard again by then, by another.
+   */
+  public boolean isOver() {
     return over.isDone();
   }
 

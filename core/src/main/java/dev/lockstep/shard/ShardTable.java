@@ -5,6 +5,7 @@ import dev.lockstep.shard.GroupView.ShardRow;
 import dev.lockstep.tx.Retry;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -12,6 +13,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -87,6 +90,23 @@ final class ShardTable {
 
   private static final String MEMBERS =
       "SELECT member FROM lockstep.shard_member WHERE shard_group = ?";
+
+  // A fence asks for the epoch alone, and no next owner has raised it yet. The owner stays: whoever
+  // takes the shard has to know that it was not handed over. Past a locked row, on which a fenced
+  // transaction is open. Returns the owners of those.
+  private static final String SHUT_OUT =
+      """
+      WITH theirs AS MATERIALIZED (
+        SELECT shard, owner FROM lockstep.shard WHERE shard_group = ? AND owner = ANY (?)),
+      free AS MATERIALIZED (
+        SELECT shard, shard_group FROM lockstep.shard WHERE shard_group = ? AND owner = ANY (?)
+        FOR UPDATE SKIP LOCKED),
+      raised AS (
+        UPDATE lockstep.shard s SET epoch = s.epoch + 1 FROM free f
+        WHERE s.shard = f.shard AND s.shard_group = f.shard_group
+        RETURNING s.shard)
+      SELECT DISTINCT t.owner FROM theirs t
+      WHERE NOT EXISTS (SELECT 1 FROM raised r WHERE r.shard = t.shard)""";
 
   private static final String LEAVE =
       "DELETE FROM lockstep.shard_member WHERE shard_group = ? AND member = ?";
@@ -166,13 +186,25 @@ final class ShardTable {
         });
   }
 
-  /** In the caller's transaction; those that live. */
-  static Set<UUID> bury(Connection connection, String group) throws SQLException {
+  /** In the caller's transaction; see {@link Shards#gone}. */
+  static Set<UUID> gone(Connection connection, String group, Collection<UUID> asked)
+      throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(BURY, group);
     Rows<UUID> members = trip.query(MEMBERS, row -> row.getObject(1, UUID.class), group);
     trip.send();
-    return Set.copyOf(members.list());
+    Set<UUID> gone = new HashSet<>(asked);
+    members.list().forEach(gone::remove);
+    if (!gone.isEmpty()) {
+      SqlArray owners = SqlArray.uuids(List.copyOf(gone));
+      RoundTrip shutOut = new RoundTrip(connection);
+      Rows<UUID> writing =
+          shutOut.query(
+              SHUT_OUT, row -> row.getObject(1, UUID.class), group, owners, group, owners);
+      shutOut.send();
+      writing.list().forEach(gone::remove);
+    }
+    return gone;
   }
 
   GroupView look() {

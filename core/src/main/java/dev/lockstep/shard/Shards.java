@@ -3,6 +3,7 @@ package dev.lockstep.shard;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -86,14 +87,16 @@ public final class Shards implements AutoCloseable {
   }
 
   /**
-   * Takes those for dead whose lease has passed, in the caller's transaction, for who needs to know
-   * what no member of a group does any more. One that is alive after all finds out with its next
-   * heartbeat, and comes back as another member.
+   * Which of these members are gone, in the caller's transaction, for who acts in their place
+   * without taking their shards. Takes those for dead whose lease has passed. One that is alive
+   * after all finds out with its next heartbeat, and comes back as another member.
    *
-   * @return those that live
+   * @return from the COMMIT on nothing is accepted that is written under a lease of these. One that
+   *     writes at this moment is not among them yet; nobody waits for it
    */
-  public static Set<UUID> bury(Connection connection, String group) throws SQLException {
-    return ShardTable.bury(connection, group);
+  public static Set<UUID> gone(Connection connection, String group, Collection<UUID> members)
+      throws SQLException {
+    return ShardTable.gone(connection, group, members);
   }
 
   /**

@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -17,6 +22,8 @@ class ClaimsBesideWorkersTest extends ClaimScene {
   @RegisterExtension static final TestDatabase SHARED = TestDatabase.migrated();
 
   private static final int FREE = 40;
+  private static final String FENCE_ALL =
+      "SELECT 1 FROM lockstep.shard WHERE shard_group = 'job' FOR SHARE";
 
   ClaimsBesideWorkersTest() {
     super(SHARED, Desk.QUEUE);
@@ -113,21 +120,120 @@ class ClaimsBesideWorkersTest extends ClaimScene {
   }
 
   @Test
-  void whatARowOrARecordSaysIsRunningIsNotClaimed() {
-    enqueue(job("1").inLane("x"), job("2").inLane("x"), job("y").inLane("y"), job("free"));
-    String of = "(SELECT id FROM lockstep.job WHERE payload::text = '\"%s\"')";
-    database.execute(
-        "UPDATE lockstep.job SET keeper = gen_random_uuid() WHERE id IN (%s, %s)"
-            .formatted(of.formatted("1"), of.formatted("free")));
+  void whatAWorkerWritesThatWasTakenForDeadIsRefusedAndTheClaimersResultHolds() throws Exception {
+    CountDownLatch runs = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    enqueue(job("1"));
+    Worker stale =
+        startWithoutHeartbeats(
+            (payload, context) -> {
+              runs.countDown();
+              goOn.await();
+              return Outcome.Done.writing(c -> effect(c, "stale worker"));
+            });
+    runs.await();
+    desk.age("stale");
+    ClaimedJob mine = claim(1).get(0);
+    goOn.countDown();
+    Await.until("it knows that it is refused", () -> stale.ownedShards() < Desk.SHARDS);
+    assertThat(end(mine, Outcome.Done.writing(c -> effect(c, "claimer")))).isEqualTo(done());
+    assertThat(desk.effects()).containsExactly("claimer");
+    // Whoever takes the shards has to know that they were not handed over.
+    assertThat(database.queryLong("SELECT count(*) FROM lockstep.shard WHERE owner IS NOT NULL"))
+        .isEqualTo(Desk.SHARDS);
+  }
+
+  @Test
+  void aWorkerThatWasTakenForDeadWhileItWritesAResultIsNotClaimedFromUntilItHas() throws Exception {
+    CountDownLatch writes = new CountDownLatch(1);
+    CountDownLatch goOn = new CountDownLatch(1);
+    enqueue(job("1"));
+    // What fences the result, only earlier, so that the test can look at it.
+    startWithoutHeartbeats(
+        (payload, context) ->
+            Outcome.Done.writing(
+                c -> {
+                  effect(c, "worker");
+                  Sql.execute(c, FENCE_ALL);
+                  writes.countDown();
+                  await(goOn);
+                }));
+    writes.await();
+    desk.age("stale");
+    assertThat(ask().served()).isTrue();
+    goOn.countDown();
+    desk.awaitNoneLive();
+    assertThat(desk.effects()).containsExactly("worker");
+    assertThat(ask().served()).isFalse();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private Worker startWithoutHeartbeats(JobHandler<String> handler) {
+    return desk.start(
+        jobs,
+        WorkerConfig.named("stale")
+            .withQueue(Desk.queue(1))
+            .withLease(Desk.LONG, Duration.ofMinutes(3))
+            .withPollInterval(Duration.ofMillis(20)),
+        handler);
+  }
+
+  @Test
+  void whatARowOrARecordSaysIsRunningIsClaimedOnceItsNodeIsGone() {
+    enqueue(
+        job("1").inLane("x"),
+        job("2").inLane("x"),
+        job("y").inLane("y"),
+        job("free"),
+        job("last").withMaxAttempts(1).withUnique(NewJob.UniqueKey.whileLive("k")));
     database.execute(
         """
+        INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
+        VALUES ('job', '%1$s', 'gone', false, now() + interval '1 hour');
+        UPDATE lockstep.job SET keeper = '%1$s'
+        WHERE payload::text IN ('"1"', '"free"', '"last"');
         INSERT INTO lockstep.job_away (shard, id, member, run, queue, priority, lane)
-        SELECT shard, gen_random_uuid(), gen_random_uuid(), 1, queue, priority, lane
+        SELECT shard, gen_random_uuid(), '%1$s', 1, queue, priority, lane
         FROM lockstep.job WHERE lane = 'y'\
-        """);
+        """
+            .formatted("00000000-0000-0000-0000-000000000001"));
     assertThat(claim(9)).isEmpty();
-    database.execute("UPDATE lockstep.job SET keeper = NULL; TRUNCATE lockstep.job_away");
-    assertThat(payloads(claim(9))).containsExactlyInAnyOrder("\"1\"", "\"y\"", "\"free\"");
+    desk.age("gone");
+    assertThat(claim(9))
+        .extracting(job -> job.payload() + job.attempt())
+        .containsExactlyInAnyOrder("\"1\"2", "\"y\"1", "\"free\"2");
+    Job dead = jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
+    assertThat(dead.reason()).hasValueSatisfying(reason -> assertThat(reason).contains("died"));
+    assertThat(jobs.attempts(dead.id())).hasSize(1);
+    assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_unique")).isZero();
+  }
+
+  @Test
+  void aJobThatSomebodyHasLockedHoldsUpNoOtherThatWasClaimed() throws SQLException {
+    enqueue(job("x1").inLane("x"), job("y1").inLane("y"), job("y2").inLane("y"));
+    List<ClaimedJob> claimed = claim(5);
+    JobId x1 =
+        claimed.stream()
+            .filter(job -> job.payload().equals("\"x1\""))
+            .map(ClaimedJob::id)
+            .findAny()
+            .orElseThrow();
+    desk.start(1, desk::note);
+    try (Connection somebody = database.connection()) {
+      somebody.setAutoCommit(false);
+      jobs.payload(somebody, x1, OptionalInt.empty(), "\"edited\"");
+      expireLeases();
+      Await.until("lane y goes on", () -> desk.ran.contains("\"y2\""));
+      somebody.rollback();
+    }
+    desk.awaitNoneLive();
   }
 
   /** Enough to be in every shard. When they have run, all shards were read. */

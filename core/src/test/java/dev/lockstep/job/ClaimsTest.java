@@ -7,8 +7,10 @@ import dev.lockstep.job.ClaimEnd.Ended;
 import dev.lockstep.job.ClaimEnd.Lost;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -131,7 +133,7 @@ class ClaimsTest extends ClaimScene {
     assertThat(claim(1)).isEmpty();
     Job dead = jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
     assertThat(dead.attempts()).isEqualTo(3);
-    assertThat(dead.reason()).hasValue(ClaimResults.UNANSWERED);
+    assertThat(dead.reason()).hasValue(ClaimExpiry.UNANSWERED);
     assertThat(jobs.attempts(dead.id())).hasSize(3);
     // Its key is free again, and it can be brought back.
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_unique")).isZero();
@@ -151,6 +153,28 @@ class ClaimsTest extends ClaimScene {
     assertThat(jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
     Job b = jobs.list(Job.State.READY, JobFilter.ALL, Optional.empty(), 10).get(0);
     assertThat(b.attempts()).isEqualTo(1);
+  }
+
+  @Test
+  void aTransactionLeftOpenOverAJobHoldsUpThatJobAndNoOther() throws SQLException {
+    enqueue(
+        job("a"),
+        job("b"),
+        job("key").withMaxAttempts(1).withUnique(NewJob.UniqueKey.whileLive("k")));
+    assertThat(claim(3)).hasSize(3);
+    expireLeases();
+    try (Connection somebody = database.connection()) {
+      somebody.setAutoCommit(false);
+      try (Statement lock = somebody.createStatement()) {
+        lock.execute("SELECT 1 FROM lockstep.job WHERE payload::text = '\"a\"' FOR UPDATE");
+        lock.execute("SELECT 1 FROM lockstep.job_unique FOR UPDATE");
+      }
+      assertThat(payloads(claim(3))).containsExactly("\"b\"");
+      assertThat(claims.expire()).isZero();
+      somebody.rollback();
+    }
+    assertThat(payloads(claim(3))).containsExactly("\"a\"");
+    assertThat(jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.Transactor;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Collections;
@@ -57,6 +58,72 @@ class HandOverTest {
         .filteredOn(effect -> !effect.equals("\"short\""))
         .containsExactlyInAnyOrder("0", "1", "2", "3", "4", "5", "6", "7");
     assertThat(desk.ran).containsOnly("\"short\"");
+  }
+
+  @Test
+  void aHandOverThatFailsLateLeavesTheShardsAloneThatWereTakenAgain() throws Exception {
+    int lanes = 4 * Desk.SHARDS;
+    CountDownLatch go = new CountDownLatch(1);
+    CountDownLatch begun = new CountDownLatch(lanes);
+    for (int i = 0; i < lanes; i++) {
+      desk.enqueue(Desk.job(i).inLane("lane" + i));
+    }
+    try (HeldStatement way = HeldStatement.on(database)) {
+      Worker worker =
+          desk.start(
+              new Jobs(new Transactor(way.dataSource()), Desk.config()),
+              Desk.worker(lanes + Desk.SHARDS),
+              (payload, job) -> {
+                if (payload.startsWith("\"")) {
+                  return desk.note(payload, job);
+                }
+                begun.countDown();
+                assertThat(go.await(120, TimeUnit.SECONDS)).isTrue();
+                return Outcome.done();
+              });
+      assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+      way.hold("INSERT INTO lockstep.job_away");
+      joinWithoutTaking();
+      way.awaitHeld();
+      // Both are taken for dead, and one comes back.
+      database.execute("DELETE FROM lockstep.shard_member");
+      enqueueInEachShard("\"taken again\"");
+      Await.until("all are taken up again", () -> desk.ran.size() == Desk.SHARDS);
+      // What the hand-over writes is refused by the server, whether it finds its lease or not.
+      database.execute(
+          """
+          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+          CREATE TRIGGER refuse BEFORE INSERT ON lockstep.job_away
+            FOR EACH STATEMENT EXECUTE FUNCTION refuse();
+          """);
+      try {
+        way.release();
+        // The results come behind the hand-overs, so these have failed.
+        Await.until("results are written", () -> desk.live() == lanes);
+      } finally {
+        database.execute("DROP FUNCTION refuse CASCADE");
+      }
+      enqueueInEachShard("\"after\"");
+      Await.until("each shard goes on", () -> desk.ran.size() == 2 * Desk.SHARDS);
+      assertThat(worker.ownedShards()).isEqualTo(Desk.SHARDS);
+      go.countDown();
+      desk.awaitNoneLive();
+      worker.close();
+    }
+  }
+
+  private void joinWithoutTaking() {
+    database.execute(
+        """
+        INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
+        VALUES ('job', gen_random_uuid(), 'other', false, now() + interval '1 hour')""");
+  }
+
+  private void enqueueInEachShard(String payload) {
+    Jobs jobs = desk.jobs();
+    desk.transactor()
+        .run(c -> jobs.enqueueAll(c, Collections.nCopies(Desk.SHARDS, Desk.job(payload))));
   }
 
   @Test

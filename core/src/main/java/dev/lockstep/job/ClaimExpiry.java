@@ -1,0 +1,150 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.ClaimResults.Held;
+import dev.lockstep.job.RowLocks.JobKey;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Counts an attempt for claims whose lease has passed, in the caller's transaction; what had its
+ * last is dead.
+ *
+ * <p>Waits for nobody: a claim that is being ended at this moment is left to whoever does, and one
+ * whose job somebody has locked stays until the lock is gone. Its token is worth nothing meanwhile,
+ * and its lane waits.
+ */
+final class ClaimExpiry {
+  static final String UNANSWERED = "Its claimer said nothing before the lease ended";
+  static final int BATCH = 500;
+
+  private static final String EXPIRED =
+      """
+      SELECT c.id, c.version FROM lockstep.job_claim c
+      WHERE c.expires_at <= statement_timestamp()%s
+      ORDER BY c.shard, c.id LIMIT ? FOR UPDATE SKIP LOCKED\
+      """;
+
+  private static final String JOBS =
+      """
+      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
+      FROM unnest(?, ?) AS x (shard, id)
+      JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id\
+      """;
+  private static final String FREE_JOBS = JOBS + " FOR UPDATE OF j SKIP LOCKED";
+
+  private static final String COUNT =
+      """
+      UPDATE lockstep.job j SET attempts = j.attempts + 1, version = j.version + 1
+      FROM unnest(?, ?) AS x (shard, id) WHERE j.shard = x.shard AND j.id = x.id\
+      """;
+
+  private static final String END_CLAIMS =
+      """
+      DELETE FROM lockstep.job_claim c USING unnest(?, ?) AS x (shard, id)
+      WHERE c.shard = x.shard AND c.id = x.id\
+      """;
+
+  private final Connection connection;
+  private final JobIds ids;
+
+  ClaimExpiry(Connection connection, JobIds ids) {
+    this.connection = connection;
+    this.ids = ids;
+  }
+
+  /**
+   * Counts some.
+   *
+   * @param queue empty: of all queues
+   * @return how many were counted, up to {@link #BATCH}
+   */
+  int expire(Optional<String> queue) throws SQLException {
+    RoundTrip look = new RoundTrip(connection);
+    String sql = EXPIRED.formatted(queue.isPresent() ? " AND c.queue = ?" : "");
+    Map<JobId, Integer> versions = new HashMap<>();
+    RoundTrip.RowReader<Boolean> reader =
+        row -> {
+          versions.put(id(row), row.getInt(2));
+          return true;
+        };
+    Rows<Boolean> unused =
+        queue.isPresent()
+            ? look.query(sql, reader, queue.get(), BATCH)
+            : look.query(sql, reader, BATCH);
+    look.send();
+    return versions.isEmpty() ? 0 : expire(versions);
+  }
+
+  private int expire(Map<JobId, Integer> versions) throws SQLException {
+    List<JobId> over = new ArrayList<>(versions.keySet());
+    RoundTrip look = new RoundTrip(connection);
+    Rows<JobId> there = look.query(JOBS, ClaimExpiry::id, which(over));
+    Rows<Held> free = look.query(FREE_JOBS, Held::read, which(over));
+    look.send();
+    Set<JobId> locked = new HashSet<>(there.list());
+    // Those that somebody has changed since they were claimed are as they were left.
+    List<Held> jobs = new ArrayList<>();
+    for (Held job : free.list()) {
+      locked.remove(job.id());
+      if (Objects.equals(versions.get(job.id()), job.version())) {
+        jobs.add(job);
+      }
+    }
+    locked.addAll(lockedKeys(jobs));
+    over.removeAll(locked);
+    jobs.removeIf(job -> locked.contains(job.id()));
+    write(over, jobs);
+    return over.size();
+  }
+
+  private Set<JobId> lockedKeys(List<Held> jobs) throws SQLException {
+    List<JobKey> keys =
+        jobs.stream()
+            .filter(Held::hasItsLastAttempt)
+            .flatMap(
+                job ->
+                    Optional.ofNullable(job.uniqueKey())
+                        .map(key -> new JobKey(job.id(), job.queue(), key))
+                        .stream())
+            .toList();
+    return new RowLocks(connection, ids).lockedKeys(keys);
+  }
+
+  private void write(List<JobId> over, List<Held> jobs) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(END_CLAIMS, which(over));
+    jobs.forEach(job -> AttemptTable.record(trip, job.id(), UNANSWERED));
+    trip.update(
+        COUNT, which(jobs.stream().filter(j -> !j.hasItsLastAttempt()).map(Held::id).toList()));
+    List<Held> dying = jobs.stream().filter(Held::hasItsLastAttempt).toList();
+    if (!dying.isEmpty()) {
+      ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, UNANSWERED);
+    }
+    dying.forEach(job -> Results.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
+    trip.send();
+  }
+
+  private static Object[] which(List<JobId> jobs) {
+    return new Object[] {
+      SqlArray.smallints(jobs.stream().map(id -> (short) id.shard()).toList()),
+      SqlArray.uuids(jobs.stream().map(JobId::value).toList())
+    };
+  }
+
+  private static JobId id(ResultSet row) throws SQLException {
+    return new JobId(row.getObject(1, UUID.class));
+  }
+}

@@ -1,0 +1,115 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.ClaimResults.Held;
+import dev.lockstep.job.RowLocks.JobKey;
+import dev.lockstep.shard.Shards;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.tx.SqlArray;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Jobs of a queue that is claimed from, whose rows or records name a worker that is gone. The next
+ * owner of their shard would look after them ({@link Recovery}), but there may never be one.
+ *
+ * <p>An attempt is counted, and what had its last is dead. Waits for nobody: what somebody has
+ * locked stays as it is until the lock is gone.
+ */
+final class CutOffJobs {
+  private static final int BATCH = 500;
+
+  private static final String NAMED =
+      """
+      SELECT keeper FROM lockstep.job WHERE queue = ? AND keeper IS NOT NULL
+      UNION SELECT member FROM lockstep.job_away WHERE queue = ?\
+      """;
+
+  private static final String UNLOCKED =
+      """
+      SELECT j.id, j.queue, j.lane, j.unique_key, j.attempts, j.max_attempts, j.version
+      FROM lockstep.job j WHERE j.queue = ? AND j.keeper IS NOT NULL AND j.keeper = ANY (?)
+      ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED\
+      """;
+
+  // The version refuses what the worker may still write, also where the row was its lease.
+  private static final String COUNT =
+      """
+      UPDATE lockstep.job j
+      SET crashes = j.crashes + 1, attempts = j.attempts + 1, keeper = NULL, version = j.version + 1
+      FROM unnest(?, ?) AS x (shard, id) WHERE j.shard = x.shard AND j.id = x.id\
+      """;
+
+  private static final String FORGET =
+      """
+      DELETE FROM lockstep.job_away a
+      USING (SELECT shard, id, member, run FROM lockstep.job_away
+             WHERE queue = ? AND member = ANY (?) FOR UPDATE SKIP LOCKED) x
+      WHERE a.shard = x.shard AND a.id = x.id AND a.member = x.member AND a.run = x.run\
+      """;
+
+  private final Connection connection;
+  private final JobIds ids;
+  private final String queue;
+
+  /**
+   * @param queue that no worker serves
+   */
+  CutOffJobs(Connection connection, JobIds ids, String queue) {
+    this.connection = connection;
+    this.ids = ids;
+    this.queue = queue;
+  }
+
+  /** Adds the question which workers are said to run something of the queue. Mostly none is. */
+  Rows<UUID> ask(RoundTrip trip) {
+    return trip.query(NAMED, row -> row.getObject(1, UUID.class), queue, queue);
+  }
+
+  /** Counts what those of the workers had that are gone. */
+  void count(List<UUID> workers) throws SQLException {
+    Set<UUID> gone = Shards.gone(connection, JobsConfig.GROUP, workers);
+    if (gone.isEmpty()) {
+      return;
+    }
+    SqlArray members = SqlArray.uuids(List.copyOf(gone));
+    RoundTrip look = new RoundTrip(connection);
+    look.update(FORGET, queue, members);
+    Rows<Held> unlocked = look.query(UNLOCKED, Held::read, queue, members, BATCH);
+    look.send();
+    write(unlocked.list());
+  }
+
+  private void write(List<Held> jobs) throws SQLException {
+    List<Held> counted = new ArrayList<>(jobs);
+    List<Held> dying = new ArrayList<>(jobs.stream().filter(Held::hasItsLastAttempt).toList());
+    counted.removeAll(dying);
+    Set<JobId> locked =
+        new RowLocks(connection, ids)
+            .lockedKeys(dying.stream().flatMap(job -> key(job).stream()).toList());
+    dying.removeIf(job -> locked.contains(job.id()));
+    RoundTrip trip = new RoundTrip(connection);
+    counted.forEach(job -> AttemptTable.record(trip, job.id(), Recovery.CUT_OFF));
+    dying.forEach(job -> AttemptTable.record(trip, job.id(), Recovery.CUT_OFF));
+    if (!counted.isEmpty()) {
+      trip.update(
+          COUNT,
+          SqlArray.smallints(counted.stream().map(job -> (short) job.id().shard()).toList()),
+          SqlArray.uuids(counted.stream().map(job -> job.id().value()).toList()));
+    }
+    if (!dying.isEmpty()) {
+      ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, Recovery.CUT_OFF);
+    }
+    dying.forEach(job -> Results.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
+    trip.send();
+  }
+
+  private static Optional<JobKey> key(Held job) {
+    return Optional.ofNullable(job.uniqueKey()).map(key -> new JobKey(job.id(), job.queue(), key));
+  }
+}
