@@ -192,8 +192,8 @@ final class CursorWrites {
     boolean met =
         write.progress().blocked().stream()
             .anyMatch(one -> one.version == 0 && versions.getOrDefault(one.key, 1) != 1);
-    boolean conflict =
-        met || !advanced.list().contains(write.sink()) || !versions.keySet().containsAll(wanted);
-    return new Written(versions, conflict, false);
+    boolean stale = !advanced.list().contains(write.sink());
+    boolean conflict = met || stale || !versions.keySet().containsAll(wanted);
+    return new Written(versions, conflict, stale, false);
   }
 }
