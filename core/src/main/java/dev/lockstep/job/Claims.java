@@ -37,6 +37,7 @@ public final class Claims {
   private final JobsConfig config;
   private final JobIds ids;
   private final ShardCount shardCount;
+  private final TxOptions claiming;
   private final TxOptions options;
 
   Claims(Transactor transactor, JobsConfig config, JobIds ids, ShardCount shardCount) {
@@ -44,7 +45,8 @@ public final class Claims {
     this.config = config;
     this.ids = ids;
     this.shardCount = shardCount;
-    this.options = transactor.defaults().withLabel("job claims").withPointLookups();
+    this.options = transactor.defaults().withLabel("job claim ends").withPointLookups();
+    this.claiming = options.withLabel(JobsConfig.CLAIM_TRANSACTION);
   }
 
   /**
@@ -69,10 +71,10 @@ public final class Claims {
       throw new IllegalArgumentException("At most %d jobs at a time".formatted(MAX_BATCH));
     }
     return transactor.call(
-        options,
+        claiming,
         c -> {
           shardCount.requireAgreed(c);
-          return new ClaimTable(c, queue, config.shards(), ids).claim(asks);
+          return new ClaimTable(c, queue, config, ids).claim(asks);
         });
   }
 

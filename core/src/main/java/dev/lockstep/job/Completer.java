@@ -45,6 +45,7 @@ final class Completer {
   private final Transactor transactor;
   private final TxOptions options;
   private final TxOptions hasty;
+  private final TxOptions marking;
   private final JobsConfig config;
   private final JobIds ids;
   private final Board board;
@@ -63,11 +64,13 @@ final class Completer {
       int batch,
       Runnable died) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("jobs done").withPointLookups();
+    this.options =
+        transactor.defaults().withLabel(JobsConfig.RESULT_TRANSACTION).withPointLookups();
     this.hasty =
         LOCK_TIMEOUT.compareTo(options.lockTimeout()) < 0
             ? options.withLockTimeout(LOCK_TIMEOUT)
             : options;
+    this.marking = hasty.withLabel(JobsConfig.MARK_TRANSACTION);
     this.config = config;
     this.ids = ids;
     this.board = board;
@@ -116,6 +119,7 @@ final class Completer {
   boolean completeWith(Task task, TxAction effects) {
     Ended ended = new Ended(task, Outcome.done(), Duration.ZERO);
     Optional<Settled> settled;
+    int stale = 1;
     try {
       settled = tryComplete(ended, effects, false);
       if (settled.isEmpty()) {
@@ -126,11 +130,14 @@ final class Completer {
     } catch (JobLocked e) {
       // No fault of the job's own: it runs again when the lock is gone.
       settled = Optional.empty();
+      stale = 0;
     }
     if (settled.isPresent()) {
       board.settled(List.of(settled.get()));
+      config.listener().onResults(1, 0);
     } else {
       add(Ended.givenBack(task));
+      config.listener().onResults(0, stale);
     }
     return settled.isPresent();
   }
@@ -228,13 +235,13 @@ final class Completer {
     Set<JobId> by(Results results, RowLocks locks) throws SQLException;
   }
 
-  private Set<JobId> mark(List<Task> tasks, Marking marking) {
+  private Set<JobId> mark(List<Task> tasks, Marking how) {
     tasks.forEach(task -> task.mayBeMarked = true);
     Set<JobId> marked =
         transactor.call(
-            hasty,
+            marking,
             connection ->
-                marking.by(new Results(connection, config, ids), new RowLocks(connection, ids)));
+                how.by(new Results(connection, config, ids), new RowLocks(connection, ids)));
     tasks.stream()
         .filter(task -> marked.contains(task.row.id()))
         .forEach(task -> task.marked = true);
@@ -298,15 +305,20 @@ final class Completer {
     written.lost().forEach(lease -> board.removeShard(lease, true));
     Set<JobId> refused = written.refused();
     List<Settled> settled = new ArrayList<>(all.size());
+    int ran = 0;
+    int stale = 0;
     for (Ended ended : all) {
       boolean no = !refused.isEmpty() && refused.contains(ended.row().id());
       if (no) {
         log.info("The result of job {} is refused: changed, or no longer ours", ended.row().id());
       }
+      ran += ended.ran() ? 1 : 0;
+      stale += no && ended.ran() ? 1 : 0;
       settled.add(
           no ? Settled.refused(ended.task()) : new Settled(ended.task(), ended.againMs(), false));
     }
     board.settled(settled);
+    config.listener().onResults(ran - stale, stale);
   }
 
   /** In bulk; where that does not add up, again, and row by row. */
@@ -322,14 +334,17 @@ final class Completer {
   List<Ended> stillOurs(List<Ended> all) {
     List<Ended> ours = new ArrayList<>();
     List<Settled> lost = new ArrayList<>();
+    int stale = 0;
     for (Ended ended : all) {
       if (ended.task().lost) {
         lost.add(Settled.refused(ended.task()));
+        stale += ended.ran() ? 1 : 0;
       } else {
         ours.add(ended);
       }
     }
     board.settled(lost);
+    config.listener().onResults(0, stale);
     return ours;
   }
 

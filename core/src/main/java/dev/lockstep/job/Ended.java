@@ -3,11 +3,20 @@ package dev.lockstep.job;
 import java.time.Duration;
 import java.util.Optional;
 
-/** A job and how it ended: never {@link Outcome.Done} with effects, which run before. */
-record Ended(Task task, Outcome outcome, Duration backoff) implements ResultsWriter.Step {
+/**
+ * A job and how it ended: never {@link Outcome.Done} with effects, which run before.
+ *
+ * @param ran false: it is only given back, and no result of anybody's
+ */
+record Ended(Task task, Outcome outcome, Duration backoff, boolean ran)
+    implements ResultsWriter.Step {
+  Ended(Task task, Outcome outcome, Duration backoff) {
+    this(task, outcome, backoff, true);
+  }
+
   /** Back to the table: it was not run, or not to its end, and no attempt is counted. */
   static Ended givenBack(Task task) {
-    return new Ended(task, new Outcome.Snooze(Duration.ZERO), Duration.ZERO);
+    return new Ended(task, new Outcome.Snooze(Duration.ZERO), Duration.ZERO, false);
   }
 
   /** By the backoff of its queue, if it is a retry. */

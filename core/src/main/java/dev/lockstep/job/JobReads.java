@@ -10,6 +10,7 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -120,10 +121,12 @@ final class JobReads {
   private static final int MIN_WALK = 500;
 
   private final Transactor transactor;
+  private final JobsListener listener;
   private final TxOptions options;
 
-  JobReads(Transactor transactor) {
+  JobReads(Transactor transactor, JobsListener listener) {
     this.transactor = transactor;
+    this.listener = listener;
     this.options = transactor.defaults().withLabel("jobs due").asReadOnly().withPointLookups();
   }
 
@@ -181,7 +184,15 @@ final class JobReads {
           dueButLanes(trip, due.stream().filter(one -> !one.ask.skipped().isEmpty()).toList());
           List<List<JobRow>> lanes = dueOfLanes(trip, questions.lanes());
           Rows<Setting> settings = settings(trip, questions.streams());
-          trip.send();
+          long askedNanos = System.nanoTime();
+          try {
+            trip.send();
+          } finally {
+            int rows = due.stream().mapToInt(one -> one.rows.size()).sum();
+            rows += lanes.stream().mapToInt(List::size).sum();
+            Duration took = Duration.ofNanos(System.nanoTime() - askedNanos);
+            listener.onRead(JobsListener.Reader.WORKER, rows, took);
+          }
           lanes.forEach(each -> each.sort(IN_ORDER));
           Setting first = settings.list().get(0);
           return new Look(

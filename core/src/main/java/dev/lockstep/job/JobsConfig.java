@@ -14,6 +14,7 @@ import java.time.Duration;
  *     (true)
  * @param historyDays for how many days jobs that are done can be looked up; 0 keeps none (0)
  * @param clock for the time part of new ids, and for nothing else
+ * @param listener hears of reads and results
  */
 public record JobsConfig(
     int shards,
@@ -21,9 +22,19 @@ public record JobsConfig(
     int maxErrorLength,
     boolean hints,
     int historyDays,
-    Clock clock) {
+    Clock clock,
+    JobsListener listener) {
   public static final JobsConfig DEFAULT =
-      new JobsConfig(32, 256 * 1024, 4_000, true, 0, Clock.systemUTC());
+      new JobsConfig(32, 256 * 1024, 4_000, true, 0, Clock.systemUTC(), JobsListener.NONE);
+
+  /** The label of the transaction that gives claims out, for listeners of the transactor. */
+  public static final String CLAIM_TRANSACTION = "job claims";
+
+  /** The label of the transaction that marks jobs as running. */
+  public static final String MARK_TRANSACTION = "jobs marked";
+
+  /** The label of the transaction that writes how jobs ended. */
+  public static final String RESULT_TRANSACTION = "jobs done";
 
   static final String GROUP = "job";
   static final String CHANNEL = "lockstep_job";
@@ -42,22 +53,32 @@ public record JobsConfig(
   }
 
   public JobsConfig withShards(int shards) {
-    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+    return new JobsConfig(
+        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
   }
 
   public JobsConfig withMaxPayloadBytes(int maxPayloadBytes) {
-    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+    return new JobsConfig(
+        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
   }
 
   public JobsConfig withHints(boolean hints) {
-    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+    return new JobsConfig(
+        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
   }
 
   public JobsConfig withHistoryDays(int historyDays) {
-    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+    return new JobsConfig(
+        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
   }
 
   public JobsConfig withClock(Clock clock) {
-    return new JobsConfig(shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock);
+    return new JobsConfig(
+        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
+  }
+
+  public JobsConfig withListener(JobsListener listener) {
+    return new JobsConfig(
+        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
   }
 }

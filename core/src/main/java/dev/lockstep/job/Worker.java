@@ -77,7 +77,7 @@ public final class Worker implements AutoCloseable {
     this.maintenance = new Maintenance(maintenance);
     this.closed = closed;
     this.board = new Board(config.queues());
-    this.reads = new JobReads(transactor);
+    this.reads = new JobReads(transactor, jobsConfig.listener());
     this.freshness = new Freshness(reads);
     AwayTable awayTable = new AwayTable(transactor);
     this.completer =

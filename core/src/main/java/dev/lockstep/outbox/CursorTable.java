@@ -94,10 +94,11 @@ final class CursorTable {
    *
    * @param versions of the keys' rows
    * @param conflict somebody else has changed something: read it again
+   * @param stale the cursor itself is another's, or was moved: nothing of it is written
    * @param locked somebody else is about to: nothing is written
    */
-  record Written(Map<String, Integer> versions, boolean conflict, boolean locked) {
-    static final Written LOCKED = new Written(Map.of(), false, true);
+  record Written(Map<String, Integer> versions, boolean conflict, boolean stale, boolean locked) {
+    static final Written LOCKED = new Written(Map.of(), false, false, true);
   }
 
   /** Whether the lease holds at this moment. */

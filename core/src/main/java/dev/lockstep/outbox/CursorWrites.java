@@ -189,8 +189,8 @@ final class CursorWrites {
     }
     Set<String> wanted = new HashSet<>(write.progress().freed().keySet());
     write.progress().blocked().forEach(one -> wanted.add(one.key));
-    boolean conflict =
-        !advanced.list().contains(write.sink()) || !versions.keySet().containsAll(wanted);
-    return new Written(versions, conflict, false);
+    boolean stale = !advanced.list().contains(write.sink());
+    boolean conflict = stale || !versions.keySet().containsAll(wanted);
+    return new Written(versions, conflict, stale, false);
   }
 }

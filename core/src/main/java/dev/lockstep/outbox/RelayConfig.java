@@ -28,6 +28,7 @@ import javax.sql.DataSource;
  * @param closeTimeout how long {@link Relay#close} waits for what is on its way (20 s)
  * @param listen where to get a connection of its own for notifications: directly, not through a
  *     pooler in transaction mode. Empty: the relay polls
+ * @param listener hears what is sent and written
  */
 public record RelayConfig(
     String node,
@@ -43,7 +44,8 @@ public record RelayConfig(
     int maxParkedKeys,
     Duration maintenanceInterval,
     Duration closeTimeout,
-    Optional<DataSource> listen) {
+    Optional<DataSource> listen,
+    RelayListener listener) {
 
   public RelayConfig {
     requireMillis("pollInterval", pollInterval);
@@ -85,7 +87,8 @@ public record RelayConfig(
         10_000,
         Duration.ofMinutes(1),
         Duration.ofSeconds(20),
-        Optional.empty());
+        Optional.empty(),
+        RelayListener.NONE);
   }
 
   public RelayConfig withLease(Duration lease, Duration heartbeatInterval) {
@@ -140,6 +143,10 @@ public record RelayConfig(
     return with(next -> next.listen = Optional.of(listen));
   }
 
+  public RelayConfig withListener(RelayListener listener) {
+    return with(next -> next.listener = listener);
+  }
+
   private RelayConfig with(Consumer<Draft> change) {
     Draft next = new Draft(this);
     change.accept(next);
@@ -162,6 +169,7 @@ public record RelayConfig(
     Duration maintenanceInterval;
     Duration closeTimeout;
     Optional<DataSource> listen;
+    RelayListener listener;
 
     Draft(RelayConfig from) {
       node = from.node;
@@ -178,6 +186,7 @@ public record RelayConfig(
       maintenanceInterval = from.maintenanceInterval;
       closeTimeout = from.closeTimeout;
       listen = from.listen;
+      listener = from.listener;
     }
 
     RelayConfig config() {
@@ -195,7 +204,8 @@ public record RelayConfig(
           maxParkedKeys,
           maintenanceInterval,
           closeTimeout,
-          listen);
+          listen,
+          listener);
     }
   }
 

@@ -53,7 +53,7 @@ final class RelayLoop implements Runnable, ShardListener {
     this.cursors = parts.cursors();
     this.territory = parts.territory();
     this.reading = parts.reading();
-    this.sending = new Sending(cursors, territory, messages::add);
+    this.sending = new Sending(cursors, territory, config.listener(), messages::add);
     this.config = config;
     this.executor = executor;
     this.maintenance = maintenance;
@@ -204,10 +204,14 @@ final class RelayLoop implements Runnable, ShardListener {
   }
 
   private void wrote(List<Place> places, List<Write> writes, List<Written> written) {
+    int locked = 0;
+    int stale = 0;
     for (int i = 0; i < places.size(); i++) {
       Place place = places.get(i);
+      stale += written.get(i).stale() ? 1 : 0;
       if (written.get(i).locked()) {
         place.hold(System.nanoTime() + LOCKED_PAUSE_NANOS);
+        locked++;
         continue;
       }
       place.wrote(writes.get(i).progress(), written.get(i).versions());
@@ -216,6 +220,7 @@ final class RelayLoop implements Runnable, ShardListener {
         reading.wake();
       }
     }
+    config.listener().onCursors(places.size() - locked - stale, stale);
   }
 
   /** Until the next look, or until a breaker closes, or until a key's time has come. */

@@ -19,11 +19,17 @@ final class Sending {
 
   private final CursorTable cursors;
   private final Territory territory;
+  private final RelayListener listener;
   private final Consumer<Runnable> messages;
 
-  Sending(CursorTable cursors, Territory territory, Consumer<Runnable> messages) {
+  Sending(
+      CursorTable cursors,
+      Territory territory,
+      RelayListener listener,
+      Consumer<Runnable> messages) {
     this.cursors = cursors;
     this.territory = territory;
+    this.listener = listener;
     this.messages = messages;
   }
 
@@ -84,6 +90,7 @@ final class Sending {
   }
 
   private void settle(Place place, Send send, List<SinkResult> results) {
+    tell(place.runner.row, results);
     Optional<String> down;
     try {
       down = place.lane.settle(send, results, System.nanoTime());
@@ -100,6 +107,19 @@ final class Sending {
     } else {
       place.runner.breaker.reset();
     }
+  }
+
+  private void tell(SinkRow row, List<SinkResult> results) {
+    int delivered = 0;
+    int failed = 0;
+    for (SinkResult result : results) {
+      if (result instanceof SinkResult.Delivered) {
+        delivered++;
+      } else if (!(result instanceof SinkResult.Unsent)) {
+        failed++;
+      }
+    }
+    listener.onDelivery(row.stream(), row.spec().name(), delivered, failed);
   }
 
   private static void trip(Place place, String reason) {

@@ -145,7 +145,7 @@ class DeepLaneTest {
   private final class Reader {
     private final Board board = new Board(List.of(Desk.queue(100)));
     private final QueueState queue = board.queue(Desk.QUEUE);
-    private final JobReads reads = new JobReads(desk.transactor());
+    private final JobReads reads = new JobReads(desk.transactor(), JobsListener.NONE);
     private int looks;
     private int rows;
 

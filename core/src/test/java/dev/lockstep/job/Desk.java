@@ -186,7 +186,7 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
     JobStream stream = new JobStream(lease, queue, Priority.NORMAL);
     JobReads.Questions first =
         new JobReads.Questions(List.of(new JobStream.Ask(stream, 1)), List.of());
-    JobReads.Look look = new JobReads(transactor()).look(first);
+    JobReads.Look look = new JobReads(transactor(), JobsListener.NONE).look(first);
     return new Task(look.due().get(0).rows().get(0), stream, System.nanoTime());
   }
 

@@ -144,7 +144,8 @@ class StaleWritesTest {
     desk.withLease(
         id,
         (lease, shards) -> {
-          List<JobRow> marked = new JobReads(desk.transactor()).marked(List.of(lease));
+          List<JobRow> marked =
+              new JobReads(desk.transactor(), JobsListener.NONE).marked(List.of(lease));
           assertThat(marked).hasSize(1);
           hasAnotherOwner(id);
 

@@ -18,6 +18,7 @@ import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
@@ -109,7 +110,7 @@ class LostTransferTest {
 
       AllDone callers = (AllDone) Door.await(node.submit(command));
 
-      AllDone done = (AllDone) twins.get();
+      AllDone done = (AllDone) Objects.requireNonNull(twins.get());
       assertThat(callers.transfers()).isEqualTo(done.transfers());
       assertThat(callers.replayed()).isTrue();
       assertThat(done.replayed()).isFalse();

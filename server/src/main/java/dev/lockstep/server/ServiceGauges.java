@@ -7,7 +7,10 @@ import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.server.api.Trouble;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.metric.Metrics;
+import dev.lockstep.server.stream.Streams;
+import java.util.Optional;
 
 /** What the server's parts know of themselves at any moment, as metrics. */
 final class ServiceGauges {
@@ -50,5 +53,22 @@ final class ServiceGauges {
         LedgerConfig.DEFAULT.combiner().name());
     metrics.gauge(
         "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
+  }
+
+  /** How the parts of this node are that work by themselves. */
+  static void addHealth(
+      Metrics metrics, Optional<DiskSpace> disk, JobRunner jobs, Streams streams) {
+    metrics.gauge(
+        "lockstep.disk.free.bytes",
+        "Room left where the embedded database lives.",
+        () -> disk.map(DiskSpace::freeBytes).orElse(Double.NaN));
+    metrics.gauge(
+        "lockstep.jobs.worker.healthy",
+        "1 while this node's worker reads, runs and completes jobs, else 0.",
+        () -> jobs.health().isHealthy() ? 1 : 0);
+    metrics.gauge(
+        "lockstep.relay.healthy",
+        "1 while this node's relay reads and delivers events, else 0.",
+        () -> streams.problems().isEmpty() ? 1 : 0);
   }
 }

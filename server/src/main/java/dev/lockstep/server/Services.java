@@ -175,7 +175,8 @@ final class Services implements AutoCloseable {
                       opened(new OutgoingHttp(vertx, config.deliveries().outgoing())),
                       deliveries,
                       Streaming.kafka(config.kafka(), transactor)),
-                  Streaming.relay(node(self), config.blocks(), listen(database, config)),
+                  Streaming.relay(
+                      node(self), config.blocks(), listen(database, config), metrics.relay()),
                   Set.of(SaleEvents.STREAM),
                   Streaming.telling(saleEvents, metrics.streams())));
       endpoints.addAll(keys.endpoints());
@@ -212,23 +213,12 @@ final class Services implements AutoCloseable {
       accounts.start();
       health.start(transactor);
       opened(new Housekeeping(jobs, invariants, reconciliation));
-      ServiceGauges.add(metrics, database, holds, ledger, campaigns);
       disk =
           config.externalDatabase().isEmpty()
               ? Optional.of(new DiskSpace(config.data()))
               : Optional.empty();
-      metrics.gauge(
-          "lockstep.disk.free.bytes",
-          "Room left where the embedded database lives.",
-          () -> disk.map(DiskSpace::freeBytes).orElse(Double.NaN));
-      metrics.gauge(
-          "lockstep.jobs.worker.healthy",
-          "1 while this node's worker reads, runs and completes jobs, else 0.",
-          () -> jobs.health().isHealthy() ? 1 : 0);
-      metrics.gauge(
-          "lockstep.relay.healthy",
-          "1 while this node's relay reads and delivers events, else 0.",
-          () -> streams.problems().isEmpty() ? 1 : 0);
+      ServiceGauges.add(metrics, database, holds, ledger, campaigns);
+      ServiceGauges.addHealth(metrics, disk, jobs, streams);
       streams.start();
       // Last: jobs use everything above, and the worker is closed before any of it.
       start(
@@ -288,7 +278,7 @@ final class Services implements AutoCloseable {
       Database database, ServerConfig config, Transactor transactor, URI self, Metrics metrics) {
     return new JobRunner(
         transactor,
-        config.blocks().jobs(),
+        config.blocks().jobs().withListener(metrics.work()),
         node(self),
         config.blocks().jobPollInterval(),
         Scheduling::recurrence,

@@ -5,6 +5,7 @@ import dev.lockstep.kafka.KafkaSink;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.OutboxConfig;
 import dev.lockstep.outbox.RelayConfig;
+import dev.lockstep.outbox.RelayListener;
 import dev.lockstep.outbox.SinkHealth;
 import dev.lockstep.outbox.SinkLag;
 import dev.lockstep.outbox.SinkTypes;
@@ -45,12 +46,14 @@ final class Streaming {
   /**
    * @param listen gives a connection of its own for notifications; empty: the relay polls
    */
-  static RelayConfig relay(String node, BlockSettings settings, Optional<DataSource> listen) {
+  static RelayConfig relay(
+      String node, BlockSettings settings, Optional<DataSource> listen, RelayListener figures) {
     RelayConfig named =
         RelayConfig.named(node)
             .withCloseTimeout(RELAY_STOP_TIMEOUT)
             .withPollInterval(settings.streamPollInterval())
-            .withMaxAttempts(settings.streamAttempts());
+            .withMaxAttempts(settings.streamAttempts())
+            .withListener(figures);
     return listen.map(named::withListen).orElse(named);
   }
 

@@ -22,6 +22,13 @@ public interface JobListener {
   /** This node has run a job. */
   void onRun(String queue, String kind, Ending ending, Duration took);
 
+  /**
+   * A claimer has said how its job ended.
+   *
+   * @param accepted false: too late, the claim is lost
+   */
+  default void onClaimEnd(boolean accepted) {}
+
   /** How the queues are, over all nodes: from time to time. */
   default void onQueues(List<QueueView> queues) {}
 }

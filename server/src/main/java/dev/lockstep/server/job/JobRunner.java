@@ -120,7 +120,8 @@ public final class JobRunner implements AutoCloseable {
             vertx, workers, jobs.claims(), inFlight, rules.maxWaiting(), working.listen());
     desk = made;
     WorkQueues open = new WorkQueues(this::queues);
-    return new WorkApi(transactor, jobs, made, workers, once, open, events, rules).endpoints();
+    return new WorkApi(transactor, jobs, made, workers, once, open, events, rules, listener)
+        .endpoints();
   }
 
   /** Begins to run what is due. Once. Blocks until the node takes part. */

@@ -48,6 +48,8 @@ final class WorkApi {
   /** Where ended claims are remembered. */
   private static final long CLAIM_SCOPE = -22;
 
+  private static final String LOST = "claim-lost";
+
   private final Transactor transactor;
   private final Jobs jobs;
   private final Claims claims;
@@ -57,6 +59,7 @@ final class WorkApi {
   private final WorkQueues queues;
   private final CompletionEvents events;
   private final ClaimRules rules;
+  private final JobListener listener;
 
   WorkApi(
       Transactor transactor,
@@ -66,7 +69,8 @@ final class WorkApi {
       Once once,
       WorkQueues queues,
       CompletionEvents events,
-      ClaimRules rules) {
+      ClaimRules rules,
+      JobListener listener) {
     this.transactor = transactor;
     this.jobs = jobs;
     this.claims = jobs.claims();
@@ -76,6 +80,7 @@ final class WorkApi {
     this.queues = queues;
     this.events = events;
     this.rules = rules;
+    this.listener = listener;
   }
 
   List<Endpoint> endpoints() {
@@ -256,8 +261,14 @@ final class WorkApi {
         // It has ended, and otherwise than this request says.
         throw lost();
       }
+      if (result instanceof OnceResult.Done done && !done.replayed()) {
+        listener.onClaimEnd(true);
+      }
       return StoredAnswer.of(result);
     } catch (ProblemException e) {
+      if (e.problem().slug().equals(LOST)) {
+        listener.onClaimEnd(false);
+      }
       claims.giveBackIfChanged(token, claimer);
       throw e;
     }
@@ -269,7 +280,7 @@ final class WorkApi {
 
   private static ProblemException lost() {
     return Problem.of(
-            "claim-lost",
+            LOST,
             409,
             "Claim lost",
             "This token is not the job's newest live claim of yours; nothing was written.")

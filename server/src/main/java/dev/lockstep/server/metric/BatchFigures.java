@@ -27,6 +27,8 @@ final class BatchFigures implements CombinerListener {
     size =
         metrics.sizes(
             "lockstep.combiner.batch.requests", "Requests decided together.", "combiner", combiner);
+    // Its transactions carry its name. At zero from the first scrape on, beside the waits.
+    var unused = TxFigures.lockTimeouts(metrics, combiner);
   }
 
   @Override

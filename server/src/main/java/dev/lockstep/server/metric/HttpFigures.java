@@ -18,6 +18,7 @@ public final class HttpFigures {
 
   private final Metrics metrics;
   private final PurchaseFigures purchases;
+  private final EditFigures edits;
   private final LongAdder inFlight = new LongAdder();
   private final Counter[] answered = new Counter[CLASSES];
   private final Map<Kind, Timer> durations = new ConcurrentHashMap<>();
@@ -28,6 +29,7 @@ public final class HttpFigures {
   HttpFigures(Metrics metrics, PurchaseFigures purchases) {
     this.metrics = metrics;
     this.purchases = purchases;
+    this.edits = new EditFigures(metrics);
     for (int i = 1; i < CLASSES; i++) {
       answered[i] =
           metrics.counter(
@@ -78,6 +80,7 @@ public final class HttpFigures {
       durations
           .computeIfAbsent(new Kind(context.request().method(), route, statusClass), this::timer)
           .record(tookNanos, TimeUnit.NANOSECONDS);
+      edits.answered(context.request(), route, context.response().getStatusCode());
     }
   }
 

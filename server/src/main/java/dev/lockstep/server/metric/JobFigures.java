@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 /** Jobs: runs on this node by kind and ending, and how each queue was when last looked at. */
 final class JobFigures implements JobListener {
   private final Metrics metrics;
+  private final ResultFigures claims;
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
   private volatile Map<String, Seen> seen = Map.of();
 
@@ -28,6 +29,7 @@ final class JobFigures implements JobListener {
 
   JobFigures(Metrics metrics) {
     this.metrics = metrics;
+    this.claims = metrics.results("claim");
   }
 
   @Override
@@ -42,6 +44,11 @@ final class JobFigures implements JobListener {
     Kind figures = kind(kind);
     Objects.requireNonNull(figures.runs().get(ending)).increment();
     figures.duration().record(took);
+  }
+
+  @Override
+  public void onClaimEnd(boolean accepted) {
+    claims.add(accepted ? 1 : 0, accepted ? 0 : 1);
   }
 
   @Override

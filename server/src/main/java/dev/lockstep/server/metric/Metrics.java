@@ -1,6 +1,8 @@
 package dev.lockstep.server.metric;
 
 import dev.lockstep.combine.CombinerListener;
+import dev.lockstep.job.JobsListener;
+import dev.lockstep.outbox.RelayListener;
 import dev.lockstep.server.delivery.DeliveryListener;
 import dev.lockstep.server.job.JobListener;
 import dev.lockstep.server.payment.PaymentListener;
@@ -30,6 +32,7 @@ public final class Metrics {
     Duration.ofMillis(25),
     Duration.ofMillis(50),
     Duration.ofMillis(100),
+    Duration.ofMillis(200),
     Duration.ofMillis(250),
     Duration.ofMillis(500),
     Duration.ofSeconds(1),
@@ -38,12 +41,13 @@ public final class Metrics {
     Duration.ofSeconds(10)
   };
 
-  private static final double[] SIZES = {1, 2, 5, 10, 20, 50, 100, 200, 500};
+  private static final double[] SIZES = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000};
 
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final PurchaseFigures purchases = new PurchaseFigures(this, System::nanoTime);
   private final HttpFigures http = new HttpFigures(this, purchases);
+  private final StreamFigures streams = new StreamFigures(this);
 
   /** Requests and their answers. */
   public HttpFigures http() {
@@ -70,6 +74,11 @@ public final class Metrics {
     return new JobFigures(this);
   }
 
+  /** Reads and results of jobs: to be given to the block. */
+  public JobsListener work() {
+    return new WorkFigures(this);
+  }
+
   /** Deliveries to webhooks. */
   public DeliveryListener deliveries() {
     return new DeliveryFigures(this);
@@ -77,7 +86,17 @@ public final class Metrics {
 
   /** Streams and their sinks. */
   public StreamListener streams() {
-    return new StreamFigures(this);
+    return streams;
+  }
+
+  /** What this node's relay sends and writes: to be given to it. */
+  public RelayListener relay() {
+    return streams;
+  }
+
+  /** Results that are fenced: reports of workers, of claimers, and a relay's cursors. */
+  ResultFigures results(String block) {
+    return new ResultFigures(this, block);
   }
 
   /** Batches: to be given to a combiner of this name. */
@@ -115,6 +134,11 @@ public final class Metrics {
         .tags(tags)
         .serviceLevelObjectives(SIZES)
         .register(registry);
+  }
+
+  /** Shows it no more. */
+  void remove(Counter counter) {
+    registry.remove(counter);
   }
 
   /** In Prometheus' text format, version 0.0.4. */

@@ -1,16 +1,25 @@
 package dev.lockstep.server.metric;
 
+import dev.lockstep.outbox.RelayListener;
 import dev.lockstep.outbox.SinkHealth;
 import dev.lockstep.outbox.SinkLag;
 import dev.lockstep.server.stream.StreamListener;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToDoubleFunction;
 
 /** Streams: how far each sink was behind when last looked at. Sinks come and go. */
-final class StreamFigures implements StreamListener {
+final class StreamFigures implements StreamListener, RelayListener {
+  private final Metrics metrics;
+  private final ResultFigures cursors;
+  private final Map<SinkName, Sent> sent = new ConcurrentHashMap<>();
   private final MultiGauge events;
   private final MultiGauge seconds;
   private final MultiGauge parked;
@@ -19,7 +28,13 @@ final class StreamFigures implements StreamListener {
   private final MultiGauge down;
   private volatile int partitions;
 
+  private record SinkName(String stream, String name) {}
+
+  private record Sent(Counter delivered, Counter failed) {}
+
   StreamFigures(Metrics metrics) {
+    this.metrics = metrics;
+    cursors = metrics.results("relay");
     events =
         metrics.gauges(
             "lockstep.stream.lag.events",
@@ -54,6 +69,51 @@ final class StreamFigures implements StreamListener {
     show(heldBack, lags, SinkLag::heldBack);
     show(delivered, lags, SinkLag::delivered);
     show(down, lags, lag -> isDown(lag, health) ? 1 : 0);
+    Set<SinkName> there = new HashSet<>();
+    lags.forEach(lag -> there.add(new SinkName(lag.stream(), lag.sink())));
+    there.forEach(this::sent);
+    for (SinkName name : sent.keySet()) {
+      if (!there.contains(name)) {
+        forget(name);
+      }
+    }
+  }
+
+  @Override
+  public void onDelivery(String stream, String sink, int had, int refused) {
+    Sent counts = sent(new SinkName(stream, sink));
+    counts.delivered().increment(had);
+    counts.failed().increment(refused);
+  }
+
+  @Override
+  public void onCursors(int accepted, int stale) {
+    cursors.add(accepted, stale);
+  }
+
+  private Sent sent(SinkName name) {
+    return sent.computeIfAbsent(
+        name, one -> new Sent(counter(one, "delivered"), counter(one, "failed")));
+  }
+
+  private Counter counter(SinkName sink, String outcome) {
+    return metrics.counter(
+        "lockstep.stream.deliveries",
+        "Events that this node has sent to a sink, by what came of them.",
+        "stream",
+        sink.stream(),
+        "sink",
+        sink.name(),
+        "outcome",
+        outcome);
+  }
+
+  private void forget(SinkName name) {
+    Sent gone = sent.remove(name);
+    if (gone != null) {
+      metrics.remove(gone.delivered());
+      metrics.remove(gone.failed());
+    }
   }
 
   private static boolean isDown(SinkLag lag, List<SinkHealth> health) {

@@ -1,10 +1,12 @@
 package dev.lockstep.server.metric;
 
+import dev.lockstep.job.JobsConfig;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Timer;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,7 +16,6 @@ final class TxFigures implements TxListener {
   private final Metrics metrics;
   private final Map<Kind, Timer> durations = new ConcurrentHashMap<>();
   private final Timer connectionWait;
-  private final Counter lockTimeouts;
 
   /** Labels are constants of the code, so there are few. */
   private record Kind(String label, TxAttempt.Outcome outcome) {}
@@ -24,8 +25,15 @@ final class TxFigures implements TxListener {
     this.connectionWait =
         metrics.timer(
             "lockstep.database.connection.wait", "Time until a pooled connection was there.");
-    this.lockTimeouts =
-        metrics.counter("lockstep.lock.timeout.errors", "Waits for a lock that were given up.");
+    // From the first scrape on: alerts rest on them.
+    for (String label :
+        List.of(
+            JobsConfig.CLAIM_TRANSACTION,
+            JobsConfig.MARK_TRANSACTION,
+            JobsConfig.RESULT_TRANSACTION)) {
+      Kind kind = new Kind(label, TxAttempt.Outcome.COMMITTED);
+      durations.put(kind, timer(kind));
+    }
   }
 
   @Override
@@ -35,8 +43,17 @@ final class TxFigures implements TxListener {
         .record(attempt.duration());
     connectionWait.record(attempt.connectionWait());
     if (attempt.fault().filter(fault -> fault == SqlFault.LOCK_TIMEOUT).isPresent()) {
-      lockTimeouts.increment();
+      lockTimeouts(metrics, attempt.label()).increment();
     }
+  }
+
+  /** Rare enough to be looked up each time. */
+  static Counter lockTimeouts(Metrics metrics, String label) {
+    return metrics.counter(
+        "lockstep.lock.timeout.errors",
+        "Waits for a lock that were given up.",
+        "transaction",
+        label);
   }
 
   private Timer timer(Kind kind) {

@@ -30,6 +30,7 @@ public final class Sources {
           "LOCKSTEP_TERMINAL",
           "LOCKSTEP_CHROMIUM",
           "LOCKSTEP_PGBOUNCER",
+          "LOCKSTEP_PROMETHEUS",
           "LOCKSTEP_REDIS_URL");
 
   /** Kubernetes puts these into every pod when a Service's name begins with lockstep. */

@@ -110,6 +110,7 @@ class SettingReaderTest {
             "LOCKSTEP_TERMINAL",
             "LOCKSTEP_CHROMIUM",
             "LOCKSTEP_PGBOUNCER",
+            "LOCKSTEP_PROMETHEUS",
             "LOCKSTEP_SERVICE_HOST",
             "LOCKSTEP_SERVICE_PORT_HTTP",
             "LOCKSTEP_PORT_8080_TCP_ADDR",
