@@ -98,17 +98,11 @@ final class ClaimTable {
   private final FreeJobs free;
   private final JobsListener listener;
 
-  private final JobIds ids;
-  private final FreeJobs free;
-  private final JobsListener listener;
-
   ClaimTable(Connection connection, String queue, JobsConfig config, JobIds ids) {
     this.connection = connection;
     this.queue = queue;
     this.shards = config.shards();
     this.ids = ids;
-    this.free = new FreeJobs(connection, queue, shards);
-    this.listener = config.listener();
     this.free = new FreeJobs(connection, queue, shards);
     this.listener = config.listener();
   }
@@ -208,12 +202,102 @@ final class ClaimTable {
   /** False: there is nothing more of this priority. */
   private boolean round(Priority priority, Hands hands) throws SQLException {
     int wanted = hands.open();
+    List<FreeJobs.Free> chosen = withinLanes(read(priority, wanted));
+    if (chosen.isEmpty()) {
+      return false;
+    }
+    List<ClaimAsk> owners = hands.next(chosen.size());
+    List<UUID> tokens = chosen.stream().map(job -> UUID.randomUUID()).toList();
+    RoundTrip write = new RoundTrip(connection);
+    Rows<ClaimedJob> claimed =
+        write.query(
+            CLAIM,
+            ClaimTable::claimed,
+            SqlArray.smallints(chosen.stream().map(job -> (short) job.id().shard()).toList()),
+            SqlArray.uuids(chosen.stream().map(job -> job.id().value()).toList()),
+            SqlArray.integers(chosen.stream().map(FreeJobs.Free::version).toList()),
+            SqlArray.uuids(tokens),
+            SqlArray.texts(owners.stream().map(ClaimAsk::claimer).toList()),
+            SqlArray.bigints(owners.stream().map(ask -> ask.lease().toMillis()).toList()));
+    write.send();
+    Map<UUID, ClaimedJob> byToken = new HashMap<>();
+    claimed.list().forEach(job -> byToken.put(job.token().lease(), job));
+    // In the order in which they are due, and to whom the claim was written for.
+    List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
+    tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));
+    hands.give(inOrder);
+    return !claimed.list().isEmpty();
+  }
+
+  private List<FreeJobs.Free> read(Priority priority, int wanted) throws SQLException {
     List<FreeJobs.Free> found = List.of();
     long askedNanos = System.nanoTime();
     try {
       found = free.read(priority, wanted);
+      return found;
     } finally {
       Duration took = Duration.ofNanos(System.nanoTime() - askedNanos);
       listener.onRead(JobsListener.Reader.CLAIM, found.size(), took);
     }
-    List<FreeJobs.Free> chosen = withinLanes(found);
+  }
+
+  /** The read has counted what is claimed of a lane, and not those that are beside it. */
+  private static List<FreeJobs.Free> withinLanes(List<FreeJobs.Free> free) {
+    Map<String, Integer> more = new HashMap<>();
+    List<FreeJobs.Free> chosen = new ArrayList<>();
+    for (FreeJobs.Free job : free) {
+      if (job.lane() == null
+          || job.inFlight() + more.getOrDefault(job.lane(), 0) < job.laneLimit()) {
+        chosen.add(job);
+        if (job.lane() != null) {
+          more.merge(job.lane(), 1, Integer::sum);
+        }
+      }
+    }
+    return chosen;
+  }
+
+  private void count(Settings settings, int taken) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    if (settings.overdueSeconds() == null) {
+      trip.update(START_IN, taken / settings.rate(), queue);
+    } else {
+      trip.update(SET_NEXT_START, BURST_SECONDS, taken / settings.rate(), queue);
+    }
+    trip.send();
+  }
+
+  private OptionalLong next() throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<OptionalLong> next =
+        trip.query(
+            NEXT,
+            row -> {
+              long ms = row.getLong(1);
+              return row.wasNull() ? OptionalLong.empty() : OptionalLong.of(Math.max(0, ms));
+            },
+            shards,
+            queue,
+            queue,
+            queue);
+    trip.send();
+    return next.list().get(0);
+  }
+
+  private static ClaimedJob claimed(ResultSet row) throws SQLException {
+    return new ClaimedJob(
+        new ClaimToken(new JobId(row.getObject(3, UUID.class)), row.getObject(1, UUID.class)),
+        row.getString(4),
+        row.getString(5),
+        row.getString(6),
+        row.getInt(7) + 1,
+        row.getInt(8),
+        Optional.ofNullable(row.getString(9)),
+        instant(row, 10),
+        instant(row, 2));
+  }
+
+  private static Instant instant(ResultSet row, int column) throws SQLException {
+    return row.getTimestamp(column).toInstant();
+  }
+}

@@ -18,8 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What operators order while events are on their way. */
 class OrdersUnderWayTest {
-  @RegisterExtension
-  static final TestDatabase database = TestDatabase.migrated().withPoolSize(40);
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated().withPoolSize(40);
 
   @RegisterExtension final Post post = new Post(database);
 
@@ -160,7 +159,7 @@ class OrdersUnderWayTest {
 
   private void order(Outbox outbox, Random random, long appended, Set<Skipped> skipped) {
     String key = KEYS[random.nextInt(KEYS.length)];
-    long from = 1 + random.nextInt((int) appended);
+    long from = random.nextLong(1, appended + 1);
     switch (random.nextInt(8)) {
       case 0, 1 -> parked().forEach(one -> retry(outbox, one.key()));
       case 2 ->
