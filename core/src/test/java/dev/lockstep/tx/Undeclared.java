@@ -4,7 +4,7 @@ package dev.lockstep.tx;
 public final class Undeclared {
   private Undeclared() {}
 
-  @SuppressWarnings("unchecked")
+  @SuppressWarnings({"unchecked", "DoNotCallSuggester"})
   public static <E extends Throwable> void raise(Throwable thrown) throws E {
     throw (E) thrown;
   }
