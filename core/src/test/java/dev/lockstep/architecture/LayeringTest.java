@@ -23,6 +23,7 @@ import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.AdvisoryLocks;
+import dev.lockstep.tx.DerivedId;
 import dev.lockstep.tx.HintListener;
 import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.LockstepException;
@@ -55,6 +56,8 @@ class LayeringTest {
           SqlArray.class,
           // What a name must be to be stored as it is.
           StorableText.class,
+          // How a block makes an id of a name, in a space of its own.
+          DerivedId.class,
           PointLookups.class,
           // COPY and notifications, which JDBC has no words for.
           PgDriver.class,
