@@ -28,7 +28,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What the database does to a request decides the answer, whichever route it came by. */
 @Timeout(300)
 class SameFaultSameAnswerTest {
-  @RegisterExtension static final RunningServer server = new RunningServer();
+  /** Most of these wait until the server gives up, so it does so early. */
+  @RegisterExtension
+  static final RunningServer server =
+      new RunningServer()
+          .with("LOCKSTEP_STATEMENT_TIMEOUT", "3s")
+          .with("LOCKSTEP_TRANSACTION_DEADLINE", "6s");
 
   private static final JsonObject CARD = new JsonObject().put("paymentMethod", "pm_card_visa");
   private static final String KILL = "PERFORM pg_terminate_backend(pg_backend_pid())";
