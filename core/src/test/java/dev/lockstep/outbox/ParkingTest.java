@@ -171,9 +171,11 @@ class ParkingTest {
   @Test
   void aKeyIsReplayedFromASequenceOn() {
     post.define("sink");
-    post.start();
+    Relay relay = post.start();
     post.append("a", "a", "a", "b");
     post.awaitDelivered(4);
+    // Until then an order has to suppose that nothing was delivered.
+    Await.until("written down", () -> relay.isAtRest().join());
 
     assertThat(replay("nobody", 1)).isEqualTo(new UnknownKey());
     assertThat(replay("a", 9)).isEqualTo(new UnknownKey());
