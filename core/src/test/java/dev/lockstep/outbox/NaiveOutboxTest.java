@@ -3,6 +3,7 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
@@ -12,6 +13,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -151,6 +153,61 @@ class NaiveOutboxTest {
     }
     // Ordered by created_at and id each time, and yet.
     assertThat(sent).containsExactly(2L, 1L);
+  }
+
+  @Test
+  void e16ALockOn32BitsKeepsAStrangersEventFromBeingSent() throws Exception {
+    // The document says that hashtext has 64 bits. Among 300,000 names some share all 32.
+    List<String> twins =
+        database.query(
+            """
+            SELECT unnest(names) FROM (
+              SELECT array_agg('p' || n) AS names FROM generate_series(1, 300000) n
+              GROUP BY hashtext('p' || n) HAVING count(*) > 1 ORDER BY min(n) LIMIT 1) twins""",
+            row -> row.getString(1));
+    String mine = twins.get(0);
+    String strangers = twins.get(1);
+    insert(mine);
+    try (Connection first = begin();
+        Connection second = begin()) {
+      assertThat(Sql.text(first, "SELECT pg_typeof(hashtext('p'))::text")).isEqualTo("integer");
+      assertThat(fetch(first, 10)).hasSize(1);
+      insert(strangers);
+
+      assertThat(fetch(second, 10)).as("nobody has locked " + strangers).isEmpty();
+      second.rollback();
+
+      assertThat(AdvisoryLocks.tryLock(first, mine)).isTrue();
+      assertThat(AdvisoryLocks.tryLock(second, strangers)).as("ours, on 64 bits").isTrue();
+      assertThat(AdvisoryLocks.tryLock(second, mine)).isFalse();
+      first.rollback();
+      second.rollback();
+    }
+  }
+
+  /** E16: keys that share a hash share a partition, and no lock. */
+  @Test
+  void oursLetsTwoKeysOfOnePartitionAppendSideBySide() throws Exception {
+    Outbox outbox = post.define("sink");
+    post.start();
+    short part = Partitioning.partOf(post.stream, "p1", Post.PARTITIONS);
+    String twin =
+        IntStream.iterate(2, n -> n + 1)
+            .mapToObj(n -> "p" + n)
+            .filter(key -> Partitioning.partOf(post.stream, key, Post.PARTITIONS) == part)
+            .findFirst()
+            .orElseThrow();
+    try (Connection first = begin();
+        Connection second = begin()) {
+      outbox.append(first, post.event("p1"));
+      outbox.append(second, post.event(twin));
+      second.commit();
+      post.awaitDelivered(1);
+      assertThat(post.sink.seqs(twin)).containsExactly(1L);
+      first.commit();
+    }
+    post.awaitDelivered(2);
+    assertThat(post.sink.seqs("p1")).containsExactly(1L);
   }
 
   @Test
