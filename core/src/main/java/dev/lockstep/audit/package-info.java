@@ -1,5 +1,6 @@
 /**
- * Invariants over the blocks: what must always agree, compared in one snapshot.
+ * Invariants of the stock: records that must always agree, compared in one snapshot, or in slices
+ * where a scope is large.
  *
  * <p>Table owned: {@code audit_mark}. The tables of other blocks are only read.
  *

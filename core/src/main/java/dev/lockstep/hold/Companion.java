@@ -8,12 +8,18 @@ import java.util.List;
  * Writes the caller's own rows (a payment, an event, an idempotency row) in the very transaction
  * that decides the commands: both happen or neither does.
  *
- * <p>It is called once a batch with everything attached to it, after the stock was written and
- * before COMMIT, so it should write in bulk. It may run again when the transaction is retried, and
- * it must neither commit nor take locks on Lockstep's tables. What it throws fails the batch; the
- * batch is then split, so that in the end only the command whose payload cannot be written fails.
- * So it is with a payload that meets another transaction's lock, as long as few of a batch do: the
- * parts wait briefly, all of them together for one lock timeout.
+ * <p>It is called once per batch with everything attached to it, after the stock was written and
+ * before COMMIT, so it should write in bulk. It may run again when the transaction is retried. It
+ * must not commit.
+ *
+ * <p>It may write through other blocks: record idempotency keys in bulk, post to accounts, append
+ * events, enqueue jobs. The batch holds its locks on holds, pools, units and quotas meanwhile, so a
+ * companion must lock none of those, and of each other kind it must lock all rows at once, sorted.
+ *
+ * <p>What it throws fails the batch. The batch is then split, so that in the end only the command
+ * whose payload cannot be written fails. The same happens to a payload that meets another
+ * transaction's lock, as long as few payloads of a batch do: the parts wait briefly, all of them
+ * together for one lock timeout.
  *
  * @param <P> what a caller attaches to a command
  */

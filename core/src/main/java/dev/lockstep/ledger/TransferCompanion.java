@@ -8,10 +8,16 @@ import java.util.List;
  * Writes the caller's own rows (an event, an idempotency row) in the very transaction that moves
  * the money: both happen or neither does.
  *
- * <p>It is called once a batch with everything attached to it, after the entries were written and
- * before COMMIT, so it should write in bulk. It may run again when the transaction is retried, and
- * it must neither commit nor take locks on Lockstep's tables. What it throws fails the batch; the
- * batch is then split, so that in the end only the command whose payload cannot be written fails.
+ * <p>It is called once per batch with everything attached to it, after the entries were written
+ * and before COMMIT, so it should write in bulk. It may run again when the transaction is retried.
+ * It must not commit.
+ *
+ * <p>It may write through other blocks: record idempotency keys in bulk, append events, enqueue
+ * jobs. The batch holds its locks on accounts meanwhile, so a companion must not lock accounts, or
+ * the rows that come before them in the lock order (holds, pools, units, quotas).
+ *
+ * <p>What it throws fails the batch. The batch is then split, so that in the end only the command
+ * whose payload cannot be written fails.
  *
  * @param <P> what a caller attaches to a command
  */

@@ -3,7 +3,8 @@
  *
  * <p>Tables owned: {@code outbox_layout}, {@code outbox_stream}, {@code outbox_sink}, {@code
  * outbox_key}, {@code outbox_event} with its segments, {@code outbox_segment}, {@code
- * outbox_cursor}, {@code outbox_parked}, {@code outbox_audit}, {@code outbox_inbox}.
+ * outbox_cursor}, {@code outbox_parked}, {@code outbox_order}, {@code outbox_incarnation}, {@code
+ * outbox_home}, {@code outbox_audit}, {@code outbox_inbox}.
  *
  * <p>Guarantee (G7): a key's events leave in commit order 1, 2, 3 …; first occurrences have no gap.
  * A counter row per key, locked from append to commit, makes the sequence dense and equal to commit

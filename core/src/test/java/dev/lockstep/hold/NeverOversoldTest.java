@@ -83,7 +83,7 @@ class NeverOversoldTest {
     assertThat(unitsOf(results)).hasSize(STOCK).doesNotHaveDuplicates();
   }
 
-  /** So many wait that two batches are under way at once, for pools they do not share. */
+  /** A scope has one writer: its batches mix commands for all eight pools. */
   @Test
   void poolsThatAreSoldSideBySideSellExactlyTheirStock() throws Exception {
     Sale sale = fixture.saleWithLimit(2);

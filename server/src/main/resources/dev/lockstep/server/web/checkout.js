@@ -1,4 +1,5 @@
-// Choosing, holding, paying: the panel beside the goods. It is always in one of four states, each drawn by one function.
+// The panel beside the goods. It is always in one of five states, each drawn by the function of that name:
+// choosing, holding, confirming (3-D Secure), waiting (for the bank) and done.
 
 import { announce, busy, button, el, notice, say, show } from './dom.js';
 import { Intention, Problem, all, get, post, remove } from './api.js';
