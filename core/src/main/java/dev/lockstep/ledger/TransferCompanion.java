@@ -8,9 +8,9 @@ import java.util.List;
  * Writes the caller's own rows (an event, an idempotency row) in the very transaction that moves
  * the money: both happen or neither does.
  *
- * <p>It is called once per batch with everything attached to it, after the entries were written
- * and before COMMIT, so it should write in bulk. It may run again when the transaction is retried.
- * It must not commit.
+ * <p>It is called once per batch with everything attached to it, after the entries were written and
+ * before COMMIT, so it should write in bulk. It may run again when the transaction is retried. It
+ * must not commit.
  *
  * <p>It may write through other blocks: record idempotency keys in bulk, append events, enqueue
  * jobs. The batch holds its locks on accounts meanwhile, so a companion must not lock accounts, or

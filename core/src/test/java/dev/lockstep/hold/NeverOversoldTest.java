@@ -176,6 +176,7 @@ class NeverOversoldTest {
     assertThat(naive.sold()).as("sold of 100 to 8 buyers").isEqualTo(1);
   }
 
+  /** E17. */
   @Test
   void naiveLockingOfASumIsRefusedByTheDatabase() throws Exception {
     NaiveSale naive = new NaiveSale(database, 1);

@@ -194,6 +194,7 @@ class NeverUndersoldTest {
     assertThat(Door.await(second)).isInstanceOf(Granted.class);
   }
 
+  /** E3. */
   @Test
   void naiveSkipLockedSaysSoldOutWhileTheOnlyHoldIsAboutToFail() throws Exception {
     NaiveSale naive = new NaiveSale(database, 1);

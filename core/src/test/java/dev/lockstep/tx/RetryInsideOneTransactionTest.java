@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A function that catches serialization_failure and tries again keeps the snapshot it failed with,
- * so it fails again each time. Only a new transaction has a new snapshot.
+ * E18: a function that catches serialization_failure and tries again keeps the snapshot it failed
+ * with, so it fails again each time. Only a new transaction has a new snapshot.
  */
 class RetryInsideOneTransactionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();

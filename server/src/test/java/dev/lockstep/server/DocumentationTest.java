@@ -6,10 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -28,20 +25,19 @@ class DocumentationTest {
           "(?:<!-- snippet: (\\S+)#(\\S+) -->\\s*\\n)?```java\\n(.*?)```", Pattern.DOTALL);
   private static final Pattern COMMAND = Pattern.compile("\\./lockstep ([a-z][a-z-]*)");
   private static final Pattern USAGE_WORD = Pattern.compile("(?m)^  ([a-z][a-z-]*)  ");
-  private static final Pattern TEST_NAME = Pattern.compile("`([A-Z]\\w*Test)`");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(?:#[^)]*)?\\)");
   private static final int README_LINES_MAX = 200;
 
   @TestFactory
   Stream<DynamicTest> everyJavaBlockIsACopyOfATest() throws IOException {
-    return documents().stream()
-        .map(path -> DynamicTest.dynamicTest(name(path), () -> checkBlocks(path)));
+    return Repository.documents().stream()
+        .map(path -> DynamicTest.dynamicTest(Repository.name(path), () -> checkBlocks(path)));
   }
 
   @TestFactory
   Stream<DynamicTest> everyRelativeLinkLeadsSomewhere() throws IOException {
-    return documents().stream()
-        .map(path -> DynamicTest.dynamicTest(name(path), () -> checkLinks(path)));
+    return Repository.documents().stream()
+        .map(path -> DynamicTest.dynamicTest(Repository.name(path), () -> checkLinks(path)));
   }
 
   @Test
@@ -54,45 +50,9 @@ class DocumentationTest {
   }
 
   @Test
-  void everyTestTheReadmeNamesExists() throws IOException {
-    List<String> named =
-        matches(TEST_NAME, Files.readString(Repository.root().resolve("README.md")));
-    assertThat(named).isNotEmpty();
-    Set<String> missing = new TreeSet<>(named);
-    for (Path tests : testFolders()) {
-      try (Stream<Path> files = Files.walk(tests)) {
-        files.forEach(file -> missing.remove(file.getFileName().toString().replace(".java", "")));
-      }
-    }
-    assertThat(missing).isEmpty();
-  }
-
-  @Test
   void theReadmeStaysShort() throws IOException {
     assertThat(Files.readAllLines(Repository.root().resolve("README.md")))
         .hasSizeLessThanOrEqualTo(README_LINES_MAX);
-  }
-
-  private static List<Path> documents() throws IOException {
-    List<Path> documents = new ArrayList<>();
-    try (Stream<Path> top = Files.list(Repository.root());
-        Stream<Path> below = Files.walk(Repository.root().resolve("docs"))) {
-      Stream.concat(top, below)
-          .filter(p -> p.toString().endsWith(".md"))
-          .sorted()
-          .forEach(documents::add);
-    }
-    return documents;
-  }
-
-  private static List<Path> testFolders() throws IOException {
-    try (Stream<Path> modules = Files.list(Repository.root())) {
-      return modules.map(module -> module.resolve("src/test")).filter(Files::isDirectory).toList();
-    }
-  }
-
-  private static String name(Path document) {
-    return Repository.root().relativize(document).toString();
   }
 
   private static void checkBlocks(Path document) throws IOException {

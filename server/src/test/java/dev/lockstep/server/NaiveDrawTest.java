@@ -11,6 +11,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class NaiveDrawTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
+  /** E7. */
   @Test
   void countingAtReservationDrawsOnPositionsThatNobodyPaidFor() throws Exception {
     try (Connection connection = database.connection()) {
@@ -27,6 +28,7 @@ class NaiveDrawTest {
     }
   }
 
+  /** E9. */
   @Test
   void aLockOnThirtyTwoBitsKeepsAnotherCampaignFromItsDraw() throws Exception {
     try (Connection first = database.connection();
@@ -38,7 +40,7 @@ class NaiveDrawTest {
     }
   }
 
-  /** A transaction-mode pooler gives each transaction a session, not always the same one. */
+  /** E9: a transaction-mode pooler gives each transaction a session, not always the same one. */
   @Test
   void aSessionLockIsStrandedWhenAnotherSessionUnlocks() throws Exception {
     try (Connection one = database.connection();
