@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The README's first example, run. */
+/** The example of docs/transactions.md, run. */
 class QuickStartTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,6 +27,11 @@ class DocumentationTest {
   private static final Pattern COMMAND = Pattern.compile("\\./lockstep ([a-z][a-z-]*)");
   private static final Pattern USAGE_WORD = Pattern.compile("(?m)^  ([a-z][a-z-]*)  ");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#:\\s]+)(?:#[^)]*)?\\)");
+  private static final Pattern UPKEEP =
+      Pattern.compile("\\.(?:every|paced)\\(\\s*[\\w.()]+,\\s*\"([a-z-]+)\"");
+  private static final Pattern UPKEEP_ROW =
+      Pattern.compile("(?m)^\\| ((?:`[a-z]+(?:-[a-z]+)*`(?:, )?)+) \\| (?:every|with|when) ");
+  private static final Pattern QUOTED = Pattern.compile("`([a-z-]+)`");
   private static final int README_LINES_MAX = 200;
 
   @TestFactory
@@ -47,6 +53,21 @@ class DocumentationTest {
     List<String> shown = matches(COMMAND, Files.readString(Repository.root().resolve("README.md")));
     assertThat(shown).isNotEmpty();
     assertThat(words).containsAll(shown);
+  }
+
+  @Test
+  void everyUpkeepJobIsInTheTableOfUpkeep() throws IOException {
+    Path root = Repository.root();
+    List<String> kinds = new ArrayList<>();
+    try (Stream<Path> sources = Files.walk(root.resolve("server/src/main/java"))) {
+      for (Path source : sources.filter(p -> p.toString().endsWith(".java")).toList()) {
+        kinds.addAll(matches(UPKEEP, Files.readString(source)));
+      }
+    }
+    String page = Files.readString(root.resolve("docs/operations.md"));
+    assertThat(kinds).isNotEmpty();
+    assertThat(matches(UPKEEP_ROW, page).stream().flatMap(cell -> matches(QUOTED, cell).stream()))
+        .containsExactlyInAnyOrderElementsOf(kinds);
   }
 
   @Test
