@@ -28,7 +28,7 @@ class DecisionsTest {
       Pattern.compile("\\[(\\d{3})\\]\\((\\d{3}-[a-z0-9-]+\\.md)\\)");
   private static final Pattern STATUS =
       Pattern.compile(
-          ("Status: (accepted|accepted; changed by {L}: [^.]+(; by {L}: [^.]+)*|superseded by {L})\\.")
+          "Status: (accepted|accepted; changed by {L}: [^.]+(; by {L}: [^.]+)*|superseded by {L})\\."
               .replace("{L}", LINK.pattern()));
 
   @TestFactory
