@@ -5,10 +5,10 @@
  * job_dead}, {@code job_queue}, {@code job_history}, {@code job_schedule}, {@code job_claim},
  * {@code job_claim_queue}, {@code job_worker_queue}.
  *
- * <p>Guarantee (G6): a due job runs under one live lease. The owner of a shard reads what is due
- * and runs it; reading writes nothing. What it writes when a job has ended is fenced by the shard's
- * epoch, so that the result of a worker that lost its lease is refused. Nothing that is due is
- * lost: a job leaves the table only with its result.
+ * <p>Guarantee (G6, docs/guarantees.md): a due job runs under one live lease. The owner of a shard
+ * reads what is due and runs it; reading writes nothing. What it writes when a job has ended is
+ * fenced by the shard's epoch, so that the result of a worker that lost its lease is refused.
+ * Nothing that is due is lost: a job leaves the table only with its result.
  *
  * <p>A job may be <em>begun</em> more than once: when its worker dies, or is stopped for longer
  * than its lease. Effects written in the transaction that completes it ({@link

@@ -9,8 +9,8 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 
 /**
- * Stock sold as the documents we started from would sell it. Each flow has the gap that two callers
- * meet in; a barrier in the gap makes them meet in it every time.
+ * Stock sold as the source documents would sell it (docs/errata.md). Each flow has a gap in which
+ * two callers can meet; a barrier makes them meet there every time.
  */
 final class NaiveSale {
   private static final String TABLES =

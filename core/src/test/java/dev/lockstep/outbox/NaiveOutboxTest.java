@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The source document's outbox, statement by statement, and how it breaks; and ours beside it. */
+/** The source document's outbox (docs/errata.md), how it breaks, and ours beside it. */
 class NaiveOutboxTest {
   /** As it stands in the document. */
   private static final String PENDING =
