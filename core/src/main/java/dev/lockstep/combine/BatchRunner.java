@@ -1,13 +1,19 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.combine.Halving.LockedBeside;
+import dev.lockstep.combine.Halving.FailedBeside;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
+import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.SerializationConflict;
+import dev.lockstep.tx.StatementTimeout;
 import dev.lockstep.tx.Told;
+import dev.lockstep.tx.TransactionTimeout;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
 import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
@@ -15,7 +21,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 interface BatchRunner<K, Q, A> {
   List<Told<A>> run(K key, List<Q> requests);
 
-  /** The same for a part of a batch that has waited for a lock already: it waits briefly. */
+  /** The same for a part of a batch that has failed for taking too long: it waits briefly. */
   default List<Told<A>> runHurried(K key, List<Q> requests) {
     return run(key, requests);
   }
@@ -47,8 +52,13 @@ interface BatchRunner<K, Q, A> {
       CombinerListener listener)
       implements BatchRunner<K, Q, A> {
 
-    /** The part of a lock timeout that one who hurries waits. */
+    /** The part of a lock timeout that a batch in a hurry waits for a lock. */
     private static final int BRIEFLY = 16;
+
+    /** The part of a lock timeout that a statement of a batch in a hurry may take. */
+    private static final int QUICKLY = 12;
+
+    private static final int ATTEMPTS_IN_A_HURRY = 3;
 
     @Override
     public List<Told<A>> run(K key, List<Q> requests) {
@@ -57,17 +67,29 @@ interface BatchRunner<K, Q, A> {
 
     @Override
     public List<Told<A>> runHurried(K key, List<Q> requests) {
-      long briefMs = Math.max(1, options.lockTimeout().toMillis() / BRIEFLY);
-      return run(options.withLockTimeout(Duration.ofMillis(briefMs)), key, requests);
+      return run(hurried(), key, requests);
+    }
+
+    private TxOptions hurried() {
+      long lockMs = options.lockTimeout().toMillis();
+      Retry retry = options.retry();
+      return options
+          .withLockTimeout(Duration.ofMillis(Math.max(1, lockMs / BRIEFLY)))
+          .withStatementTimeout(Duration.ofMillis(Math.max(1, lockMs / QUICKLY)))
+          .withRetry(
+              new Retry(
+                  Math.min(ATTEMPTS_IN_A_HURRY, retry.maxAttempts()),
+                  retry.firstBackoff(),
+                  retry.maxBackoff()));
     }
 
     private List<Told<A>> run(TxOptions chosen, K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
-      AtomicBoolean locked = new AtomicBoolean();
+      latest.interrupted = Thread.interrupted();
       Consumer<Duration> whenLocked =
           waited -> {
-            locked.set(true);
-            listener.onLocked(waited);
+            latest.locked = true;
+            Listening.tell(() -> listener.onLocked(waited));
           };
       List<Told<A>> told;
       try {
@@ -75,13 +97,25 @@ interface BatchRunner<K, Q, A> {
             transactor.exchange(
                 chosen,
                 exchange -> {
-                  locked.set(false);
-                  Decided<P, A> decided = decide(exchange, operation, key, requests, whenLocked);
-                  return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
+                  latest.begin();
+                  try {
+                    Decided<P, A> decided = decide(exchange, operation, key, requests, whenLocked);
+                    return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
+                  } catch (Throwable e) {
+                    latest.thrown = e;
+                    throw e;
+                  } finally {
+                    // A companion's interrupt, or of its caller's: it must not end the retries.
+                    latest.interrupted |= Thread.interrupted();
+                  }
                 },
                 latest::ifCommitted);
-      } catch (LockTimeout e) {
-        throw locked.get() ? new LockedBeside(e) : e;
+      } catch (TransientFault e) {
+        throw latest.failedBeside(e) ? new FailedBeside(e) : e;
+      } finally {
+        if (latest.interrupted) {
+          Thread.currentThread().interrupt();
+        }
       }
       latest.committed(operation, key);
       return told;
@@ -156,6 +190,31 @@ interface BatchRunner<K, Q, A> {
   final class Latest<P, A> {
     private @Nullable Decided<P, A> latest;
     private Recognition recognition = connection -> false;
+    // Whether it had the locks of its key, and what it has thrown itself.
+    private boolean locked;
+    private @Nullable Throwable thrown;
+    // Of all of them: kept from the retries, and left to whom it was meant for.
+    private boolean interrupted;
+
+    void begin() {
+      locked = false;
+      thrown = null;
+    }
+
+    /**
+     * Whether it failed when it had the locks of its key, so that it may be one request's doing:
+     * what the work threw, a companion perhaps; or, also at COMMIT, what took too long. A database
+     * that is away by then is away for everybody.
+     */
+    boolean failedBeside(TransientFault fault) {
+      boolean own = thrown != null && (fault == thrown || fault.getCause() == thrown);
+      boolean tookTooLong =
+          fault instanceof LockTimeout
+              || fault instanceof StatementTimeout
+              || fault instanceof TransactionTimeout
+              || fault instanceof SerializationConflict;
+      return locked && (own || tookTooLong);
+    }
 
     List<Verdict<A>> keep(Decided<P, A> decided, Recognition by) {
       latest = decided;

@@ -2,6 +2,7 @@ package dev.lockstep.combine;
 
 import dev.lockstep.combine.Delivery.Answer;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Transactor;
@@ -311,6 +312,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       } finally {
         lock.unlock();
       }
+      // An interrupt that a companion left behind is not meant for the next batch.
+      boolean unused = halted || Thread.interrupted();
       serve(lane.key(), batch);
     }
   }
@@ -336,7 +339,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       if (!answers.isEmpty()) {
         Duration took = Duration.ofNanos(System.nanoTime() - startedNanos);
         rate.served(answers.size(), took.toNanos());
-        config.listener().onBatch(answers.size(), took);
+        Listening.tell(() -> config.listener().onBatch(answers.size(), took));
       }
       batch.decided(answers);
       delivery.deliver(answers, () -> answered(batch));

@@ -3,8 +3,8 @@ package dev.lockstep.combine;
 import java.time.Duration;
 
 /**
- * Hears of every batch. Called on a writer while others wait for it, so it must be quick and must
- * not throw.
+ * Hears of every batch. Called on a writer while others wait for it, so it must be quick; what it
+ * throws is logged and changes nothing.
  */
 public interface CombinerListener {
   /** Hears nothing. */

@@ -3,8 +3,6 @@ package dev.lockstep.combine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -15,39 +13,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * writer gives them at once, so that no callback of a stranger's stands before them.
  */
 final class Delivery {
-  private static final int MIN_THREADS = 4;
-
   /**
    * @param exposed whether the caller was given the stage, and can have attached a callback
    * @param complete gives the answer; a second time has no effect
    */
   record Answer(boolean exposed, Runnable complete) {}
 
-  /**
-   * Of our own, since the common pool may have no thread at all, or have them all in somebody's
-   * callback. Its threads are started on demand and gone when idle; one that waits for a stage is
-   * made up for.
-   */
-  static final Executor CALLBACKS = callbackThreads();
+  static final Executor CALLBACKS = new CallbackThreads("lockstep-answers");
 
   private final Executor executor;
 
   Delivery(Executor executor) {
     this.executor = executor;
-  }
-
-  private static Executor callbackThreads() {
-    AtomicInteger number = new AtomicInteger();
-    return new ForkJoinPool(
-        Math.max(MIN_THREADS, Runtime.getRuntime().availableProcessors()),
-        pool -> {
-          ForkJoinWorkerThread thread =
-              ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
-          thread.setName("lockstep-answers-" + number.incrementAndGet());
-          return thread;
-        },
-        null,
-        true);
   }
 
   void deliver(List<Answer> answers, Runnable whenDone) {
@@ -81,7 +58,7 @@ final class Delivery {
   private void handOver(Runnable task) {
     try {
       executor.execute(task);
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // No thread to be had. An answer on this one is better than none.
       task.run();
     }

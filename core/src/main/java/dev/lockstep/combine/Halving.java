@@ -3,6 +3,7 @@ package dev.lockstep.combine;
 import dev.lockstep.combine.Delivery.Answer;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Told;
+import dev.lockstep.tx.TransientFault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,11 +14,12 @@ import org.jspecify.annotations.Nullable;
  * Runs a batch, and halves it as long as its failure may be one request's, until the bad request
  * stands alone.
  *
- * <p>A lock that a request meets beside its key (a unique value that another transaction is about
- * to insert) is such a failure. It costs a wait each time. So once it was waited for in full, the
- * halves wait {@link BatchRunner#runHurried briefly}, and all of them together no longer than one
- * lock timeout; who has no answer by then is told of the lock. A lock on the key itself is
- * everybody's, and nothing is halved for it.
+ * <p>A batch that has the locks of its key can still fail for one request: it meets another lock (a
+ * unique value that another transaction is about to insert), its statement is slow, conflicts each
+ * time, or asks a server that is away. Each such failure costs a wait. So after the first one the
+ * halves {@link BatchRunner#runHurried hurry}, and all of them together get no longer than one lock
+ * timeout; requests without an answer by then are told of the first failure. A lock on the key
+ * itself is everybody's, and nothing is halved for it.
  *
  * <p>For one batch, by one thread.
  */
@@ -26,8 +28,8 @@ final class Halving<K, Q, A> {
   private final CombinerConfig config;
   private final BooleanSupplier halted;
   private final List<Answer> answers = new ArrayList<>();
-  // The first lock that was met beside the key.
-  private @Nullable LockTimeout met;
+  // The first failure of a batch that had the locks of its key.
+  private @Nullable TransientFault met;
   private long metNanos;
   private boolean givenUp;
 
@@ -49,7 +51,7 @@ final class Halving<K, Q, A> {
   }
 
   private void decideSome(K key, List<Pending<Q, A>> pending) {
-    LockTimeout before = met;
+    TransientFault before = met;
     if (halted.getAsBoolean()) {
       answers.addAll(Pending.allWith(pending, new CombinerClosed(config.name())));
       return;
@@ -63,7 +65,7 @@ final class Halving<K, Q, A> {
     try {
       told = before == null ? runner.run(key, requests) : runner.runHurried(key, requests);
     } catch (Throwable thrown) {
-      Throwable fault = thrown instanceof LockedBeside beside ? beside.lockTimeout() : thrown;
+      Throwable fault = thrown instanceof FailedBeside beside ? beside.fault() : thrown;
       if (mayBeOneRequests(thrown) && pending.size() > 1) {
         int half = pending.size() / 2;
         decideSome(key, pending.subList(0, half));
@@ -82,9 +84,9 @@ final class Halving<K, Q, A> {
   }
 
   private boolean mayBeOneRequests(Throwable thrown) {
-    if (thrown instanceof LockedBeside beside) {
+    if (thrown instanceof FailedBeside beside) {
       if (met == null) {
-        met = beside.lockTimeout();
+        met = beside.fault();
         metNanos = System.nanoTime();
       }
       return true;
@@ -94,19 +96,19 @@ final class Halving<K, Q, A> {
     return BatchRunner.blamesARequest(thrown);
   }
 
-  /** A batch had the locks of its key, and met another that somebody else would not give up. */
-  static final class LockedBeside extends RuntimeException {
+  /** A batch had the locks of its key, and failed after that in a way that may pass. */
+  static final class FailedBeside extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final LockTimeout lockTimeout;
+    private final TransientFault fault;
 
-    LockedBeside(LockTimeout cause) {
+    FailedBeside(TransientFault cause) {
       super(cause);
-      this.lockTimeout = cause;
+      this.fault = cause;
     }
 
-    LockTimeout lockTimeout() {
-      return lockTimeout;
+    TransientFault fault() {
+      return fault;
     }
   }
 }

@@ -17,9 +17,9 @@ import java.util.List;
  * companion must lock none of those, and of each other kind it must lock all rows at once, sorted.
  *
  * <p>What it throws fails the batch. The batch is then split, so that in the end only the command
- * whose payload cannot be written fails. The same happens to a payload that meets another
- * transaction's lock, as long as few payloads of a batch do: the parts wait briefly, all of them
- * together for one lock timeout.
+ * whose payload cannot be written fails. So it is with a payload that meets another transaction's
+ * lock, is slow, or fails each time in a way that may pass, as long as few payloads of a batch do:
+ * the parts are tried briefly, all of them together for one lock timeout.
  *
  * @param <P> what a caller attaches to a command
  */

@@ -10,8 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One call of a Transactor: attempts until it commits, fails for good, or runs out of time. Once an
@@ -21,7 +19,6 @@ import org.slf4j.LoggerFactory;
  * @param <R> what the caller is told
  */
 final class Attempts<T, R> {
-  private static final Logger log = LoggerFactory.getLogger(Attempts.class);
 
   // A transaction in which a statement failed answers COMMIT with ROLLBACK, which the driver lets
   // pass as success. The empty SELECT fails there instead; both travel in one packet.
@@ -333,19 +330,16 @@ final class Attempts<T, R> {
     }
 
     void tell(Outcome outcome, @Nullable SqlFault fault, Duration backoff) {
-      try {
-        listener.onAttempt(
-            new TxAttempt(
-                options.label(),
-                number,
-                Duration.ofNanos(connectedNanos - startedNanos),
-                Duration.ofNanos(System.nanoTime() - startedNanos),
-                outcome,
-                Optional.ofNullable(fault),
-                backoff));
-      } catch (Throwable e) {
-        log.warn("A transaction listener failed", e);
-      }
+      TxAttempt attempt =
+          new TxAttempt(
+              options.label(),
+              number,
+              Duration.ofNanos(connectedNanos - startedNanos),
+              Duration.ofNanos(System.nanoTime() - startedNanos),
+              outcome,
+              Optional.ofNullable(fault),
+              backoff);
+      Listening.tell(() -> listener.onAttempt(attempt));
     }
   }
 }

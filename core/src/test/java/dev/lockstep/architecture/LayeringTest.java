@@ -25,6 +25,7 @@ import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.DerivedId;
 import dev.lockstep.tx.HintListener;
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.PgDriver;
@@ -58,6 +59,7 @@ class LayeringTest {
           StorableText.class,
           // How a block makes an id of a name, in a space of its own.
           DerivedId.class,
+          Listening.class,
           PointLookups.class,
           // COPY and notifications, which JDBC has no words for.
           PgDriver.class,

@@ -40,6 +40,35 @@ class DeliveryTest {
     }
   }
 
+  /** In a socket, in a lock: nothing that a fork-join pool would make up for. */
+  @Test
+  void callbacksThatBlockKeepNobodyElseFromTheirAnswers() throws Exception {
+    CountDownLatch free = new CountDownLatch(1);
+    CallbackThreads threads = new CallbackThreads("test-answers");
+    int blocked = 10 * Math.max(4, Runtime.getRuntime().availableProcessors());
+    CountDownLatch inside = new CountDownLatch(blocked);
+    try (Combiner<String, Integer, String> combiner =
+        new Combiner<>(RecordingRunner.open(), CONFIG, threads)) {
+      for (int i = 0; i < blocked; i++) {
+        var unused =
+            combiner
+                .submit("key" + i, i)
+                .thenAccept(
+                    answer -> {
+                      inside.countDown();
+                      RecordingRunner.await(free, "the end");
+                    });
+      }
+      assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
+
+      assertThat(combiner.submit("other", 1).toCompletableFuture().get(30, TimeUnit.SECONDS))
+          .isEqualTo("other:1");
+      free.countDown();
+    } finally {
+      free.countDown();
+    }
+  }
+
   @Test
   void aStageIsCompletedWhileTheCommonPoolIsBusy() throws Exception {
     CountDownLatch free = new CountDownLatch(1);

@@ -18,10 +18,13 @@ import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.TransientFault;
+import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,6 +45,15 @@ class CompanionFaultTest {
   @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
 
   private static final int CALLERS = 10;
+  private static final HoldsConfig IMPATIENT =
+      HoldsConfig.DEFAULT.withCombiner(
+          HoldsConfig.DEFAULT
+              .combiner()
+              .withTransaction(
+                  HoldsConfig.DEFAULT
+                      .combiner()
+                      .transaction()
+                      .withStatementTimeout(TxOptions.DEFAULT.lockTimeout())));
   private static final String PAY = "INSERT INTO payment (reference, paid_with) VALUES (?, ?)";
 
   @BeforeEach
@@ -137,6 +149,53 @@ class CompanionFaultTest {
     assertThat(sale.ask(sale.acquire("next", Line.of(pool, 2)))).isInstanceOf(Granted.class);
   }
 
+  @Test
+  void anInterruptThatACompanionLeavesBehindEndsNobodysRetries() {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(2);
+    CompletableFuture<Boolean> inside = new CompletableFuture<>();
+    CompletableFuture<Boolean> queued = new CompletableFuture<>();
+    Companion<String> interrupts =
+        (exchange, outcomes) -> {
+          inside.complete(true);
+          queued.join();
+          Thread.currentThread().interrupt();
+        };
+    AtomicInteger calls = new AtomicInteger();
+    Companion<String> conflictsOnce =
+        (exchange, outcomes) -> {
+          if (calls.getAndIncrement() == 0) {
+            throw SqlFault.conflict("as may happen at any time");
+          }
+        };
+
+    var first = sale.node().submit(sale.acquire("a", Line.of(pool, 1)), interrupts, "p1");
+    inside.join();
+    var second = sale.node().submit(sale.acquire("b", Line.of(pool, 1)), conflictsOnce, "p2");
+    queued.complete(true);
+
+    assertThat(Door.await(first)).isInstanceOf(Granted.class);
+    assertThat(Door.await(second)).isInstanceOf(Granted.class);
+    assertThat(calls).hasValue(2);
+  }
+
+  @Test
+  void anInterruptThatACompanionLeavesBehindEndsNoRetriesOfItsOwnBatch() throws Exception {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(2 * CALLERS);
+    AtomicInteger calls = new AtomicInteger();
+    Companion<String> companion =
+        (exchange, outcomes) -> {
+          Thread.currentThread().interrupt();
+          if (calls.getAndIncrement() == 0) {
+            throw SqlFault.conflict("as may happen at any time");
+          }
+        };
+
+    assertThat(inOneBatch(sale, pool, companion, "p7").granted).isEqualTo(CALLERS);
+    assertThat(calls).hasValue(2);
+  }
+
   /** Another transaction is about to insert the same key and does not end. */
   @ParameterizedTest
   @EnumSource
@@ -154,6 +213,33 @@ class CompanionFaultTest {
     assertThat(asked.failures).singleElement().isInstanceOf(LockTimeout.class);
     assertThat(asked.granted).isEqualTo(CALLERS - 1);
     assertThat(payments()).isEqualTo(CALLERS - 1);
+  }
+
+  /** Whatever the server says of its statement, each time, and however often it is tried. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "SELECT pg_sleep(30)",
+        "DO $$ BEGIN RAISE EXCEPTION 'a conflict' USING ERRCODE = '40001'; END $$",
+        "DO $$ BEGIN RAISE EXCEPTION 'a server behind it' USING ERRCODE = '08001'; END $$",
+        "DO $$ BEGIN RAISE EXCEPTION 'its disk' USING ERRCODE = '53100'; END $$"
+      })
+  void aPayloadThatFailsEachTimeInAWayThatMayPassFailsAlone(String statement) throws Exception {
+    Sale sale = fixture.sale(OptionalInt.empty(), IMPATIENT);
+    PoolId pool = sale.counted(2 * CALLERS);
+    Companion<String> companion =
+        (exchange, outcomes) -> {
+          for (Accompanied<String> one : outcomes) {
+            if (one.payload().equals("bad")) {
+              Sql.execute(exchange.connection(), statement);
+            }
+          }
+        };
+
+    Asked asked = inOneBatch(sale, pool, companion, "bad");
+
+    assertThat(asked.failures).singleElement().isInstanceOf(TransientFault.class);
+    assertThat(asked.granted).isEqualTo(CALLERS - 1);
   }
 
   /** The guard of a buyer's quota fails in the very trip that the companion shares. */

@@ -8,6 +8,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.SerializationConflict;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
@@ -56,6 +57,18 @@ class TransferCompanionFaultTest {
   @ParameterizedTest
   @ValueSource(strings = {"refused", "refused at COMMIT"})
   void aPayloadThatAConstraintRefusesFailsItsOwnTransferOnly(String bad) throws Exception {
+    List<RuntimeException> failures = inOneBatch(notes, bad);
+
+    assertThat(failures).singleElement().isInstanceOf(ConstraintViolated.class);
+    assertThat(database.queryLong("SELECT count(*) FROM note")).isEqualTo(CALLERS - 1);
+    assertThat(bank.faults().stream().filter(SqlFault.SERIALIZATION::equals).count())
+        .as("two for each of the halves it was in")
+        .isLessThan(15);
+  }
+
+  /** Submits all while the queue's writer is busy, so that they are decided together. */
+  private List<RuntimeException> inOneBatch(TransferCompanion<String> companion, String bad)
+      throws Exception {
     AccountId world = bank.world();
     AccountId to = bank.with(world, 0);
 
@@ -72,7 +85,7 @@ class TransferCompanionFaultTest {
       for (int i = 0; i < CALLERS; i++) {
         String payload = i == 4 ? bad : "n" + i;
         asked.add(
-            bank.node().submit(bank.move(world, to, 1), notes, payload).toCompletableFuture());
+            bank.node().submit(bank.move(world, to, 1), companion, payload).toCompletableFuture());
       }
       busy.rollback();
       Door.await(first);
@@ -86,12 +99,22 @@ class TransferCompanionFaultTest {
       }
     }
 
-    assertThat(failures).singleElement().isInstanceOf(ConstraintViolated.class);
-    assertThat(bank.balance(to)).isEqualTo(CALLERS);
-    assertThat(database.queryLong("SELECT count(*) FROM note")).isEqualTo(CALLERS - 1);
-    assertThat(bank.faults().stream().filter(SqlFault.SERIALIZATION::equals).count())
-        .as("two for each of the halves it was in")
-        .isLessThan(15);
+    assertThat(bank.balance(to)).isEqualTo(1 + CALLERS - failures.size());
+    return failures;
+  }
+
+  @Test
+  void aPayloadThatConflictsEachTimeFailsItsOwnTransferOnly() throws Exception {
+    TransferCompanion<String> conflicting =
+        (exchange, outcomes) -> {
+          if (outcomes.stream().anyMatch(one -> one.payload().equals("bad"))) {
+            throw SqlFault.conflict("each time");
+          }
+        };
+
+    List<RuntimeException> failures = inOneBatch(conflicting, "bad");
+
+    assertThat(failures).singleElement().isInstanceOf(SerializationConflict.class);
   }
 
   /** Another transfer took the id, at another node, after this batch had looked for it. */

@@ -1,0 +1,91 @@
+package dev.lockstep.combine;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Threads for callers' callbacks, of which any may block, and for as long as it likes. A few are
+ * enough while they come back; when none has come back for a moment and something waits, there are
+ * twice as many, up to a bound. They are started on demand and gone when idle.
+ *
+ * <p>Of our own, since the common pool may have no thread at all, or have them all in somebody's
+ * callback.
+ */
+final class CallbackThreads implements Executor {
+  private static final int MIN_THREADS = 4;
+  private static final int MAX_THREADS = 1_024;
+  private static final long IDLE_SECONDS = 5;
+  private static final long STUCK_MS = 20;
+
+  private final int few = Math.max(MIN_THREADS, Runtime.getRuntime().availableProcessors());
+  private final ThreadPoolExecutor pool;
+  private final ScheduledThreadPoolExecutor watch;
+  // Guarded by this.
+  private @Nullable ScheduledFuture<?> watching;
+  private long begun;
+  private long begunBefore;
+
+  CallbackThreads(String name) {
+    AtomicInteger number = new AtomicInteger();
+    pool =
+        new ThreadPoolExecutor(
+            few,
+            MAX_THREADS,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            daemons(name + "-", number));
+    pool.allowCoreThreadTimeOut(true);
+    watch = new ScheduledThreadPoolExecutor(1, daemons(name + "-watch-", new AtomicInteger()));
+    watch.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+    watch.allowCoreThreadTimeOut(true);
+    watch.setRemoveOnCancelPolicy(true);
+  }
+
+  private static ThreadFactory daemons(String prefix, AtomicInteger number) {
+    return task -> {
+      Thread thread = new Thread(task, prefix + number.incrementAndGet());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    pool.execute(task);
+    if (!pool.getQueue().isEmpty()) {
+      beginToWatch();
+    }
+  }
+
+  private synchronized void beginToWatch() {
+    if (watching == null) {
+      begunBefore = -1;
+      watching =
+          watch.scheduleWithFixedDelay(this::look, STUCK_MS, STUCK_MS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private synchronized void look() {
+    // Those that have begun: all that there ever were, but for those that wait.
+    begun = pool.getTaskCount() - pool.getQueue().size();
+    if (pool.getQueue().isEmpty()) {
+      pool.setCorePoolSize(few);
+      ScheduledFuture<?> done = watching;
+      watching = null;
+      if (done != null) {
+        done.cancel(false);
+      }
+    } else if (begun == begunBefore) {
+      pool.setCorePoolSize(Math.min(MAX_THREADS, 2 * pool.getCorePoolSize()));
+    }
+    begunBefore = begun;
+  }
+}
