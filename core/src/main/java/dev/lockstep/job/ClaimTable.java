@@ -1,5 +1,6 @@
 package dev.lockstep.job;
 
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -237,7 +238,8 @@ final class ClaimTable {
       return found;
     } finally {
       Duration took = Duration.ofNanos(System.nanoTime() - askedNanos);
-      listener.onRead(JobsListener.Reader.CLAIM, found.size(), took);
+      int rows = found.size();
+      Listening.tell(() -> listener.onRead(JobsListener.Reader.CLAIM, rows, took));
     }
   }
 

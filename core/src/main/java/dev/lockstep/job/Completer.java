@@ -4,6 +4,7 @@ import dev.lockstep.job.Results.Place;
 import dev.lockstep.job.Results.Written;
 import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Transactor;
@@ -134,10 +135,10 @@ final class Completer {
     }
     if (settled.isPresent()) {
       board.settled(List.of(settled.get()));
-      config.listener().onResults(1, 0);
+      tell(1, 0);
     } else {
       add(Ended.givenBack(task));
-      config.listener().onResults(0, stale);
+      tell(0, stale);
     }
     return settled.isPresent();
   }
@@ -318,7 +319,11 @@ final class Completer {
           no ? Settled.refused(ended.task()) : new Settled(ended.task(), ended.againMs(), false));
     }
     board.settled(settled);
-    config.listener().onResults(ran - stale, stale);
+    tell(ran - stale, stale);
+  }
+
+  private void tell(int accepted, int stale) {
+    Listening.tell(() -> config.listener().onResults(accepted, stale));
   }
 
   /** In bulk; where that does not add up, again, and row by row. */
@@ -344,7 +349,7 @@ final class Completer {
       }
     }
     board.settled(lost);
-    config.listener().onResults(0, stale);
+    tell(0, stale);
     return ours;
   }
 

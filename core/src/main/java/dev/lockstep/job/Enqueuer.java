@@ -211,12 +211,14 @@ final class Enqueuer {
   }
 
   /** Jobs whose key another job has, and that job. */
+  private record QueueKey(String queue, String key) {}
+
   private Map<JobId, JobId> claimKeys(Connection connection, List<Row> rows) throws SQLException {
     Map<JobId, JobId> refused = new HashMap<>();
-    Map<String, Row> firsts = new HashMap<>();
+    Map<QueueKey, Row> firsts = new HashMap<>();
     for (Row row : rows) {
       if (row.job().unique().isPresent()) {
-        String key = row.job().queue() + "\n" + row.job().unique().get().key();
+        QueueKey key = new QueueKey(row.job().queue(), key(row));
         Row first = firsts.putIfAbsent(key, row);
         if (first != null) {
           refused.put(row.id(), first.id());

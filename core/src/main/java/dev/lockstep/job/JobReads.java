@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import dev.lockstep.job.JobStream.Ask;
 import dev.lockstep.job.JobStream.LaneAsk;
 import dev.lockstep.shard.Lease;
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -188,10 +189,11 @@ final class JobReads {
           try {
             trip.send();
           } finally {
-            int rows = due.stream().mapToInt(one -> one.rows.size()).sum();
-            rows += lanes.stream().mapToInt(List::size).sum();
+            int rows =
+                due.stream().mapToInt(one -> one.rows.size()).sum()
+                    + lanes.stream().mapToInt(List::size).sum();
             Duration took = Duration.ofNanos(System.nanoTime() - askedNanos);
-            listener.onRead(JobsListener.Reader.WORKER, rows, took);
+            Listening.tell(() -> listener.onRead(JobsListener.Reader.WORKER, rows, took));
           }
           lanes.forEach(each -> each.sort(IN_ORDER));
           Setting first = settings.list().get(0);

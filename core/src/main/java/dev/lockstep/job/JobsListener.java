@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * Hears of reads and results of jobs. Called on threads that others wait for, once for each read
- * and each batch of results, so it must be quick and must not throw.
+ * and each batch of results, so it must be quick; what it throws is logged and changes nothing.
  */
 public interface JobsListener {
   /** Hears nothing. */

@@ -5,7 +5,6 @@ import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.HintListener;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -46,7 +45,7 @@ public final class Relay implements AutoCloseable {
     this.executor =
         Executors.newCachedThreadPool(
             task -> daemon("outbox-sink-" + number.incrementAndGet(), task));
-    this.territory = new Territory(types, config, executor);
+    this.territory = new Territory(types, config, executor, this::wake);
     CursorTable cursors = new CursorTable(transactor);
     Reading reading = new Reading(transactor, home, source, cursors, territory, config, executor);
     RelayLoop.Parts parts = new RelayLoop.Parts(cursors, territory, reading);
@@ -107,14 +106,7 @@ public final class Relay implements AutoCloseable {
   /** The sinks as this node finds them. */
   public List<SinkHealth> sinks() {
     return territory.sinks().stream()
-        .map(
-            runner ->
-                new SinkHealth(
-                    runner.row.stream(),
-                    runner.row.spec().name(),
-                    runner.breaker.isDown()
-                        ? Optional.of(runner.breaker.reason())
-                        : Optional.empty()))
+        .map(runner -> new SinkHealth(runner.row.stream(), runner.row.spec().name(), runner.down()))
         .toList();
   }
 

@@ -2,7 +2,7 @@ package dev.lockstep.outbox;
 
 /**
  * Hears what a relay sends and writes. Called on the relay's thread, once for each delivery and
- * each batch of cursors, so it must be quick and must not throw.
+ * each batch of cursors, so it must be quick; what it throws is logged and changes nothing.
  */
 public interface RelayListener {
   /** Hears nothing. */

@@ -5,6 +5,7 @@ import dev.lockstep.outbox.CursorTable.Written;
 import dev.lockstep.outbox.RelayHealth.State;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
+import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.LockstepException;
 import java.util.List;
 import java.util.Optional;
@@ -119,7 +120,7 @@ final class RelayLoop implements Runnable, ShardListener {
     } catch (InterruptedException e) {
       why = Optional.of(e);
       Thread.currentThread().interrupt();
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // Not even that something failed could be noted.
       why = Optional.of(e);
     } finally {
@@ -140,7 +141,7 @@ final class RelayLoop implements Runnable, ShardListener {
     } catch (LockstepException | CompletionException e) {
       log.warn("The outbox is not relayed for a moment: {}", e.toString());
       health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       log.error("The outbox is not relayed for a moment", e);
       health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
     }
@@ -152,7 +153,7 @@ final class RelayLoop implements Runnable, ShardListener {
     while (message != null) {
       try {
         message.run();
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) {
         log.error("Relay message handler failed", e);
       }
       message = messages.poll();
@@ -220,7 +221,9 @@ final class RelayLoop implements Runnable, ShardListener {
         reading.wake();
       }
     }
-    config.listener().onCursors(places.size() - locked - stale, stale);
+    int refused = stale;
+    int accepted = places.size() - locked - stale;
+    Listening.tell(() -> config.listener().onCursors(accepted, refused));
   }
 
   /** Until the next look, or until a breaker closes, or until a key's time has come. */

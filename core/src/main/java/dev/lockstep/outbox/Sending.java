@@ -2,6 +2,7 @@ package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.Lane.Send;
 import dev.lockstep.outbox.Streams.SinkRow;
+import dev.lockstep.tx.Listening;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -94,7 +95,7 @@ final class Sending {
     Optional<String> down;
     try {
       down = place.lane.settle(send, results, System.nanoTime());
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // A mistake of ours. Left as it is, the place would wait for this answer for ever.
       log.error("What came of a delivery is not known; it is sent again", e);
       place.lane.putBack(send);
@@ -110,16 +111,13 @@ final class Sending {
   }
 
   private void tell(SinkRow row, List<SinkResult> results) {
-    int delivered = 0;
-    int failed = 0;
-    for (SinkResult result : results) {
-      if (result instanceof SinkResult.Delivered) {
-        delivered++;
-      } else if (!(result instanceof SinkResult.Unsent)) {
-        failed++;
-      }
-    }
-    listener.onDelivery(row.stream(), row.spec().name(), delivered, failed);
+    int delivered = count(results, SinkResult.Delivered.class);
+    int failed = results.size() - delivered - count(results, SinkResult.Unsent.class);
+    Listening.tell(() -> listener.onDelivery(row.stream(), row.spec().name(), delivered, failed));
+  }
+
+  private static int count(List<SinkResult> results, Class<? extends SinkResult> kind) {
+    return (int) results.stream().filter(kind::isInstance).count();
   }
 
   private static void trip(Place place, String reason) {

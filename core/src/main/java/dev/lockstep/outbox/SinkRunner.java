@@ -5,6 +5,8 @@ import dev.lockstep.outbox.Streams.SinkRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -30,38 +32,58 @@ final class SinkRunner {
 
   final SinkRow row;
   final Breaker breaker;
-  private final Sink sink;
-  private final int maxInFlight;
+  private volatile @Nullable Made made;
+  private volatile boolean overdue;
+  private final CompletableFuture<Made> making;
   private final Executor executor;
   private final Duration timeout;
   private final AtomicInteger hung = new AtomicInteger();
   private final List<CompletableFuture<?>> closing = new ArrayList<>();
 
-  SinkRunner(SinkRow row, SinkTypes types, RelayConfig config, Executor executor) {
+  /**
+   * Begins to make the sink. Until it is made it is open for nobody, and no other waits for it.
+   *
+   * @param whenMade told on another thread when it is made, or cannot be
+   */
+  SinkRunner(
+      SinkRow row, SinkTypes types, RelayConfig config, Executor executor, Runnable whenMade) {
     this.row = row;
     this.executor = executor;
     this.timeout = config.deliverTimeout();
     this.breaker = new Breaker(config.firstPause(), config.maxPause());
-    Sink made;
-    int most;
-    try {
-      made = made(types.create(row.stream(), row.spec()));
-      most = made.maxInFlight();
-    } catch (RuntimeException | Error e) {
-      log.error("The sink {} of {} cannot be made", row.spec().name(), row.stream(), e);
-      made = new BrokenSink(e);
-      most = 0;
-    }
-    this.sink = made;
-    this.maxInFlight = Math.max(0, most);
+    this.making =
+        inBackground(() -> Made.of(types.create(row.stream(), row.spec())))
+            .exceptionally(this::broken);
+    var unused = withTimeout(making).whenComplete((sink, failure) -> late(failure));
+    var unusedToo =
+        making.thenAccept(
+            sink -> {
+              made = sink;
+              whenMade.run();
+            });
   }
 
-  // The types are others', and may give null whatever they declare.
-  private static Sink made(@Nullable Sink sink) {
-    if (sink == null) {
-      throw new IllegalStateException("Its type made no sink");
+  private Made broken(Throwable why) {
+    log.error("The sink {} of {} cannot be made", row.spec().name(), row.stream(), why);
+    return new Made(new BrokenSink(why), 0);
+  }
+
+  private void late(@Nullable Throwable failure) {
+    if (failure != null) {
+      overdue = true;
+      log.warn("The sink {} of {} is not made within {}", row.spec().name(), row.stream(), timeout);
     }
-    return sink;
+  }
+
+  /** A sink, and what it said once and for all. */
+  private record Made(Sink sink, int maxInFlight) {
+    // The types are others', and may give null whatever they declare.
+    static Made of(@Nullable Sink sink) {
+      if (sink == null) {
+        throw new IllegalStateException("Its type made no sink");
+      }
+      return new Made(sink, Math.max(0, sink.maxInFlight()));
+    }
   }
 
   /** One that cannot be made is down, and says why; its definition has to change. */
@@ -80,8 +102,21 @@ final class SinkRunner {
     public void close() {}
   }
 
+  boolean isMade() {
+    return made != null;
+  }
+
+  /** Of one that is made. */
   int maxInFlight() {
-    return maxInFlight;
+    return Objects.requireNonNull(made).maxInFlight();
+  }
+
+  /** Why nothing is delivered to it now; empty: it is not down. */
+  Optional<String> down() {
+    if (!isMade()) {
+      return overdue ? Optional.of("It was not made within " + timeout) : Optional.empty();
+    }
+    return breaker.isDown() ? Optional.of(breaker.reason()) : Optional.empty();
   }
 
   /**
@@ -94,7 +129,7 @@ final class SinkRunner {
     CompletableFuture<Session> opening =
         inBackground(
             () -> {
-              @Nullable Session session = sink.open(tenure);
+              @Nullable Session session = Objects.requireNonNull(made).sink().open(tenure);
               if (session == null) {
                 throw new IllegalStateException("It opened no session");
               }
@@ -163,7 +198,12 @@ final class SinkRunner {
     synchronized (closing) {
       sessions = closing.toArray(CompletableFuture[]::new);
     }
-    return CompletableFuture.allOf(sessions).thenCompose(nothing -> closed(sink::close));
+    // One that is still being made is closed when it is.
+    CompletableFuture<Boolean> closed =
+        CompletableFuture.allOf(sessions)
+            .thenCombine(making, (nothing, one) -> one)
+            .thenCompose(one -> closed(one.sink()::close));
+    return isMade() ? closed : CompletableFuture.completedFuture(true);
   }
 
   /** Ends in time, whatever the sink does. */
@@ -219,7 +259,7 @@ final class SinkRunner {
               result.completeExceptionally(new SinkFailed(e));
             }
           });
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) {
       // No thread for it.
       result.completeExceptionally(new SinkFailed(e));
     }

@@ -31,6 +31,7 @@ final class Territory {
   private final SinkTypes types;
   private final RelayConfig config;
   private final Executor executor;
+  private final Runnable whenMade;
   private final Map<Integer, Partition> partitions = new LinkedHashMap<>();
   private final Map<Integer, SinkRunner> sinks = new ConcurrentHashMap<>();
 
@@ -76,10 +77,14 @@ final class Territory {
     }
   }
 
-  Territory(SinkTypes types, RelayConfig config, Executor executor) {
+  /**
+   * @param whenMade told on any thread when a sink is made, and its places can be read
+   */
+  Territory(SinkTypes types, RelayConfig config, Executor executor, Runnable whenMade) {
     this.types = types;
     this.config = config;
     this.executor = executor;
+    this.whenMade = whenMade;
   }
 
   Collection<SinkRunner> sinks() {
@@ -154,7 +159,7 @@ final class Territory {
       }
     }
     for (SinkRow row : now.sinks()) {
-      sinks.computeIfAbsent(row.id(), id -> new SinkRunner(row, types, config, executor));
+      sinks.computeIfAbsent(row.id(), id -> new SinkRunner(row, types, config, executor, whenMade));
     }
     for (Place place : places()) {
       At at = new At(place.lease.shard(), place.runner.row.id());
@@ -185,7 +190,11 @@ final class Territory {
           && partition.lease.isLive()
           && nowNanos - partition.loadFromNanos >= 0) {
         List<Integer> wanted =
-            sinks.keySet().stream().filter(sink -> isToLoad(partition.places.get(sink))).toList();
+            sinks.values().stream()
+                .filter(SinkRunner::isMade)
+                .map(runner -> runner.row.id())
+                .filter(sink -> isToLoad(partition.places.get(sink)))
+                .toList();
         if (!wanted.isEmpty()) {
           all.put(partition.lease, wanted);
         }

@@ -23,6 +23,7 @@ public final class PointLookups {
           new Setting("enable_seqscan", "off"),
           new Setting("enable_hashjoin", "off"),
           new Setting("enable_mergejoin", "off"),
+          new Setting("enable_nestloop", "on"),
           new Setting("jit", "off"),
           new Setting("max_parallel_workers_per_gather", "0"));
 

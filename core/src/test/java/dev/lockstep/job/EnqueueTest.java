@@ -33,6 +33,17 @@ class EnqueueTest {
   private static final Instant LATER = Instant.parse("2099-01-01T09:00:00Z");
 
   @Test
+  void aJobIsADuplicateOnlyOfOneWithItsQueueAndKey() {
+    NewJob one = NewJob.of("a\nb", "k", "{}").withUnique(UniqueKey.whileLive("c"));
+    NewJob other = NewJob.of("a", "k", "{}").withUnique(UniqueKey.whileLive("b\nc"));
+
+    List<Enqueued> enqueued =
+        desk.transactor().call(c -> desk.jobs().enqueueAll(c, List.of(one, other)));
+
+    assertThat(enqueued).hasSize(2).allMatch(Accepted.class::isInstance);
+  }
+
+  @Test
   void aJobIsThereIfAndOnlyIfTheCallerCommits() throws Exception {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);

@@ -57,6 +57,31 @@ class RelayListenerTest {
   }
 
   @Test
+  void aListenerThatThrowsHoldsNothingUp() {
+    post.define("sink");
+    RelayListener thrower =
+        new RelayListener() {
+          @Override
+          public void onDelivery(String stream, String sink, int had, int refused) {
+            throw new IllegalStateException("a counter is full");
+          }
+
+          @Override
+          public void onCursors(int written, int refused) {
+            throw new StackOverflowError();
+          }
+        };
+    Relay relay = post.start(Post.relayConfig().withListener(thrower), post.types());
+    post.append("a");
+    post.awaitDelivered(1);
+    Await.until("written down", () -> relay.isAtRest().join());
+    post.append("a");
+    post.awaitDelivered(2);
+
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 2L);
+  }
+
+  @Test
   void theCursorOfARelayThatLostItsPartitionIsStale() throws Exception {
     CountDownLatch holding = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);

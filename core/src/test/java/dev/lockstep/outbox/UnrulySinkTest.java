@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.outbox.RelayHealth.State;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.AbstractList;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -28,6 +30,7 @@ class UnrulySinkTest {
   @RegisterExtension final Post post = new Post(database);
 
   private final CountDownLatch over = new CountDownLatch(1);
+  private final MemorySink late = new MemorySink();
   private volatile boolean unruly = true;
 
   /** What is wrong with it, for as long as it is unruly. */
@@ -97,7 +100,7 @@ class UnrulySinkTest {
   }
 
   @Test
-  void aTypeThatMakesNoSinkOrThrowsAnErrorIsDown() {
+  void aTypeThatMakesNoSinkIsDownAlone() {
     post.define("good");
     post.outbox()
         .define(
@@ -105,13 +108,26 @@ class UnrulySinkTest {
             List.of(
                 SinkSpec.of("good", MemorySink.TYPE, ""),
                 SinkSpec.of("none", "none", ""),
-                SinkSpec.of("broken", "broken", "")),
+                SinkSpec.of("broken", "broken", ""),
+                SinkSpec.of("undeclared", "undeclared", ""),
+                SinkSpec.of("hangs", "hangs", "")),
             "test");
     Relay relay =
         post.start(
-            Post.relayConfig(),
+            Post.relayConfig().withDeliverTimeout(Duration.ofMillis(150)),
             post.types()
                 .with("none", (stream, spec) -> null)
+                .with(
+                    "undeclared",
+                    (stream, spec) ->
+                        UnrulySinkTest.<Sink, RuntimeException>thrown(
+                            new IOException("no such file")))
+                .with(
+                    "hangs",
+                    (stream, spec) -> {
+                      await(over);
+                      return late;
+                    })
                 .with(
                     "broken",
                     (stream, spec) -> {
@@ -121,9 +137,30 @@ class UnrulySinkTest {
 
     post.awaitDelivered(2);
     Await.until(
-        "both down",
-        () -> relay.sinks().stream().filter(sink -> sink.down().isPresent()).count() == 2);
-    assertThat(relay.sinks().toString()).contains("not/Here").contains("no sink");
+        "all of them down",
+        () -> relay.sinks().stream().filter(sink -> sink.down().isPresent()).count() == 4);
+    assertThat(relay.sinks().toString())
+        .contains("not/Here", "no sink", "no such file", "not made within");
+    post.append("a");
+    post.awaitDelivered(3);
+    assertThat(relay.health()).isEqualTo(new RelayHealth(State.RELAYING, Optional.empty()));
+
+    over.countDown();
+    Await.until("made at last", () -> late.seqs("a").equals(List.of(1L, 2L, 3L)));
+  }
+
+  // As of a type that is written in Kotlin.
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <T, E extends Throwable> T thrown(Throwable undeclared) throws E {
+    throw (E) undeclared;
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   @Test
