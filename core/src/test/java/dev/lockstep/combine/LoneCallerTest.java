@@ -131,8 +131,9 @@ class LoneCallerTest {
   void theCombinerHasNoTimerAndNeverSleeps() {
     noClasses()
         .that()
-        // They submit to a combiner, from time to time or once more, and are no part of it.
-        .doNotBelongToAnyOf(Sweeper.class, Asker.class)
+        // They submit to a combiner, from time to time or once more, and are no part of it; or run
+        // callbacks when it is done.
+        .doNotBelongToAnyOf(Sweeper.class, Asker.class, CallbackThreads.class)
         .should()
         // Since Java 25 a ForkJoinPool is one, too.
         .dependOnClassesThat(
