@@ -63,10 +63,15 @@ public final class Claims {
    * Takes due jobs of a queue, for several callers at once: the first is served first. Commits by
    * itself.
    *
-   * @throws IllegalArgumentException if they ask for more than {@link #MAX_BATCH} in all
+   * @throws IllegalArgumentException if they ask for more than {@link #MAX_BATCH} in all, or for
+   *     ticks of schedules, which only a worker with {@link Schedules#handlers} runs
    */
   public Taken claim(String queue, List<ClaimAsk> asks) {
     Names.require("A queue", queue);
+    if (queue.equals(Schedules.QUEUE)) {
+      throw new IllegalArgumentException(
+          "Queue %s holds the ticks of schedules: serve it with a worker".formatted(queue));
+    }
     if (asks.stream().mapToInt(ClaimAsk::max).sum() > MAX_BATCH) {
       throw new IllegalArgumentException("At most %d jobs at a time".formatted(MAX_BATCH));
     }

@@ -2,6 +2,7 @@ package dev.lockstep.job;
 
 import dev.lockstep.job.EditResult.Changed;
 import dev.lockstep.job.EditResult.Gone;
+import dev.lockstep.job.EditResult.OfSchedule;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.shard.ShardCount;
 import dev.lockstep.tx.RoundTrip;
@@ -10,7 +11,6 @@ import dev.lockstep.tx.SqlArray;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -56,36 +57,6 @@ final class JobChanges {
 
   private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
 
-  // A dead letter that somebody else is replaying or removing is left to them. What went wrong so
-  // far stays recorded; its count begins again, and with it the attempts it is given.
-  private static final String REPLAY =
-      """
-      WITH chosen AS MATERIALIZED (
-        SELECT j.shard, j.id FROM lockstep.job_dead j WHERE %s
-        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED),
-      back AS (
-        DELETE FROM lockstep.job_dead d USING chosen c
-        WHERE d.shard = c.shard AND d.id = c.id RETURNING d.*)
-      INSERT INTO lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
-                                max_attempts, version)
-      SELECT shard, id, queue, priority, now(), kind, payload, lane, lane_limit, max_attempts,
-             version + 1 FROM back
-      RETURNING queue""";
-
-  // With the errors of their attempts. One that somebody is replaying at this moment is left alone.
-  private static final String REMOVE_DEAD =
-      """
-      WITH chosen AS MATERIALIZED (
-        SELECT j.shard, j.id FROM lockstep.job_dead j
-        WHERE j.died_at <= now() - ? * interval '1 millisecond'%s
-        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED),
-      gone AS (
-        DELETE FROM lockstep.job_dead d USING chosen c
-        WHERE d.shard = c.shard AND d.id = c.id RETURNING d.shard, d.id),
-      forgotten AS (
-        DELETE FROM lockstep.job_attempt a USING gone g WHERE a.shard = g.shard AND a.id = g.id)
-      SELECT count(*) FROM gone""";
-
   // What somebody else holds is just ending, or being changed by its version: left to them.
   private static final String CANCEL_ALL =
       """
@@ -102,9 +73,6 @@ final class JobChanges {
         ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED)
       DELETE FROM lockstep.job_dead d USING chosen c WHERE d.shard = c.shard AND d.id = c.id
       RETURNING d.shard, d.id, d.queue, NULL""";
-
-  private static final String DISCARD =
-      "DELETE FROM lockstep.job_dead WHERE shard = ? AND id = ? RETURNING id";
 
   private static final String FORGET_ALL_ATTEMPTS =
       """
@@ -153,6 +121,8 @@ final class JobChanges {
     return change(
         id,
         version,
+        // A tick that runs early makes nothing, and sets the next for the time it was there for.
+        row -> Optional.empty(),
         // It may run at this moment, and its result would be refused for nothing.
         Locked::isDue,
         (trip, row) -> {
@@ -162,7 +132,7 @@ final class JobChanges {
   }
 
   EditResult cancel(JobId id, OptionalInt version) throws SQLException {
-    return change(
+    return changeUnlessTick(
         id,
         version,
         (trip, row) -> {
@@ -172,8 +142,18 @@ final class JobChanges {
         });
   }
 
+  /** Ends a tick, live or dead, for its schedule, whose row is locked. */
+  void endTick(JobId id) throws SQLException {
+    shardCount.requireAgreed(connection);
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(DELETE, (short) id.shard(), id.value());
+    DeadLetters.remove(trip, id);
+    trip.send();
+    changed.accept(List.of(id));
+  }
+
   EditResult runAt(JobId id, OptionalInt version, Instant at) throws SQLException {
-    return change(
+    return changeUnlessTick(
         id,
         version,
         (trip, row) -> {
@@ -183,7 +163,7 @@ final class JobChanges {
   }
 
   EditResult payload(JobId id, OptionalInt version, String payload) throws SQLException {
-    return change(
+    return changeUnlessTick(
         id,
         version,
         (trip, row) -> trip.update(REPLACE_PAYLOAD, payload, (short) id.shard(), id.value()));
@@ -196,14 +176,25 @@ final class JobChanges {
     }
   }
 
-  private EditResult change(JobId id, OptionalInt version, Change change) throws SQLException {
-    return change(id, version, locked -> false, change);
+  private EditResult changeUnlessTick(JobId id, OptionalInt version, Change change)
+      throws SQLException {
+    return change(id, version, JobChanges::scheduleOf, locked -> false, change);
+  }
+
+  private static Optional<ScheduleId> scheduleOf(JobRow row) {
+    return Schedules.ofTick(row.queue(), row.kind(), row.payload());
   }
 
   /**
+   * @param owner the schedule that alone may change it
    * @param isSo whether there is nothing to change
    */
-  private EditResult change(JobId id, OptionalInt version, Predicate<Locked> isSo, Change change)
+  private EditResult change(
+      JobId id,
+      OptionalInt version,
+      Function<JobRow, Optional<ScheduleId>> owner,
+      Predicate<Locked> isSo,
+      Change change)
       throws SQLException {
     shardCount.requireAgreed(connection);
     RoundTrip read = new RoundTrip(connection);
@@ -213,6 +204,10 @@ final class JobChanges {
       return new Gone();
     }
     JobRow row = rows.list().get(0).row();
+    Optional<ScheduleId> schedule = owner.apply(row);
+    if (schedule.isPresent()) {
+      return new OfSchedule(schedule.get());
+    }
     if (version.isPresent() && version.getAsInt() != row.version()) {
       return new Stale(row.version());
     }
@@ -224,48 +219,6 @@ final class JobChanges {
     write.send();
     changed.accept(List.of(id));
     return new Changed(row.version() + 1);
-  }
-
-  /** Dead letters back to life; how many. */
-  int replay(Optional<JobId> id, JobFilter filter, int limit) throws SQLException {
-    List<Object> parameters = new ArrayList<>();
-    id.ifPresent(
-        one -> {
-          parameters.add((short) one.shard());
-          parameters.add(one.value());
-        });
-    parameters.addAll(filter.parameters());
-    parameters.add(limit);
-    String which = (id.isPresent() ? "j.shard = ? AND j.id = ?" : "true") + filter.sql();
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<String> back =
-        trip.query(REPLAY.formatted(which), row -> row.getString(1), parameters.toArray());
-    trip.send();
-    RoundTrip after = new RoundTrip(connection);
-    back.list().stream().distinct().forEach(queue -> hint(after, queue));
-    after.send();
-    return back.list().size();
-  }
-
-  /** Dead letters that nobody wants any more; how many. */
-  int removeDead(JobFilter filter, Duration olderThan, int limit) throws SQLException {
-    List<Object> parameters = new ArrayList<>();
-    parameters.add(olderThan.toMillis());
-    parameters.addAll(filter.parameters());
-    parameters.add(limit);
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Integer> removed =
-        trip.query(REMOVE_DEAD.formatted(filter.sql()), row -> row.getInt(1), parameters.toArray());
-    trip.send();
-    return removed.list().get(0);
-  }
-
-  boolean discard(JobId id) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Boolean> gone = trip.query(DISCARD, row -> true, (short) id.shard(), id.value());
-    AttemptTable.forget(trip, id);
-    trip.send();
-    return !gone.list().isEmpty();
   }
 
   private record Deleted(JobId id, String queue, @Nullable String uniqueKey) {}
@@ -328,16 +281,12 @@ final class JobChanges {
     return Math.min(limit, count);
   }
 
-  private static List<Object> withoutTicks(JobFilter filter) {
+  /** The parameters of {@code queue <> ?} and the filter. */
+  static List<Object> withoutTicks(JobFilter filter) {
     List<Object> parameters = new ArrayList<>();
     parameters.add(Schedules.QUEUE);
     parameters.addAll(filter.parameters());
     return parameters;
-  }
-
-  int countDead(JobFilter filter, int limit) throws SQLException {
-    return JobQueries.count(
-        connection, "true" + filter.sql(), "job_dead", filter.parameters(), limit);
   }
 
   void setPaused(String queue, boolean paused) throws SQLException {
@@ -356,6 +305,11 @@ final class JobChanges {
   }
 
   private void hint(RoundTrip trip, String queue) {
+    hint(trip, config, queue);
+  }
+
+  /** Adds what wakes workers of a queue. */
+  static void hint(RoundTrip trip, JobsConfig config, String queue) {
     if (config.hints()) {
       trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue);
     }

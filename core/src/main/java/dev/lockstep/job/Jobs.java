@@ -170,7 +170,9 @@ public final class Jobs {
   /**
    * Deletes a live job. One that is running may finish, but its result is refused. One that is not
    * does not begin any more: not at all on workers made by this object, and on others no later than
-   * a tenth of a second after the commit. The caller commits.
+   * a tenth of a second after the commit. The tick of a schedule is refused with {@link
+   * EditResult.OfSchedule}, here as in {@link #runAt}, {@link #payload} and {@link #discard}. The
+   * caller commits.
    *
    * @param version empty: whatever it is
    */
@@ -182,7 +184,7 @@ public final class Jobs {
    * Makes a live job due at once, if it is not: one that is scheduled for later, or waits to be
    * retried. In a lane it keeps its place, or gets an earlier one; it waits for what runs, and is
    * never put behind a job that it was ahead of. One that is due already is left as it is, in its
-   * version, too. The caller commits.
+   * version, too. The tick of a schedule finds nothing due, and waits again. The caller commits.
    *
    * @param version empty: whatever it is
    */
@@ -212,8 +214,7 @@ public final class Jobs {
    * and later ones are numbered on from them. The caller commits.
    */
   public boolean replay(Connection connection, JobId id) {
-    return transactor.on(
-        connection, c -> changes(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
+    return transactor.on(connection, c -> dead(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
   }
 
   /**
@@ -224,13 +225,13 @@ public final class Jobs {
    */
   public int replayAll(Connection connection, JobFilter filter, int limit) {
     requireAtMost(MAX_BATCH, limit);
-    return transactor.on(connection, c -> changes(c).replay(Optional.empty(), filter, limit));
+    return transactor.on(connection, c -> dead(c).replay(Optional.empty(), filter, limit));
   }
 
   /**
    * Removes dead letters that match and have been dead for so long, with the errors of their
    * attempts, up to a limit. Nothing else does: they are kept until somebody has looked at them.
-   * The caller commits.
+   * Ticks of schedules stay: replay them, or change or delete their schedule. The caller commits.
    *
    * @return how many
    */
@@ -239,7 +240,7 @@ public final class Jobs {
     if (olderThan.isNegative() || olderThan.compareTo(JobsConfig.LONGEST) > 0) {
       throw new IllegalArgumentException("olderThan is 0 to ten years");
     }
-    return transactor.on(connection, c -> changes(c).removeDead(filter, olderThan, limit));
+    return transactor.on(connection, c -> dead(c).removeDead(filter, olderThan, limit));
   }
 
   /**
@@ -263,12 +264,12 @@ public final class Jobs {
 
   /** How many {@link #replayAll} would bring back now, counted up to a limit. */
   public int countDead(Connection connection, JobFilter filter, int limit) {
-    return transactor.on(connection, c -> changes(c).countDead(filter, limit));
+    return transactor.on(connection, c -> dead(c).countDead(filter, limit));
   }
 
-  /** Removes a dead letter for good. The caller commits. */
-  public boolean discard(Connection connection, JobId id) {
-    return transactor.on(connection, c -> changes(c).discard(id));
+  /** Removes a dead letter for good, with the errors of its attempts. The caller commits. */
+  public EditResult discard(Connection connection, JobId id) {
+    return transactor.on(connection, c -> dead(c).discard(id));
   }
 
   /** Nothing more of the queue is begun, on any node, as soon as each has heard of it. */
@@ -326,6 +327,10 @@ public final class Jobs {
   private JobChanges changes(Connection connection) {
     return new JobChanges(
         connection, config, ids, shardCount, changed -> workers.forEach(w -> w.doubt(changed)));
+  }
+
+  private DeadLetters dead(Connection connection) {
+    return new DeadLetters(connection, config);
   }
 
   private static void requireAtMost(int max, int actual) {

@@ -206,11 +206,18 @@ public final class Schedules {
             return new Stale(current);
           }
           if (row.get().tick().isPresent()) {
-            changes.apply(c).cancel(row.get().tick().get(), OptionalInt.empty());
+            changes.apply(c).endTick(row.get().tick().get());
           }
           edit.make(c, row.get());
           return new Changed(current + 1);
         });
+  }
+
+  /** The schedule of a job that is a tick. */
+  static Optional<ScheduleId> ofTick(String queue, String kind, String payload) {
+    return queue.equals(QUEUE) && kind.equals(TICK)
+        ? Optional.of(Tick.read(payload).schedule())
+        : Optional.empty();
   }
 
   /** Which schedule a tick is of, and of which version. */

@@ -68,8 +68,8 @@ class BulkChangeTest {
     int twos =
         desk.transactor().call(c -> desk.jobs().countDead(c, JobFilter.ALL.containing("2"), 10));
     assertThat(twos).isEqualTo(1);
-    assertThat(discard(ids.get(0))).isTrue();
-    assertThat(discard(ids.get(0))).isFalse();
+    assertThat(discard(ids.get(0))).isInstanceOf(EditResult.Changed.class);
+    assertThat(discard(ids.get(0))).isEqualTo(new EditResult.Gone());
     assertThat(desk.jobs().attempts(ids.get(0))).isEmpty();
     assertThat(cancel(Optional.of(Job.State.READY), JobFilter.ALL)).isZero();
     assertThat(count(Optional.empty(), JobFilter.ALL)).isEqualTo(1);
@@ -105,7 +105,7 @@ class BulkChangeTest {
     return desk.transactor().call(c -> desk.jobs().cancelAll(c, state, filter, 100));
   }
 
-  private boolean discard(JobId id) {
+  private EditResult discard(JobId id) {
     return desk.transactor().call(c -> desk.jobs().discard(c, id));
   }
 

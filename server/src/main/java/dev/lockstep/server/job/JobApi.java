@@ -190,15 +190,16 @@ final class JobApi {
           Job job = find(id);
           request.requireMatch(job.version());
           if (job.queue().equals(Schedules.QUEUE)) {
-            throw notNow("job-of-schedule", "It ends with its schedule; delete that.");
+            // Also one that is done or dead.
+            throw ofSchedule();
           }
           if (job.state() == Job.State.DONE) {
             throw notNow("job-done", "It is done.");
           }
           if (job.state() == Job.State.DEAD) {
-            if (!transactor.call(c -> recorded(c, act, jobs.discard(c, id)))) {
-              throw notNow("job-changed", "Somebody has brought it back or removed it.");
-            }
+            requireChanged(
+                transactor.call(c -> recorded(c, act, jobs.discard(c, id))),
+                "Somebody has brought it back or removed it.");
           } else {
             // Whoever named no version means the job, whatever became of it meanwhile.
             OptionalInt version =
@@ -291,12 +292,23 @@ final class JobApi {
   }
 
   private static void requireChanged(EditResult result) {
+    requireChanged(result, "It has just ended.");
+  }
+
+  private static void requireChanged(EditResult result, String whenGone) {
     if (result instanceof EditResult.Stale stale) {
       throw Problem.versionMismatch(stale.currentVersion()).asException();
     }
-    if (result instanceof EditResult.Gone) {
-      throw notNow("job-changed", "It has just ended.");
+    if (result instanceof EditResult.OfSchedule) {
+      throw ofSchedule();
     }
+    if (result instanceof EditResult.Gone) {
+      throw notNow("job-changed", whenGone);
+    }
+  }
+
+  private static RuntimeException ofSchedule() {
+    return notNow("job-of-schedule", "It ends with its schedule; delete that.");
   }
 
   private static RuntimeException notNow(String slug, String detail) {

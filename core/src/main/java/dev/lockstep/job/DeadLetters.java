@@ -1,0 +1,132 @@
+package dev.lockstep.job;
+
+import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Gone;
+import dev.lockstep.job.EditResult.OfSchedule;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.RoundTrip.Rows;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What people do to dead letters; on the caller's connection, who commits. */
+final class DeadLetters {
+  // A dead letter that somebody else is replaying or removing is left to them. What went wrong so
+  // far stays recorded; its count begins again, and with it the attempts it is given.
+  private static final String REPLAY =
+      """
+      WITH chosen AS MATERIALIZED (
+        SELECT j.shard, j.id FROM lockstep.job_dead j WHERE %s
+        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED),
+      back AS (
+        DELETE FROM lockstep.job_dead d USING chosen c
+        WHERE d.shard = c.shard AND d.id = c.id RETURNING d.*)
+      INSERT INTO lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
+                                max_attempts, version)
+      SELECT shard, id, queue, priority, now(), kind, payload, lane, lane_limit, max_attempts,
+             version + 1 FROM back
+      RETURNING queue""";
+
+  // With the errors of their attempts. Ticks stay: without its tick a schedule never runs again,
+  // although it says when it will. One that somebody is replaying at this moment is left alone.
+  private static final String REMOVE_DEAD =
+      """
+      WITH chosen AS MATERIALIZED (
+        SELECT j.shard, j.id FROM lockstep.job_dead j
+        WHERE j.died_at <= now() - ? * interval '1 millisecond' AND j.queue <> ?%s
+        ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED),
+      gone AS (
+        DELETE FROM lockstep.job_dead d USING chosen c
+        WHERE d.shard = c.shard AND d.id = c.id RETURNING d.shard, d.id),
+      forgotten AS (
+        DELETE FROM lockstep.job_attempt a USING gone g WHERE a.shard = g.shard AND a.id = g.id)
+      SELECT count(*) FROM gone""";
+
+  private static final String LOCK_DEAD =
+      """
+      SELECT queue, kind, payload, version FROM lockstep.job_dead
+      WHERE shard = ? AND id = ? FOR UPDATE""";
+
+  private static final String DISCARD = "DELETE FROM lockstep.job_dead WHERE shard = ? AND id = ?";
+
+  private final Connection connection;
+  private final JobsConfig config;
+
+  DeadLetters(Connection connection, JobsConfig config) {
+    this.connection = connection;
+    this.config = config;
+  }
+
+  /** Dead letters back to life; how many. */
+  int replay(Optional<JobId> id, JobFilter filter, int limit) throws SQLException {
+    List<Object> parameters = new ArrayList<>();
+    id.ifPresent(
+        one -> {
+          parameters.add((short) one.shard());
+          parameters.add(one.value());
+        });
+    parameters.addAll(filter.parameters());
+    parameters.add(limit);
+    String which = (id.isPresent() ? "j.shard = ? AND j.id = ?" : "true") + filter.sql();
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> back =
+        trip.query(REPLAY.formatted(which), row -> row.getString(1), parameters.toArray());
+    trip.send();
+    RoundTrip after = new RoundTrip(connection);
+    back.list().stream().distinct().forEach(queue -> JobChanges.hint(after, config, queue));
+    after.send();
+    return back.list().size();
+  }
+
+  /** Dead letters that nobody wants any more; how many. */
+  int removeDead(JobFilter filter, Duration olderThan, int limit) throws SQLException {
+    List<Object> parameters = new ArrayList<>();
+    parameters.add(olderThan.toMillis());
+    parameters.addAll(JobChanges.withoutTicks(filter));
+    parameters.add(limit);
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<Integer> removed =
+        trip.query(REMOVE_DEAD.formatted(filter.sql()), row -> row.getInt(1), parameters.toArray());
+    trip.send();
+    return removed.list().get(0);
+  }
+
+  private record Dead(int version, Optional<ScheduleId> schedule) {
+    static Dead read(ResultSet row) throws SQLException {
+      return new Dead(
+          row.getInt(4), Schedules.ofTick(row.getString(1), row.getString(2), row.getString(3)));
+    }
+  }
+
+  EditResult discard(JobId id) throws SQLException {
+    RoundTrip read = new RoundTrip(connection);
+    Rows<Dead> rows = read.query(LOCK_DEAD, Dead::read, (short) id.shard(), id.value());
+    read.send();
+    if (rows.list().isEmpty()) {
+      return new Gone();
+    }
+    Dead dead = rows.list().get(0);
+    if (dead.schedule().isPresent()) {
+      return new OfSchedule(dead.schedule().get());
+    }
+    RoundTrip write = new RoundTrip(connection);
+    remove(write, id);
+    write.send();
+    return new Changed(dead.version() + 1);
+  }
+
+  /** Adds what removes one, with the errors of its attempts. */
+  static void remove(RoundTrip trip, JobId id) {
+    trip.update(DISCARD, (short) id.shard(), id.value());
+    AttemptTable.forget(trip, id);
+  }
+
+  int countDead(JobFilter filter, int limit) throws SQLException {
+    return JobQueries.count(
+        connection, "true" + filter.sql(), "job_dead", filter.parameters(), limit);
+  }
+}
