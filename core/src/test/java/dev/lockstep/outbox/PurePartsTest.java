@@ -2,9 +2,11 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.outbox.EventSource.Look;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
@@ -63,6 +65,15 @@ class PurePartsTest {
             seq == last + 1
                 ? new Receipt.Accepted()
                 : seq <= last ? new Receipt.Repeated(last) : new Receipt.Gap(last + 1));
+  }
+
+  @Test
+  void answersOfTwoServersTogetherAreOfNeither() {
+    Look one = new Look("one", 1, List.of());
+
+    assertThat(one.and(new Look("one", 2, List.of()))).isEqualTo(new Look("one", 2, List.of()));
+    assertThat(one.and(new Look("other", 1, List.of())).incarnation()).isEmpty();
+    assertThat(one.and(new Look("", 1, List.of())).incarnation()).isEmpty();
   }
 
   @Test

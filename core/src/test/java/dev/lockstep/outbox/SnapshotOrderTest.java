@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.outbox.EventSource.Ask;
 import dev.lockstep.outbox.EventSource.Batch;
+import dev.lockstep.outbox.EventSource.KeyAsk;
 import dev.lockstep.outbox.EventSource.Read;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
@@ -95,6 +96,29 @@ class SnapshotOrderTest {
             .valuesOrThrow();
 
     assertThat(reads.get(WRITERS)).isEqualTo((long) WRITERS * ROUNDS);
+  }
+
+  /** What comes after it is read by a look, and would be delivered twice. */
+  @Test
+  void theBacklogOfAKeyEndsWhereThePositionIs() {
+    post.define();
+    int stream = (int) database.queryLong("SELECT max(id) FROM lockstep.outbox_stream");
+    short part = Partitioning.partOf(post.stream, "a", Post.PARTITIONS);
+    SnapshotSource source = new SnapshotSource(post.transactor());
+    Ask start = new Ask(part, stream, post.stream, Position.at("1:1:"));
+    post.append("a", "a");
+    Batch read = source.look(List.of(start), 10, 1_000).batches().get(0);
+    Ask ask = new Ask(part, stream, post.stream, read.after());
+    post.append("a");
+
+    KeyAsk first = new KeyAsk("a", 1, read.rows().get(0).ord());
+
+    assertThat(source.backlog(ask, List.of(first), 10, 1_000).rows())
+        .extracting(row -> row.event().seq())
+        .containsExactly(1L, 2L);
+    assertThat(source.look(List.of(ask), 10, 1_000).batches().get(0).rows())
+        .extracting(row -> row.event().seq())
+        .containsExactly(3L);
   }
 
   /** Each look as small as can be: most steps take several. */
