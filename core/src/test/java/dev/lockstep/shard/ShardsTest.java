@@ -169,6 +169,26 @@ class ShardsTest {
     }
   }
 
+  /** As after a COMMIT whose answer was lost: with the old epoch all its writes are refused. */
+  @Test
+  void aShardThatIsTheNodesUnderAnotherEpochIsLostAndTakenAgain() {
+    try (TestNode node = TestNode.started(database, group, 2)) {
+      node.awaitOwned(2);
+      Lease before = node.lease(0);
+
+      database.execute(
+          "UPDATE lockstep.shard SET epoch = epoch + 1 WHERE shard = 0 AND shard_group = '%s'"
+              .formatted(group));
+
+      Await.until("told of both", () -> !node.lost.isEmpty() && node.taken.size() == 3);
+      assertThat(node.lost).containsExactly(before);
+      assertThat(before.isLive()).isFalse();
+      Lease now = node.lease(0);
+      assertThat(now.epoch()).isEqualTo(before.epoch() + 1);
+      assertThat(now.handedOver()).as("nobody knows what was under way").isFalse();
+    }
+  }
+
   @Test
   void moreNodesThanShardsLeaveSomeWithoutAny() {
     List<TestNode> nodes =
