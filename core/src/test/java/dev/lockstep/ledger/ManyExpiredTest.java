@@ -10,6 +10,7 @@ import dev.lockstep.ledger.Transfer.State;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,6 +86,24 @@ class ManyExpiredTest {
         .isEqualTo(new InsufficientFunds(from, EXPIRED, EXPIRED + 1));
 
     assertThat(expired()).isEqualTo(EXPIRED);
+  }
+
+  /** Without a floor nothing is lacking, but there is an end to what can be counted. */
+  @ParameterizedTest
+  @EnumSource
+  void whatIsBeyondCountingOnlyUntilAllHasExpiredIsDone(Door door) {
+    AccountId source = bank.world();
+    AccountId target = bank.open(OptionalLong.of(0));
+    List<Reserve> reserved = new ArrayList<>();
+    for (int i = 0; i < EXPIRED; i++) {
+      Reserve one = bank.reserve(source, target, Long.MAX_VALUE / (EXPIRED + 1));
+      assertThat(bank.ask(one)).isInstanceOf(Done.class);
+      reserved.add(one);
+    }
+    reserved.forEach(one -> bank.expire(one.id()));
+
+    assertThat(door.ask(bank.transactor(), node, bank.reserve(source, target, Long.MAX_VALUE / 2)))
+        .isInstanceOf(Done.class);
   }
 
   @Test
