@@ -129,6 +129,47 @@ class ServerCrashTest {
     assertThat(effects()).isEqualTo(1);
   }
 
+  /**
+   * The stranger may take hours; it is no reason to wait, and none to leave the outcome unknown.
+   */
+  @Test
+  void aStrangerThatIsStillRunningUnderTheSameTransactionIdIsNotWaitedFor() throws Exception {
+    database.execute("ALTER SYSTEM SET wal_writer_delay = '10s'");
+    // Its transactions would take ids, perhaps the one that the stranger is to have.
+    database.execute("ALTER SYSTEM SET autovacuum = off");
+    database.execute("SELECT pg_reload_conf()");
+    AtomicLong doubtful = new AtomicLong();
+    SlowCommit commits = SlowCommit.on(database);
+    takeIdsThatAreNotMadeDurable();
+    Transactor transactor = gatedTransactor(database.dataSource());
+    Background<String> caller =
+        Background.start(
+            () ->
+                transactor.call(
+                    PATIENT,
+                    connection -> {
+                      doubtful.compareAndSet(
+                          0, Sql.query(connection, "SELECT pg_current_xact_id()::text"));
+                      return insert(connection, "r1");
+                    },
+                    connection -> find(connection, "r1")));
+    Await.blocked(database, 1);
+    down.set(true);
+    crashAndRestart();
+    commits.close();
+    strangersCommitPast(doubtful.get() - 1);
+    try (Connection stranger = database.connection()) {
+      stranger.setAutoCommit(false);
+      assertThat(Sql.query(stranger, "SELECT pg_current_xact_id()::text"))
+          .isEqualTo(doubtful.get());
+      restarted.countDown();
+
+      assertThat(caller.result()).isEqualTo("inserted");
+      stranger.rollback();
+    }
+    assertThat(effects()).isEqualTo(1);
+  }
+
   @Test
   void manyCallersSurviveACrashAndEachEffectExistsOnce() throws Exception {
     int callers = 16;
@@ -158,6 +199,17 @@ class ServerCrashTest {
     crash.result();
     assertThat(effects()).isEqualTo(all);
     assertThat(database.queryLong("SELECT count(DISTINCT reference) FROM effect")).isEqualTo(all);
+  }
+
+  /** So that ids are left, after the crash, for what the test itself does before the stranger. */
+  private static void takeIdsThatAreNotMadeDurable() throws SQLException {
+    try (Connection connection = database.connection()) {
+      connection.setAutoCommit(false);
+      for (int i = 0; i < 30; i++) {
+        Sql.text(connection, "SELECT pg_current_xact_id()::text");
+        connection.rollback();
+      }
+    }
   }
 
   private static void strangersCommitPast(long xid) {

@@ -304,6 +304,42 @@ class UncooperativePoolTest {
     assertThat(effects()).isZero();
   }
 
+  /** Over a network that is silent ROLLBACK would hold the caller, whose deadline has passed. */
+  @Test
+  void aConnectionPastItsDeadlineIsNotAskedToRollBack() {
+    CountDownLatch deadlinePassed = new CountDownLatch(1);
+    AtomicInteger asked = new AtomicInteger();
+    Transactor transactor =
+        transactor(
+            (method, call) -> {
+              if (method.equals("abort")) {
+                deadlinePassed.countDown();
+                throw new SQLFeatureNotSupportedException("abort");
+              }
+              if (method.equals("rollback")) {
+                asked.incrementAndGet();
+              }
+              return call.proceed();
+            });
+
+    assertThatThrownBy(
+            () ->
+                transactor.run(
+                    TxOptions.DEFAULT.withDeadline(Duration.ofMillis(300)),
+                    connection -> {
+                      insert(connection);
+                      // Never idle, or the server would end it.
+                      while (deadlinePassed.getCount() > 0) {
+                        Sql.query(connection, "SELECT 1");
+                      }
+                      throw new IllegalArgumentException("too late");
+                    }))
+        .isInstanceOf(LockstepException.class);
+
+    assertThat(asked).hasValue(0);
+    assertThat(effects()).isZero();
+  }
+
   @Test
   void anErrorSwallowedByTheFunctionIsNeverReportedAsCommitted() {
     Transactor transactor = new Transactor(database.dataSource(), TxOptions.DEFAULT, attempted);
