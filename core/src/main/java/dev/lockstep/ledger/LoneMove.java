@@ -26,7 +26,7 @@ import java.util.List;
  * other's way.
  */
 final class LoneMove {
-  // In V043__ledger_move_bounded.sql: locks both accounts ascending, and gives up at whatever it
+  // In V046__ledger_move_fits.sql: locks both accounts ascending, and gives up at whatever it
   // does not expect, a late time included.
   private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 

@@ -118,6 +118,20 @@ class LedgerRefusalsTest {
   }
 
   @Test
+  void whatIsAvailableNeverFallsBelowWhatCanBeCounted() {
+    AccountId world = bank.world();
+    AccountId to = bank.open(OptionalLong.empty());
+    long most = Long.MAX_VALUE / 8 * 5;
+    assertThat(bank.ask(bank.reserve(world, to, most))).isInstanceOf(Done.class);
+
+    assertThat(bank.ask(bank.move(world, to, Long.MAX_VALUE / 2)))
+        .isEqualTo(new BalanceOverflow(world));
+    assertThat(bank.ask(bank.move(world, to, Long.MAX_VALUE - most))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(world, to, 1))).as("the last one").isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(world, to, 1))).isEqualTo(new BalanceOverflow(world));
+  }
+
+  @Test
   void accountsAreOpenedAllOrNoneAndOnlyInABook() {
     AccountId there = bank.world();
     List<String> before = bank.everything();
