@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * scenario share nothing but this.
  */
 public final class Scenario {
-  private static final Pattern ID = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*");
+  private static final Pattern ID = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*+");
 
   private final String id;
   private final Group group;

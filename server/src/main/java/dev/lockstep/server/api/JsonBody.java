@@ -9,7 +9,9 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -28,10 +30,16 @@ final class JsonBody {
   /** Objects and lists within each other. */
   static final int MAX_DEPTH = 64;
 
+  /** Of a member's name, in characters. */
+  static final int MAX_NAME_LENGTH = 256;
+
   private static final int MAX_NUMBER_LENGTH = 100;
 
   private static final JsonFactory STRICT =
       JsonFactory.builder()
+          // Names are the client's choice: none is kept beyond its request.
+          .disable(JsonFactory.Feature.INTERN_FIELD_NAMES)
+          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
           .streamReadConstraints(
@@ -41,14 +49,26 @@ final class JsonBody {
                   .build())
           .build();
 
-  private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+  private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]++";
   private static final Pattern JSON_TYPE =
-      Pattern.compile("application/json\\s*", Pattern.CASE_INSENSITIVE);
+      Pattern.compile("application/json\\s*+", Pattern.CASE_INSENSITIVE);
   private static final Pattern PARAMETER =
       Pattern.compile(
-          ";[ \\t]*(" + TOKEN + ")=(" + TOKEN + "|\"(?:[^\"\\\\\\x00-\\x1f]|\\\\.)*\")[ \\t]*");
+          ";[ \\t]*+("
+              + TOKEN
+              + ")=("
+              + TOKEN
+              // Possessive: a group that may be given back costs a stack frame per character.
+              + "|\"(?:[^\"\\\\\\x00-\\x1f]|\\\\.)*+\")[ \\t]*+");
 
-  private JsonBody() {}
+  private final JsonParser parser;
+
+  /** Where the parser is: names of members and places in lists, outermost first. */
+  private final Deque<Object> path = new ArrayDeque<>(MAX_DEPTH);
+
+  private JsonBody(JsonParser parser) {
+    this.parser = parser;
+  }
 
   /**
    * Refuses a body that does not call itself JSON in UTF-8.
@@ -98,7 +118,7 @@ final class JsonBody {
     }
     try (JsonParser parser = STRICT.createParser(text.get())) {
       parser.nextToken();
-      @Nullable Object body = value("", parser);
+      @Nullable Object body = new JsonBody(parser).value();
       boolean fits = body instanceof JsonObject || (many && body instanceof JsonArray);
       if (body != null && fits && parser.nextToken() == null) {
         return body;
@@ -116,15 +136,15 @@ final class JsonBody {
   }
 
   /** Goes no deeper than the parser lets it. */
-  private static @Nullable Object value(String at, JsonParser parser) throws IOException {
+  private @Nullable Object value() throws IOException {
     JsonToken token = parser.currentToken();
     if (token == null) {
       throw new NumberFormatException("nothing there");
     }
     return switch (token) {
-      case START_OBJECT -> object(at, parser);
-      case START_ARRAY -> list(at, parser);
-      case VALUE_STRING -> Text.storable(at, parser.getText());
+      case START_OBJECT -> object();
+      case START_ARRAY -> list();
+      case VALUE_STRING -> Text.storable(this::at, parser.getText());
       case VALUE_NUMBER_INT -> parser.getNumberValue();
       case VALUE_NUMBER_FLOAT -> number(parser);
       case VALUE_TRUE -> true;
@@ -133,32 +153,69 @@ final class JsonBody {
     };
   }
 
-  private static JsonObject object(String at, JsonParser parser) throws IOException {
+  private JsonObject object() throws IOException {
     Map<String, @Nullable Object> members = new LinkedHashMap<>();
     while (parser.nextToken() != JsonToken.END_OBJECT) {
-      String name = Text.storable(at, parser.currentName());
+      String name = Text.storable(this::at, parser.currentName());
+      if (name.length() > MAX_NAME_LENGTH) {
+        throw Shape.invalid(
+            at(), "must not have a name of more than " + MAX_NAME_LENGTH + " characters");
+      }
       parser.nextToken();
-      members.put(name, value(ObjectShape.member(at, name), parser));
+      path.addLast(name);
+      members.put(name, value());
+      path.removeLast();
     }
     return new JsonObject(members);
   }
 
-  private static JsonArray list(String at, JsonParser parser) throws IOException {
+  private JsonArray list() throws IOException {
     List<@Nullable Object> items = new ArrayList<>();
     while (parser.nextToken() != JsonToken.END_ARRAY) {
-      items.add(value(at + "[" + items.size() + "]", parser));
+      path.addLast(items.size());
+      items.add(value());
+      path.removeLast();
     }
     return new JsonArray(items);
+  }
+
+  /**
+   * The path as problems show it. Only for a problem: writing it down for every value would cost
+   * the product of two lengths that the client chooses.
+   */
+  private String at() {
+    StringBuilder text = new StringBuilder();
+    for (Object step : path) {
+      if (step instanceof Integer place) {
+        text.append('[').append(place.intValue()).append(']');
+      } else {
+        text.append(text.isEmpty() ? "" : ".").append(step);
+      }
+    }
+    return text.toString();
   }
 
   /** One that is infinite as a double, or zero though it is written otherwise, is not meant. */
   private static double number(JsonParser parser) throws IOException {
     String text = parser.getText();
     double number = Double.parseDouble(text);
-    boolean nothing = text.split("[eE]", 2)[0].chars().allMatch(c -> "-+.0".indexOf(c) >= 0);
-    if (Double.isInfinite(number) || (number == 0 && !nothing)) {
+    if (Double.isInfinite(number) || (number == 0 && !isZero(text))) {
       throw new NumberFormatException("out of range");
     }
     return number;
+  }
+
+  /** Whether no digit before the exponent is another than 0. */
+  private static boolean isZero(String number) {
+    for (int i = 0; i < number.length(); i++) {
+      char c = number.charAt(i);
+      if (c == 'e' || c == 'E') {
+        return true;
+      }
+      if (c >= '1' && c <= '9') {
+        return false;
+      }
+    }
+    return true;
   }
 }

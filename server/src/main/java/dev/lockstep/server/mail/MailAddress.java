@@ -10,7 +10,7 @@ public final class MailAddress {
   private static final String LABEL = "[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
   private static final Pattern ADDRESS =
       Pattern.compile(
-          "(?=[^@]{1,64}@)%s(?:\\.%s)*@%s(?:\\.%s)*".formatted(ATOM, ATOM, LABEL, LABEL));
+          "(?=[^@]{1,64}@)%s(?:\\.%s)*+@%s(?:\\.%s)*+".formatted(ATOM, ATOM, LABEL, LABEL));
   private static final Pattern NAMED =
       Pattern.compile("[^\\p{Cntrl}<>\"@,;:\\\\()\\[\\]]{1,100} <([^<>]*)>");
 

@@ -140,7 +140,7 @@ final class ProviderLook {
   /** Once for each kind of trouble, not each minute. */
   private void complain(ProviderSilent silent) {
     String kind = String.valueOf(silent.getCause());
-    String known = kind.replaceAll("[0-9a-zA-Z_]*\\d[0-9a-zA-Z_]*", "*");
+    String known = kind.replaceAll("\\b[a-zA-Z_]*+\\d[0-9a-zA-Z_]*+", "*");
     if (!known.equals(complained)) {
       log.warn("The payment provider's lists were not compared: {}", silent.getMessage());
       complained = known;

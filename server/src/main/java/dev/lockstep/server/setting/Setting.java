@@ -18,7 +18,7 @@ public record Setting(
   static final String PREFIX = "LOCKSTEP_";
 
   public Setting {
-    if (!name.matches("[a-z]+([.-][a-z]+)*") || !meaning.endsWith(".")) {
+    if (!name.matches("[a-z]+([.-][a-z]+)*+") || !meaning.endsWith(".")) {
       throw new IllegalArgumentException(
           name + " is lower-case words with dots and hyphens between; its meaning a sentence");
     }
