@@ -10,8 +10,8 @@ import org.slf4j.event.Level;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * Says which requests failed: one line per kind of fault and second, with a count, so that a
- * database in trouble does not fill the log. A fault of ours is shown whole, at most once a minute
+ * Says which requests failed or could not be read: one line per kind of fault and second, with a
+ * count, so that neither a database in trouble nor a client fills the log. A fault of ours is shown whole, at most once a minute
  * per kind. Thread-safe.
  */
 public final class FaultLog {
@@ -66,16 +66,20 @@ public final class FaultLog {
   public void failed(
       String requestId, String method, String path, Problem problem, Throwable thrown) {
     Throwable cause = Faults.causeOf(thrown);
-    String name = kinds.size() < MAX_KINDS ? cause.getClass().getSimpleName() : "others";
+    // A client's mistake and a fault of ours may be of one class; neither hides the other.
+    boolean theirs = problem.status() < 500;
+    String name = (theirs ? "refused " : "") + cause.getClass().getSimpleName();
     long now = nanoTime.getAsLong();
-    Kind kind = kinds.computeIfAbsent(name, unused -> new Kind(now));
+    Kind kind =
+        kinds.computeIfAbsent(
+            kinds.size() < MAX_KINDS ? name : "others", unused -> new Kind(now));
     if (!kind.takeLine(now)) {
       kind.unsaid.incrementAndGet();
       return;
     }
     boolean ours = problem.status() == 500;
     LoggingEventBuilder line =
-        log.atLevel(ours ? Level.ERROR : Level.WARN)
+        log.atLevel(ours ? Level.ERROR : theirs ? Level.INFO : Level.WARN)
             .addKeyValue("request", requestId)
             .addKeyValue("method", method)
             .addKeyValue("path", path)
@@ -85,7 +89,12 @@ public final class FaultLog {
     if (ours && kind.takeTrace(now)) {
       line.setCause(thrown).log("A request failed{}", others);
     } else {
-      line.log("A request failed: {}: {}{}", name, firstLine(cause), others);
+      line.log(
+          "A request {}: {}: {}{}",
+          theirs ? "was refused" : "failed",
+          cause.getClass().getSimpleName(),
+          firstLine(cause),
+          others);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -20,12 +21,14 @@ class FaultLogTest {
   @BeforeEach
   void listen() {
     lines.start();
+    logger.setLevel(Level.INFO);
     logger.addAppender(lines);
   }
 
   @AfterEach
   void stopListening() {
     logger.detachAppender(lines);
+    logger.setLevel(null);
   }
 
   @Test
@@ -59,6 +62,26 @@ class FaultLogTest {
 
     assertThat(lines.list).hasSize(61);
     assertThat(lines.list.stream().filter(line -> line.getThrowableProxy() != null)).hasSize(2);
+  }
+
+  @Test
+  void aClientsMistakeIsCountedWithoutATraceAndHidesNoFaultOfOurs() {
+    for (int i = 0; i < 1_000; i++) {
+      log.failed(
+          "r-1",
+          "POST",
+          "/v1/transfers",
+          Problem.badRequest("no"),
+          new NumberFormatException("their chunk"));
+    }
+    fail(new NumberFormatException("ours"));
+
+    assertThat(lines.list).hasSize(2);
+    assertThat(lines.list.get(0).getLevel()).isEqualTo(Level.INFO);
+    assertThat(lines.list.get(0).getThrowableProxy()).isNull();
+    assertThat(lines.list.get(0).getFormattedMessage())
+        .isEqualTo("A request was refused: NumberFormatException: their chunk");
+    assertThat(lines.list.get(1).getLevel()).isEqualTo(Level.ERROR);
   }
 
   private void fail(RuntimeException thrown) {
