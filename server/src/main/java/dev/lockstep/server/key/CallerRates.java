@@ -7,11 +7,13 @@ import dev.lockstep.server.rate.Allowance;
 import dev.lockstep.server.rate.Rate;
 import dev.lockstep.server.rate.RateLimits;
 import dev.lockstep.server.rate.TokenBuckets;
+import io.vertx.core.Future;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * How often callers may ask: whoever has a key by that key, everybody else by the network they come
@@ -22,6 +24,7 @@ final class CallerRates {
   private final TokenBuckets anonymous;
   private final TokenBuckets unknownKeys;
   private final TokenBuckets visitors;
+  private final LookUps lookUps;
 
   CallerRates(RateLimits limits, LongSupplier nanoTime) {
     limit(Role.BUYER, Optional.of(limits.buyer()), nanoTime);
@@ -29,6 +32,7 @@ final class CallerRates {
     limit(Role.OPERATOR, limits.operator(), nanoTime);
     anonymous = new TokenBuckets("anonymous", limits.anonymous(), nanoTime);
     unknownKeys = new TokenBuckets("unknown-keys", limits.unknownKeys(), nanoTime);
+    lookUps = new LookUps(unknownKeys);
     visitors = new TokenBuckets("visitors", limits.visitors(), nanoTime);
   }
 
@@ -45,14 +49,18 @@ final class CallerRates {
             .map(buckets -> buckets.take(principal.get().keyId()));
   }
 
-  /**
-   * Before a key is looked up that is new here. Nothing is taken: at an opening, hundreds of buyers
-   * may come from one address at once, each with a good key that nobody has used before.
-   */
-  void requireFewUnknown(String network) {
-    require(unknownKeys.look(network), "Too many keys from one address were not known.");
+  /** Looks up a key that is new here, when its network may have one more that is unknown. */
+  Future<Optional<Principal>> lookUp(
+      String network, Supplier<Future<Optional<Principal>>> lookUp) {
+    return lookUps.run(network, lookUp);
   }
 
+  /** For a key of which it is known, without a look-up, that nobody has it. */
+  void requireFewUnknown(String network) {
+    require(unknownKeys.take(network), "Too many keys from one address were not known.");
+  }
+
+  /** A key that was good is looked up whatever others do; that it ended counts all the same. */
   void wasUnknown(String network) {
     unknownKeys.take(network);
   }

@@ -182,22 +182,20 @@ public final class Keys implements Authenticator {
       return unknown(network);
     }
     // Whoever had a good key is not held up by others at the same address.
-    if (!cache.wasGood(hash)) {
-      rates.requireFewUnknown(network);
-    }
-    return lookUp(hash)
-        .map(
-            found -> {
-              if (found.isEmpty()) {
-                rates.wasUnknown(network);
-              }
-              return found;
-            });
+    return cache.wasGood(hash)
+        ? lookUp(hash)
+            .map(
+                found -> {
+                  if (found.isEmpty()) {
+                    rates.wasUnknown(network);
+                  }
+                  return found;
+                })
+        : rates.lookUp(network, () -> lookUp(hash));
   }
 
   private Future<Optional<Principal>> unknown(String network) {
     rates.requireFewUnknown(network);
-    rates.wasUnknown(network);
     return Future.succeededFuture(Optional.empty());
   }
 

@@ -65,6 +65,17 @@ public final class TokenBuckets {
     return allowance(after.fullAtNanos() - now, wait[0]);
   }
 
+  /** Undoes a {@link #take} that was granted. */
+  public void giveBack(String name) {
+    long now = nanoTime.getAsLong();
+    buckets.computeIfPresent(
+        name,
+        (key, bucket) -> {
+          long fullAt = bucket.fullAtNanos() - nanosPerToken;
+          return fullAt - now <= 0 ? null : new Bucket(fullAt);
+        });
+  }
+
   /** What {@link #take} would say; takes nothing. */
   public Allowance look(String name) {
     long now = nanoTime.getAsLong();

@@ -38,6 +38,21 @@ class TokenBucketsTest {
   }
 
   @Test
+  void whatIsGivenBackMayBeTakenAgainAndNoMore() {
+    for (int i = 0; i < 4; i++) {
+      buckets.take("a");
+    }
+    buckets.giveBack("a");
+    assertThat(buckets.take("a").granted()).isTrue();
+    assertThat(buckets.take("a").granted()).isFalse();
+    for (int i = 0; i < 9; i++) {
+      buckets.giveBack("a");
+    }
+    assertThat(buckets.look("a").remaining()).isEqualTo(4);
+    assertThat(buckets.size()).isZero();
+  }
+
+  @Test
   void theFieldsAreStructured() {
     Allowance taken = buckets.take("a");
     assertThat(taken.policyField()).isEqualTo("\"test\";q=4;w=2");
