@@ -1,17 +1,21 @@
 package dev.lockstep.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.EveryRoute.Operation;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
@@ -165,6 +169,69 @@ class EveryListTest {
     for (int limit : whole.size() > 100 ? List.of(999, 250) : List.of(1, 3, whole.size())) {
       assertThat(pages(list, limit)).as("limit %d", limit).isEqualTo(whole);
     }
+  }
+
+  /** Names no item of any list. */
+  private static final List<String> RUBBISH =
+      List.of("\u0000", "a\u0000b", "\n", " ", "0".repeat(2_500) + "\u0000");
+
+  /** An item of some list, or nearly. */
+  private static final List<String> PERHAPS =
+      List.of(
+          "x",
+          "0",
+          "-1",
+          "9223372036854775807",
+          "99999999999999999999",
+          "0".repeat(2_500),
+          "1.1",
+          "1-1",
+          "99999999999999999-1.00000000-0000-0000-0000-000000000000",
+          "00000000-0000-0000-0000-000000000000",
+          "2020-01-01T00:00:00Z",
+          "2020-01-01T00:00:00Z key",
+          "2020-99-01T00:00:00Z key",
+          "+999999999-12-31T23:59:59.999999999Z key",
+          "-999999999-01-01T00:00:00Z key",
+          "2020-01-01T00:00:00Z " + "k".repeat(2_500),
+          "\u00e9",
+          ",,,,",
+          "999999999999999999 key");
+
+  @TestFactory
+  Stream<DynamicTest> aCursorThatWasMadeUpIsRefusedOrAPlaceInTheList() throws Exception {
+    return Objects.requireNonNull(routes).operations().stream()
+        .filter(one -> one.parameters("query").contains("after"))
+        .map(one -> DynamicTest.dynamicTest(one.toString(), () -> madeUp(one)));
+  }
+
+  private static void madeUp(Operation list) throws Exception {
+    for (String item : RUBBISH) {
+      after(list, item).expectProblem(400, "invalid-request");
+    }
+    for (String item : PERHAPS) {
+      Client.Reply reply = after(list, item);
+      if (reply.status() != 200) {
+        reply.expectProblem(400, "invalid-request");
+      }
+    }
+  }
+
+  /** With the check sum that anybody can compute. */
+  private static Client.Reply after(Operation list, String item) throws Exception {
+    CRC32 sum = new CRC32();
+    sum.update((list.template() + "\0" + item).getBytes(UTF_8));
+    byte[] text = item.getBytes(UTF_8);
+    byte[] cursor =
+        ByteBuffer.allocate(4 + text.length).putInt((int) sum.getValue()).put(text).array();
+    return server
+        .operator()
+        .get(
+            list.path()
+                + "?"
+                + NARROWED.getOrDefault(list.template(), "")
+                + "after="
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(cursor));
   }
 
   private static List<Object> pages(Operation list, int limit) throws Exception {

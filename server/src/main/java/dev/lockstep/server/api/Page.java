@@ -2,6 +2,7 @@ package dev.lockstep.server.api;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.DateTimeException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -45,6 +46,20 @@ public record Page(int limit, Optional<String> after, String list) {
    */
   public long afterNumber(long unlessTold) {
     return after.map(Page::number).orElse(unlessTold);
+  }
+
+  /**
+   * The item to go on behind, where it is more than a text.
+   *
+   * @param read throws {@link IllegalArgumentException} or {@link DateTimeException} for what names
+   *     no item
+   */
+  public <T> Optional<T> after(Function<String, T> read) {
+    try {
+      return after.map(read);
+    } catch (IllegalArgumentException | DateTimeException e) {
+      throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
+    }
   }
 
   private static long number(String text) {

@@ -1,9 +1,11 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.tx.StorableText;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.zip.CRC32;
 
 /**
@@ -42,10 +44,15 @@ final class PageCursor {
     int check = buffer.getInt();
     byte[] text = new byte[buffer.remaining()];
     buffer.get(text);
-    return check == check(list, text) ? Utf8.decode(text) : Optional.empty();
+    return check == check(list, text)
+        ? Utf8.decode(text).filter(StorableText::is)
+        : Optional.empty();
   }
 
-  /** Against mistakes, not against forgery: a cursor gives nobody more than the list does. */
+  /**
+   * Against mistakes, not against forgery: a cursor gives nobody more than the list does. So each
+   * list still reads what it gets with {@link Page#after(Function)}.
+   */
   private static int check(String list, byte[] text) {
     CRC32 sum = new CRC32();
     sum.update(list.getBytes(StandardCharsets.UTF_8));

@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -151,7 +152,14 @@ final class KeyTable {
       return new Place(row.createdAt(), row.id());
     }
 
+    /**
+     * @throws IllegalArgumentException or {@link DateTimeException} if it is none
+     */
     static Place parse(String text) {
+      // Four digits of a year: what is earlier or later, a database can not hold.
+      if (!text.matches("\\d{4}-\\S{1,32} [\\x21-\\x7e]{1,64}")) {
+        throw new IllegalArgumentException("a time, a space and an id");
+      }
       int space = text.indexOf(' ');
       return new Place(Instant.parse(text.substring(0, space)), text.substring(space + 1));
     }

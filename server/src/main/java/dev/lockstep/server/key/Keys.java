@@ -320,7 +320,7 @@ public final class Keys implements Authenticator {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    Place after = page.after().map(Place::parse).orElse(Place.FIRST);
+    Place after = page.after(Place::parse).orElse(Place.FIRST);
     Role role = request.query("role").map(Keys::role).orElse(null);
     return workers
         .read(request, () -> table.page(after, role, page.limit() + 1))

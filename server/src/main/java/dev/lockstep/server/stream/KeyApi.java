@@ -34,6 +34,9 @@ import java.util.OptionalLong;
  * it and why. Thread-safe.
  */
 final class KeyApi {
+  /** Of events, whoever appended them. */
+  private static final int MAX_KEY_LENGTH = 400;
+
   private static final String SINK = "/v1/streams/{stream}/sinks/{sink}";
   private static final Shape SEQ = Shape.integer(1, Long.MAX_VALUE);
   private static final Shape SKIP =
@@ -130,6 +133,7 @@ final class KeyApi {
   private Future<Answer> parked(Request request) {
     Place place = Place.of(request);
     Page page = request.page();
+    Optional<String> after = page.after(text -> Streams.name(text, MAX_KEY_LENGTH));
     return workers.read(
         request,
         () -> {
@@ -141,7 +145,7 @@ final class KeyApi {
           }
           return Answer.ok(
               page.of(
-                  outbox.parked(place.stream(), place.sink(), page.after(), page.limit() + 1),
+                  outbox.parked(place.stream(), place.sink(), after, page.limit() + 1),
                   StreamJson::parked,
                   ParkedKey::key));
         });

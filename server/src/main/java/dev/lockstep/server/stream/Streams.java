@@ -54,6 +54,9 @@ public final class Streams implements AutoCloseable {
 
   private static final long CLOSE_SECONDS = 10;
 
+  /** Of a stream, whoever made it. */
+  private static final int MAX_NAME_LENGTH = 200;
+
   private final Outbox outbox;
   private final Workers workers;
   private final SinkKinds kinds;
@@ -195,18 +198,32 @@ public final class Streams implements AutoCloseable {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
+    Optional<String> after = page.after(text -> name(text, MAX_NAME_LENGTH));
     return workers.read(
         request,
         () -> {
           List<SinkLag> lags = outbox.lags();
           List<StreamView> found =
               outbox.streams().stream()
-                  .filter(one -> page.after().filter(a -> one.name().compareTo(a) <= 0).isEmpty())
+                  .filter(one -> after.filter(a -> one.name().compareTo(a) <= 0).isEmpty())
                   .sorted((a, b) -> a.name().compareTo(b.name()))
                   .limit(page.limit() + 1L)
                   .toList();
           return Answer.ok(page.of(found, one -> view(one, lags, false), StreamView::name));
         });
+  }
+
+  /**
+   * Every name of so many characters, whether there is something of that name or not: it may be
+   * gone by now.
+   */
+  static String name(String text, int maxLength) {
+    if (text.isBlank()
+        || text.length() > maxLength
+        || text.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException("no name");
+    }
+    return text;
   }
 
   private Future<Answer> show(Request request) {
