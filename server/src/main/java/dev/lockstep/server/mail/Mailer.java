@@ -76,7 +76,7 @@ public final class Mailer implements AutoCloseable {
         new MailMessage()
             .setFrom(config.from())
             .setTo(message.to())
-            .setSubject(message.subject())
+            .setSubject(EncodedWords.subject(message.subject()))
             .setText(message.text())
             .addHeader(
                 "Message-ID", "<%s@%s>".formatted(message.id(), MailAddress.domain(config.from())));

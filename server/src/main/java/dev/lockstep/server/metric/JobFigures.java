@@ -3,40 +3,87 @@ package dev.lockstep.server.metric;
 import dev.lockstep.job.QueueView;
 import dev.lockstep.server.job.JobListener;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.ToDoubleFunction;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Jobs: runs on this node by kind and ending, and how each queue was when last looked at. */
 final class JobFigures implements JobListener {
+  /** Names of queues are a client's choice; each shown is six lines of every scrape. */
+  static final int MAX_QUEUES = 50;
+
+  /** All queues beyond that, as one. */
+  static final String OTHERS = "other";
+
   private final Metrics metrics;
   private final ResultFigures claims;
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
-  private volatile Map<String, Seen> seen = Map.of();
+  private final MultiGauge jobs;
+  private final MultiGauge oldest;
+  private final MultiGauge paused;
+  private volatile List<String> served = List.of();
 
   private record Kind(Map<Ending, Counter> runs, Timer duration) {}
 
-  /** A queue, and how long the job that has waited longest had waited then. */
-  private record Seen(QueueView queue, double oldestAgeSeconds) {}
+  /** What is shown of a queue, or of all those that are not shown one by one. */
+  private record Shown(
+      long scheduled, long ready, long running, long dead, double oldestAgeSeconds, boolean paused) {
+    private static final Shown NOTHING = new Shown(0, 0, 0, 0, 0, false);
+
+    static Shown of(QueueView queue, Instant now) {
+      return new Shown(
+          queue.scheduled(),
+          queue.ready(),
+          queue.running(),
+          queue.dead(),
+          age(queue, now),
+          queue.paused());
+    }
+
+    Shown and(Shown other) {
+      return new Shown(
+          scheduled + other.scheduled,
+          ready + other.ready,
+          running + other.running,
+          dead + other.dead,
+          Math.max(oldestAgeSeconds, other.oldestAgeSeconds),
+          paused || other.paused);
+    }
+  }
 
   JobFigures(Metrics metrics) {
     this.metrics = metrics;
     this.claims = metrics.results("claim");
+    this.jobs =
+        metrics.gauges(
+            "lockstep.queue.jobs", "Jobs of the queue, over all nodes, when last counted.");
+    this.oldest =
+        metrics.gauges(
+            "lockstep.queue.oldest.due.age.seconds",
+            "How long the job that has waited longest is overdue.");
+    this.paused = metrics.gauges("lockstep.queue.paused", "1 while the queue is paused.");
   }
 
   @Override
   public void onStart(List<String> queues, List<String> kindsServed) {
     // From the first scrape on, at zero: what appears with its first increase shows none.
     kindsServed.forEach(this::kind);
-    queues.forEach(this::queue);
+    served = List.copyOf(queues);
+    onQueues(List.of());
   }
 
   @Override
@@ -54,9 +101,39 @@ final class JobFigures implements JobListener {
   @Override
   public void onQueues(List<QueueView> queues) {
     Instant now = Instant.now();
-    seen =
-        queues.stream()
-            .collect(Collectors.toMap(QueueView::name, queue -> new Seen(queue, age(queue, now))));
+    Map<String, Shown> shown = new LinkedHashMap<>();
+    served.forEach(name -> shown.put(name, Shown.NOTHING));
+    queues.stream()
+        .sorted(
+            Comparator.comparing((QueueView queue) -> !served.contains(queue.name()))
+                .thenComparing(Comparator.comparingLong(JobFigures::size).reversed()))
+        .forEach(
+            queue -> {
+              boolean own = shown.containsKey(queue.name()) || shown.size() < MAX_QUEUES;
+              shown.merge(own ? queue.name() : OTHERS, Shown.of(queue, now), Shown::and);
+            });
+    List<MultiGauge.Row<?>> states = new ArrayList<>();
+    shown.forEach(
+        (name, one) -> {
+          states.add(Row.of(Tags.of("queue", name, "state", "scheduled"), one.scheduled()));
+          states.add(Row.of(Tags.of("queue", name, "state", "ready"), one.ready()));
+          states.add(Row.of(Tags.of("queue", name, "state", "running"), one.running()));
+          states.add(Row.of(Tags.of("queue", name, "state", "dead"), one.dead()));
+        });
+    jobs.register(states, true);
+    oldest.register(rows(shown, Shown::oldestAgeSeconds), true);
+    paused.register(rows(shown, one -> one.paused() ? 1 : 0), true);
+  }
+
+  private static List<MultiGauge.Row<?>> rows(
+      Map<String, Shown> shown, Function<Shown, Number> value) {
+    List<MultiGauge.Row<?>> rows = new ArrayList<>();
+    shown.forEach((name, one) -> rows.add(Row.of(Tags.of("queue", name), value.apply(one))));
+    return rows;
+  }
+
+  private static long size(QueueView queue) {
+    return queue.scheduled() + queue.ready() + queue.running() + queue.dead();
   }
 
   private static double age(QueueView queue, Instant now) {
@@ -88,40 +165,5 @@ final class JobFigures implements JobListener {
         runs,
         metrics.timer(
             "lockstep.jobs.run.duration", "How long jobs ran on this node.", "kind", kind));
-  }
-
-  private void queue(String queue) {
-    gauge(queue, "scheduled", one -> one.queue().scheduled());
-    gauge(queue, "ready", one -> one.queue().ready());
-    gauge(queue, "running", one -> one.queue().running());
-    gauge(queue, "dead", one -> one.queue().dead());
-    metrics.gauge(
-        "lockstep.queue.oldest.due.age.seconds",
-        "How long the job that has waited longest is overdue.",
-        () -> of(queue, Seen::oldestAgeSeconds),
-        "queue",
-        queue);
-    metrics.gauge(
-        "lockstep.queue.paused",
-        "1 while the queue is paused.",
-        () -> of(queue, one -> one.queue().paused() ? 1 : 0),
-        "queue",
-        queue);
-  }
-
-  private void gauge(String queue, String state, ToDoubleFunction<Seen> value) {
-    metrics.gauge(
-        "lockstep.queue.jobs",
-        "Jobs of the queue, over all nodes, when last counted.",
-        () -> of(queue, value),
-        "queue",
-        queue,
-        "state",
-        state);
-  }
-
-  private double of(String queue, ToDoubleFunction<Seen> value) {
-    Seen found = seen.get(queue);
-    return found == null ? 0 : value.applyAsDouble(found);
   }
 }
