@@ -95,7 +95,12 @@ class BrokenBodyTest {
     Await.until(
         "the server has noticed that all are gone",
         () ->
-            server.anyone().get("/metrics").response().body().lines()
+            server
+                    .anyone()
+                    .get("/metrics")
+                    .response()
+                    .body()
+                    .lines()
                     .filter(line -> line.startsWith("lockstep_http_connections "))
                     .mapToDouble(line -> Double.parseDouble(line.split(" ", 2)[1]))
                     .sum()

@@ -37,8 +37,35 @@ class RegularExpressionsTest {
 
   private static final List<String> UNITS =
       List.of(
-          "a", "A", "0", "1", " ", "\t", ".", "-", "_", ",", ";", ":", "/", "=", "\"", "\\", "\\a",
-          "a.", "1.", "a-", "a_", "a=b;", "0x", "a@", "a, ", "a b", "[", "metadata['a']:'b'", "é");
+          "a",
+          "A",
+          "0",
+          "1",
+          " ",
+          "\t",
+          ".",
+          "-",
+          "_",
+          ",",
+          ";",
+          ":",
+          "/",
+          "=",
+          "\"",
+          "\\",
+          "\\a",
+          "a.",
+          "1.",
+          "a-",
+          "a_",
+          "a=b;",
+          "0x",
+          "a@",
+          "a, ",
+          "a b",
+          "[",
+          "metadata['a']:'b'",
+          "é");
 
   private static final List<String> BEGINNINGS =
       List.of("", "a=\"", ";a=\"", "; a=", "a <", "a@", "127.", "1.", "http://", "metadata['");

@@ -11,8 +11,8 @@ import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * Says which requests failed or could not be read: one line per kind of fault and second, with a
- * count, so that neither a database in trouble nor a client fills the log. A fault of ours is shown whole, at most once a minute
- * per kind. Thread-safe.
+ * count, so that neither a database in trouble nor a client fills the log. A fault of ours is shown
+ * whole, at most once a minute per kind. Thread-safe.
  */
 public final class FaultLog {
   private static final Logger log = LoggerFactory.getLogger(FaultLog.class);
@@ -71,8 +71,7 @@ public final class FaultLog {
     String name = (theirs ? "refused " : "") + cause.getClass().getSimpleName();
     long now = nanoTime.getAsLong();
     Kind kind =
-        kinds.computeIfAbsent(
-            kinds.size() < MAX_KINDS ? name : "others", unused -> new Kind(now));
+        kinds.computeIfAbsent(kinds.size() < MAX_KINDS ? name : "others", unused -> new Kind(now));
     if (!kind.takeLine(now)) {
       kind.unsaid.incrementAndGet();
       return;

@@ -50,8 +50,7 @@ final class CallerRates {
   }
 
   /** Looks up a key that is new here, when its network may have one more that is unknown. */
-  Future<Optional<Principal>> lookUp(
-      String network, Supplier<Future<Optional<Principal>>> lookUp) {
+  Future<Optional<Principal>> lookUp(String network, Supplier<Future<Optional<Principal>>> lookUp) {
     return lookUps.run(network, lookUp);
   }
 

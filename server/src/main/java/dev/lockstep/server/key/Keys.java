@@ -138,8 +138,8 @@ public final class Keys implements Authenticator {
         Endpoint.of(
                 POST,
                 "/v1/keys",
-                "Makes a key, which is shown this once. Repeated with the same Idempotency-Key: what"
-                    + " was made, and null for the key, which is not kept.")
+                "Makes a key, which is shown this once. Repeated with the same Idempotency-Key:"
+                    + " what was made, and null for the key, which is not kept.")
             .by(Role.OPERATOR)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .taking(NEW_KEY)

@@ -41,7 +41,12 @@ final class JobFigures implements JobListener {
 
   /** What is shown of a queue, or of all those that are not shown one by one. */
   private record Shown(
-      long scheduled, long ready, long running, long dead, double oldestAgeSeconds, boolean paused) {
+      long scheduled,
+      long ready,
+      long running,
+      long dead,
+      double oldestAgeSeconds,
+      boolean paused) {
     private static final Shown NOTHING = new Shown(0, 0, 0, 0, 0, false);
 
     static Shown of(QueueView queue, Instant now) {

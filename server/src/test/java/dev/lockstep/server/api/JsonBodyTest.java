@@ -76,7 +76,8 @@ class JsonBodyTest {
     assertThat(
             catchThrowableOfType(
                     ProblemException.class,
-                    () -> JsonBody.requireJson(List.of("application/json; x=" + quoted + "!"), null))
+                    () ->
+                        JsonBody.requireJson(List.of("application/json; x=" + quoted + "!"), null))
                 .problem()
                 .status())
         .isEqualTo(415);

@@ -61,7 +61,6 @@ class JobFiguresTest {
   }
 
   private static QueueView queue(String name, long dead, boolean paused) {
-    return new QueueView(
-        name, paused, OptionalDouble.empty(), 0, 0, 0, dead, 0, Optional.empty());
+    return new QueueView(name, paused, OptionalDouble.empty(), 0, 0, 0, dead, 0, Optional.empty());
   }
 }
