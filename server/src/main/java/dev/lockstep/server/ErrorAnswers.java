@@ -1,7 +1,6 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.ApiRouter;
-import dev.lockstep.server.api.BodyLimits;
 import dev.lockstep.server.api.FaultLog;
 import dev.lockstep.server.api.Problem;
 import io.vertx.core.http.HttpMethod;
@@ -30,7 +29,6 @@ final class ErrorAnswers {
         400, c -> Problem.badRequest("The request is not well formed.").send(c.response()));
     routes.errorHandler(404, this::notFound);
     routes.errorHandler(405, this::methodNotAllowed);
-    routes.errorHandler(413, this::tooLarge);
     routes.errorHandler(500, this::failed);
   }
 
@@ -73,16 +71,6 @@ final class ErrorAnswers {
     }
     all.add("OPTIONS");
     return String.join(", ", all);
-  }
-
-  private void tooLarge(RoutingContext context) {
-    ApiRouter current = api;
-    int most =
-        current == null
-            ? BodyLimits.DEFAULT.bytes()
-            : current.maxBodyBytes(context.request().path());
-    Problem.of("body-too-large", 413, "Body too large", "A body has at most " + most + " bytes.")
-        .send(context.response());
   }
 
   private void failed(RoutingContext context) {
