@@ -4,6 +4,7 @@ import dev.lockstep.server.api.BodyLimits;
 import dev.lockstep.server.edge.AddressRange;
 import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.edge.HttpLimits;
+import dev.lockstep.server.edge.MemoryLimits;
 import dev.lockstep.server.edge.OpenTo;
 import dev.lockstep.server.edge.Trust;
 import dev.lockstep.server.key.Secret;
@@ -31,6 +32,9 @@ final class EdgeSettings {
   private static final Duration LONGER_THAN_A_POLL = Duration.ofSeconds(65);
 
   private static final Kind<Long> SIZE = Kind.size(1_024, 1024 * 1024);
+
+  private static final Kind<Long> MEMORY =
+      Kind.size(MemoryLimits.MIN_BYTES, 1024L * 1024 * 1024 * 1024);
 
   private static final Kind<List<AddressRange>> RANGES =
       Kind.of(
@@ -162,6 +166,7 @@ final class EdgeSettings {
         "live.streams-per-address",
         perAddress,
         "http.connections-per-address");
+    MemoryLimits memory = memory(in, largeBody);
     return new HttpLimits(
         loops,
         connections,
@@ -175,7 +180,49 @@ final class EdgeSettings {
         stall,
         (int) line,
         (int) headers,
-        new BodyLimits((int) body, (int) largeBody));
+        new BodyLimits((int) body, (int) largeBody),
+        memory);
+  }
+
+  private static MemoryLimits memory(SettingReader in, long largeBody) {
+    MemoryLimits usual = MemoryLimits.DEFAULT;
+    long bodies =
+        in.read(
+            "http.bodies",
+            MEMORY,
+            Math.max(usual.bodies(), largeBody),
+            "an eighth of the heap",
+            "How much the bodies of all requests under way may take.");
+    long bodiesPerAddress =
+        in.read(
+            "http.bodies-per-address",
+            MEMORY,
+            Math.max(bodies / 4, Math.min(bodies, largeBody)),
+            "a quarter of that",
+            "How much of these one address may take.");
+    long unsent =
+        in.read(
+            "http.unsent",
+            MEMORY,
+            usual.unsent(),
+            "an eighth of the heap",
+            "How much of all answers may wait for clients to take it.");
+    long unsentPerAddress =
+        in.read(
+            "http.unsent-per-address",
+            MEMORY,
+            Math.max(unsent / 4, MemoryLimits.MIN_BYTES),
+            "a quarter of that",
+            "How much of it may wait for one address.");
+    in.require(
+        largeBody <= bodiesPerAddress,
+        "http.large-body",
+        "must not exceed",
+        "http.bodies-per-address",
+        "such a body would never be read");
+    requireWithin(in, bodiesPerAddress, "http.bodies-per-address", bodies, "http.bodies");
+    requireWithin(in, unsentPerAddress, "http.unsent-per-address", unsent, "http.unsent");
+    return new MemoryLimits(bodies, bodiesPerAddress, unsent, unsentPerAddress);
   }
 
   private static Duration timeout(SettingReader in, String step, Duration usual, String meaning) {
@@ -183,7 +230,7 @@ final class EdgeSettings {
   }
 
   private static void requireWithin(
-      SettingReader in, int part, String name, int whole, String other) {
+      SettingReader in, long part, String name, long whole, String other) {
     in.require(part <= whole, name, "must not exceed", other, "it could never be reached");
   }
 

@@ -1,7 +1,6 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.ApiRouter;
-import dev.lockstep.server.api.BodyLimits;
 import dev.lockstep.server.api.FaultLog;
 import dev.lockstep.server.api.Problem;
 import io.vertx.core.http.HttpClosedException;
@@ -45,7 +44,6 @@ final class ErrorAnswers {
     }
     routes.errorHandler(404, this::notFound);
     routes.errorHandler(405, this::methodNotAllowed);
-    routes.errorHandler(413, this::tooLarge);
   }
 
   /**
@@ -87,16 +85,6 @@ final class ErrorAnswers {
     }
     all.add("OPTIONS");
     return String.join(", ", all);
-  }
-
-  private void tooLarge(RoutingContext context) {
-    ApiRouter current = api;
-    int most =
-        current == null
-            ? BodyLimits.DEFAULT.bytes()
-            : current.maxBodyBytes(context.request().path());
-    Problem.of("body-too-large", 413, "Body too large", "A body has at most " + most + " bytes.")
-        .send(context.response());
   }
 
   /** A status that no route of ours fails with. */

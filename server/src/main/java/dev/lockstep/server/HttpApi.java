@@ -1,7 +1,10 @@
 package dev.lockstep.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.lockstep.server.api.ApiRouter;
 import dev.lockstep.server.api.Authenticator;
+import dev.lockstep.server.api.BodyBudget;
 import dev.lockstep.server.api.Caller;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.FaultLog;
@@ -16,13 +19,13 @@ import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.server.edge.Observers;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.page.Pages;
+import dev.lockstep.server.page.Resource;
+import dev.lockstep.server.rate.Allowance;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
-import io.vertx.core.Handler;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerOptions;
@@ -68,6 +71,7 @@ final class HttpApi implements AutoCloseable {
   private final Metrics metrics = new Metrics();
   private final FaultLog faultLog = new FaultLog();
   private final Connections connections;
+  private final BodyBudget bodies;
   private final Observers observers;
   private volatile int port;
 
@@ -83,6 +87,9 @@ final class HttpApi implements AutoCloseable {
     vertx = Vertx.vertx(options(edge.limits()));
     connections = new Connections(edge.limits(), edge.trust(), metrics);
     observers = new Observers(edge.trust());
+    bodies =
+        new BodyBudget(edge.limits().memory().bodies(), edge.limits().memory().bodiesPerAddress());
+    metrics.gauge("lockstep.http.body.bytes", "Bytes of bodies under way.", bodies::taken);
     router = routes(null);
   }
 
@@ -158,15 +165,20 @@ final class HttpApi implements AutoCloseable {
             services.authenticator(),
             () -> migrated.finding().trouble(),
             faultLog,
-            edge.limits().bodies());
+            edge.limits().bodies(),
+            bodies);
     List<Endpoint> described = new ArrayList<>(services.endpoints());
     described.addAll(Probes.ENDPOINTS);
     ApiDocument document = new ApiDocument(described, Version.CURRENT);
     Router complete = routes(served);
+    byte[] openApi = document.openApi().toBuffer().getBytes();
     route(complete, "/openapi.json")
-        .handler(content("application/json", document.openApi().toBuffer()));
+        .handler(this::admit)
+        .handler(Resource.revalidated(openApi, "application/json")::serve);
+    byte[] page = document.page().getBytes(UTF_8);
     route(complete, "/docs")
-        .handler(content("text/html; charset=utf-8", Buffer.buffer(document.page())));
+        .handler(this::admit)
+        .handler(Resource.revalidated(page, "text/html; charset=utf-8")::serve);
     served.mountOn(complete, vertx);
     problems = services::problems;
     authenticator = Optional.of(services.authenticator());
@@ -237,8 +249,8 @@ final class HttpApi implements AutoCloseable {
     routes.route().handler(this::enter);
     route(routes, "/healthz").handler(this::healthz);
     route(routes, "/metrics").handler(this::metrics);
-    Pages.mountOn(routes);
-    route(routes, "/status").handler(this::statusPage);
+    Pages.mountOn(routes, this::admit);
+    route(routes, "/status").handler(this::admit).handler(this::statusPage);
     route(routes, "/readyz").handler(this::readyz);
     new ErrorAnswers(served, faultLog).mountOn(routes);
     return routes;
@@ -260,6 +272,19 @@ final class HttpApi implements AutoCloseable {
 
   private void begin(RoutingContext context) {
     connections.begin(context.request()).attachTo(context);
+    context.next();
+  }
+
+  /** A page counts like any other request without a key. */
+  private void admit(RoutingContext context) {
+    Optional<Allowance> allowance =
+        authenticator.flatMap(keys -> keys.admit(Optional.empty(), Caller.of(context).network()));
+    if (allowance.isPresent() && !allowance.get().granted()) {
+      Problem.rateLimited(allowance.get(), "You have had your share of pages for now.")
+          .send(context.response());
+      return;
+    }
+    allowance.ifPresent(granted -> granted.tell(context.response()));
     context.next();
   }
 
@@ -339,10 +364,6 @@ final class HttpApi implements AutoCloseable {
   private Readiness readiness() {
     Database current = database;
     return current == null ? Readiness.starting() : Readiness.of(current);
-  }
-
-  private static Handler<RoutingContext> content(String type, Buffer content) {
-    return context -> context.response().putHeader("Content-Type", type).end(content.copy());
   }
 
   /** The system says why, and each transport throws it as something else. */

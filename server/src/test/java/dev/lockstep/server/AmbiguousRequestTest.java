@@ -114,6 +114,42 @@ class AmbiguousRequestTest {
                 400,
                 "bad-request"),
             wrong(
+                "a header that goes on in the next line",
+                get(HOST + "X: a\r\n b\r\n"),
+                400,
+                "bad-request"),
+            wrong(
+                "a transfer coding in the next line",
+                post("Transfer-Encoding:\r\n chunked\r\n") + "0\r\n\r\n",
+                400,
+                "bad-request"),
+            wrong(
+                "a first header that goes on from the request line",
+                "GET /healthz HTTP/1.1\r\n X: a\r\n" + HOST + "\r\n",
+                400,
+                "bad-request"),
+            wrong(
+                "tabs in the request line",
+                "GET\t/healthz\tHTTP/1.1\r\n" + HOST + "\r\n",
+                400,
+                "bad-request"),
+            wrong(
+                "two spaces in the request line",
+                "GET  /healthz HTTP/1.1\r\n" + HOST + "\r\n",
+                400,
+                "bad-request"),
+            wrong(
+                "a space before the request line",
+                " GET /healthz HTTP/1.1\r\n" + HOST + "\r\n",
+                400,
+                "bad-request"),
+            wrong(
+                "a space behind the request line",
+                "GET /healthz HTTP/1.1 \r\n" + HOST + "\r\n",
+                400,
+                "bad-request"),
+            wrong("too many headers", get(HOST + "A: b\r\n".repeat(100)), 431, "headers-too-large"),
+            wrong(
                 "HTTP/2 with prior knowledge",
                 "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
                 505,
@@ -136,6 +172,11 @@ class AmbiguousRequestTest {
             wrong(
                 "an expectation that is not known",
                 get(HOST + "Expect: miracles\r\n"),
+                417,
+                "expectation-failed"),
+            wrong(
+                "two expectations",
+                get(HOST + "Expect: 100-continue\r\nExpect: miracles\r\n"),
                 417,
                 "expectation-failed"),
             wrong("TRACE", "TRACE /healthz HTTP/1.1\r\n" + HOST + "\r\n", 501, "not-implemented"),
@@ -163,6 +204,28 @@ class AmbiguousRequestTest {
       assertThat(client.read().status()).isEqualTo(200);
       // Still HTTP/1.1.
       assertThat(client.get("/healthz").read().status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void anUnknownVersionIsAnsweredInOneThatWeSpeak() throws Exception {
+    try (RawHttp client = RawHttp.to(url())) {
+      client.send("GET /healthz HTTP/1.2\r\n" + HOST + "\r\n");
+      assertThat(client.readUntil("HTTP/")).startsWith("HTTP/1.1 505 ");
+    }
+  }
+
+  @Test
+  void aHeadMayArriveByteByByte() throws Exception {
+    try (RawHttp client = RawHttp.to(url())) {
+      for (char c : ("\r\n" + get(HOST + "X: a\r\n")).toCharArray()) {
+        client.send(String.valueOf(c));
+      }
+      assertThat(client.read().status()).isEqualTo(200);
+      for (char c : get(HOST + "X: a\r\n b\r\n").toCharArray()) {
+        client.send(String.valueOf(c));
+      }
+      client.read().expectProblem(400, "bad-request");
     }
   }
 

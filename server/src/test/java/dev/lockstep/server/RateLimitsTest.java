@@ -81,6 +81,34 @@ class RateLimitsTest {
   }
 
   @Test
+  void pagesAndDocumentsCountAsOtherRequestsWithoutAKey() throws Exception {
+    for (String path : List.of("/docs", "/openapi.json", "/", "/console", "/lab", "/status")) {
+      Reply page = server.anyone().get(path);
+      assertThat(page.status()).isEqualTo(200);
+      assertThat(page.header("RateLimit-Policy")).hasValue("\"anonymous\";q=10;w=2");
+    }
+    for (int i = 6; i < 10; i++) {
+      server.anyone().get("/v1/campaigns").expect(200);
+    }
+    server.anyone().get("/docs").expectProblem(429, "rate-limited");
+    server.anyone().get("/shop/1").expectProblem(429, "rate-limited");
+    // Whoever watches over the server, and what pages are made of, are not counted.
+    server.anyone().get("/healthz").expect(200);
+    assertThat(server.anyone().get("/icon.svg").status()).isEqualTo(200);
+  }
+
+  @Test
+  void whoMayAskNoMoreIsToldBeforeTheBodyArrives() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      server.anyone().get("/v1/campaigns").expect(200);
+    }
+    try (RawHttp client = RawHttp.to(server.url())) {
+      client.send("POST /v1/visitor HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n");
+      client.read().expectProblem(429, "rate-limited");
+    }
+  }
+
+  @Test
   void keysThatAreNotKnownAreCountedByAddress() throws Exception {
     Client buyer = server.buyer("known");
     buyer.get("/v1/campaigns").expect(200);

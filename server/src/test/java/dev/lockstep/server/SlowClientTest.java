@@ -114,6 +114,22 @@ class SlowClientTest {
   }
 
   @Test
+  void halfAHeadBehindARequestIsAnsweredToo() throws Exception {
+    try (RawHttp client = RawHttp.to(impatient.url())) {
+      client.get("/healthz").send("GET /hea");
+      assertThat(client.read().status()).isEqualTo(200);
+      client.read().expectProblem(408, "request-timeout");
+      client.expectEnd();
+    }
+    try (RawHttp client = RawHttp.to(impatient.url())) {
+      client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /hea");
+      assertThat(client.read().status()).isEqualTo(200);
+      client.read().expectProblem(408, "request-timeout");
+      client.expectEnd();
+    }
+  }
+
+  @Test
   void aLiveStreamMayBeQuietForLongerThanAnyTimeOut() throws Exception {
     String id = server.drop(10, null);
     try (RawHttp watcher = RawHttp.to(impatient.url())) {

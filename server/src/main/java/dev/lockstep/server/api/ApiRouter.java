@@ -3,11 +3,11 @@ package dev.lockstep.server.api;
 import dev.lockstep.server.rate.Allowance;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import io.vertx.ext.web.handler.BodyHandler;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Serves a table of endpoints. For each request, in this order: the key (from the header, else a
- * visitor's from the cookie), the rate limit, the role, the path and the query, the body; only then
- * the handler.
+ * visitor's from the cookie), the rate limit, the role, the path and the query; then the body is
+ * read, and only then the handler runs. So whoever may not ask cannot make the server keep a body.
  */
 public final class ApiRouter {
   private static final String BEARER = "bearer ";
@@ -29,21 +29,25 @@ public final class ApiRouter {
   private final Unanswered unanswered;
   private final FaultLog faultLog;
   private final BodyLimits bodies;
+  private final BodyBudget budget;
 
   /**
    * @param trouble why the database cannot serve anybody now; from memory
+   * @param budget of all bodies under way
    */
   public ApiRouter(
       List<Endpoint> endpoints,
       Authenticator authenticator,
       Supplier<Optional<Trouble>> trouble,
       FaultLog faultLog,
-      BodyLimits bodies) {
+      BodyLimits bodies,
+      BodyBudget budget) {
     this.endpoints = List.copyOf(endpoints);
     this.authenticator = authenticator;
     this.unanswered = new Unanswered(trouble);
     this.faultLog = faultLog;
     this.bodies = bodies;
+    this.budget = budget;
   }
 
   public void mountOn(Router router, Vertx vertx) {
@@ -53,8 +57,6 @@ public final class ApiRouter {
       if (endpoint.method().equals(HttpMethod.GET)) {
         route.method(HttpMethod.HEAD);
       }
-      // Before anything that waits: a body that nobody reads would be lost meanwhile.
-      route.handler(BodyHandler.create(false).setBodyLimit(bodies.of(endpoint)));
       route.handler(context -> serve(context, endpoint));
     }
   }
@@ -69,53 +71,52 @@ public final class ApiRouter {
         .toList();
   }
 
-  /** How long a body may be on this path. */
-  public int maxBodyBytes(String path) {
-    return endpoints.stream()
-        .filter(endpoint -> matches(endpoint, path))
-        .mapToInt(bodies::of)
-        .max()
-        .orElse(bodies.bytes());
-  }
-
   private static boolean matches(Endpoint endpoint, String path) {
     return path.matches(endpoint.path().replaceAll("\\{[^}]+}", "[^/]+"));
   }
 
   private void serve(RoutingContext context, Endpoint endpoint) {
+    IncomingBody body =
+        new IncomingBody(
+            context.request(), budget, Caller.of(context).network(), bodies.of(endpoint));
     Future<Answer> answer;
     try {
       answer =
           authenticate(context, endpoint)
-              .compose(principal -> handle(context, endpoint, principal));
+              .compose(principal -> handle(context, endpoint, principal, body));
     } catch (RuntimeException e) {
       answer = Future.failedFuture(e);
     }
     unanswered
-        .orTrouble(context.vertx(), answer)
+        .orTrouble(context.vertx(), answer.onComplete(known -> body.release()))
         .onSuccess(
             given -> {
               if (!given.streaming()) {
                 EntityTag.of(endpoint, given, context.request()).send(context.response());
               }
             })
-        .onFailure(thrown -> fail(context, thrown));
+        .onFailure(thrown -> fail(context, thrown, body));
   }
 
   private Future<Answer> handle(
-      RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
+      RoutingContext context, Endpoint endpoint, Optional<Principal> principal, IncomingBody body) {
     authenticator
         .admit(principal, Caller.of(context).network())
         .ifPresent(allowance -> requireRate(context, allowance));
     requireRole(endpoint, principal);
     Map<String, String> path = path(context.normalizedPath(), endpoint);
     Query query = Query.of(context.request().query(), endpoint.query().keySet());
-    Request request =
-        new Request(context, endpoint, principal, path, query, body(context, endpoint));
-    if (endpoint.idempotencyKey() != Endpoint.IdempotencyKey.UNUSED) {
-      request.idempotencyKey();
-    }
-    return endpoint.handle(request);
+    return body.read()
+        .compose(
+            bytes -> {
+              Object parsed = parsed(context, endpoint, bytes);
+              Request request =
+                  new Request(context, endpoint, principal, path, query, parsed, bytes);
+              if (endpoint.idempotencyKey() != Endpoint.IdempotencyKey.UNUSED) {
+                request.idempotencyKey();
+              }
+              return endpoint.handle(request);
+            });
   }
 
   private Future<Optional<Principal>> authenticate(RoutingContext context, Endpoint endpoint) {
@@ -193,11 +194,11 @@ public final class ApiRouter {
     return parameters;
   }
 
-  private static @Nullable Object body(RoutingContext context, Endpoint endpoint) {
+  private static @Nullable Object parsed(RoutingContext context, Endpoint endpoint, Buffer bytes) {
     if (endpoint.unread()) {
       return null;
     }
-    if (context.body().length() <= 0) {
+    if (bytes.length() == 0) {
       if (!endpoint.bodyOptional()) {
         throw Problem.badRequest("This needs a JSON body.").asException();
       }
@@ -208,17 +209,22 @@ public final class ApiRouter {
     }
     JsonBody.requireJson(
         context.request().headers().getAll(HttpHeaders.CONTENT_TYPE),
-        context.request().getHeader(HttpHeaders.CONTENT_ENCODING));
-    Object body = JsonBody.parse(context.body().buffer(), endpoint.takesMany());
+        encoding(context.request().headers().getAll(HttpHeaders.CONTENT_ENCODING)));
+    Object body = JsonBody.parse(bytes, endpoint.takesMany());
     endpoint.body().get().check("", body);
     return body;
+  }
+
+  /** Of several headers, all: the codings of a body are one list. */
+  private static @Nullable String encoding(List<String> headers) {
+    return headers.isEmpty() ? null : String.join(",", headers);
   }
 
   private static ProblemException unauthorized(String detail) {
     return Problem.unauthorized(detail).asException();
   }
 
-  private void fail(RoutingContext context, Throwable thrown) {
+  private void fail(RoutingContext context, Throwable thrown, IncomingBody body) {
     Problem problem = unanswered.named(Faults.problemOf(thrown));
     String requestId = context.response().headers().get(Answer.REQUEST_ID);
     if (problem.status() >= 500 && !(Faults.causeOf(thrown) instanceof ProblemException)) {
@@ -235,6 +241,13 @@ public final class ApiRouter {
     }
     if (problem.status() == 401) {
       context.response().putHeader("WWW-Authenticate", "Bearer");
+    }
+    if (body.overBudget()) {
+      // The rest of the body would come all the same.
+      context.response().putHeader("Connection", "close");
+      problem.send(context.response());
+      var unused = context.request().connection().close();
+      return;
     }
     problem.send(context.response());
   }

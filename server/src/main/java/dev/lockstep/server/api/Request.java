@@ -1,6 +1,7 @@
 package dev.lockstep.server.api;
 
 import dev.lockstep.once.Fingerprint;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.JsonArray;
@@ -27,6 +28,7 @@ public final class Request {
   private final Map<String, String> path;
   private final Query query;
   private final Object body;
+  private final Buffer bytes;
 
   Request(
       RoutingContext context,
@@ -34,13 +36,15 @@ public final class Request {
       Optional<Principal> principal,
       Map<String, String> path,
       Query query,
-      @Nullable Object body) {
+      @Nullable Object body,
+      Buffer bytes) {
     this.context = context;
     this.endpoint = endpoint;
     this.principal = principal;
     this.path = path;
     this.query = query;
     this.body = body == null ? new JsonObject() : body;
+    this.bytes = bytes;
   }
 
   /** Who asks. Only for endpoints that name roles. */
@@ -197,7 +201,7 @@ public final class Request {
 
   /** The body as it arrived, byte by byte; for endpoints that take it unread. */
   public byte[] rawBody() {
-    return context.body().buffer() == null ? new byte[0] : context.body().buffer().getBytes();
+    return bytes.getBytes();
   }
 
   private static String unquoted(String given) {

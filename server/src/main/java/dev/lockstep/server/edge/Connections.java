@@ -4,8 +4,10 @@ import dev.lockstep.server.api.Caller;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.metric.Metrics;
 import io.micrometer.core.instrument.Counter;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.RecvByteBufAllocator;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.impl.HttpServerConnection;
@@ -34,6 +36,12 @@ public final class Connections {
     ADDRESS
   }
 
+  /**
+   * What one connection may have in memory before anybody has looked at it. Netty's own is a MiB.
+   */
+  private static final RecvByteBufAllocator RECEIVING =
+      new AdaptiveRecvByteBufAllocator(512, 2_048, 16_384).maxMessagesPerRead(1);
+
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
 
   private static final InetAddress NOBODY = new InetSocketAddress(0).getAddress();
@@ -43,6 +51,8 @@ public final class Connections {
   private final Forwarding forwarding;
   private final Map<Guard.Step, Counter> expired = new EnumMap<>(Guard.Step.class);
   private final Map<Reason, Counter> refused = new EnumMap<>(Reason.class);
+  private final Counter dropped;
+  private final Unsent unsent;
   private final AtomicInteger open = new AtomicInteger();
   private final Map<String, Integer> byNetwork = new ConcurrentHashMap<>();
 
@@ -50,6 +60,12 @@ public final class Connections {
     this.limits = limits;
     this.trust = trust;
     this.forwarding = new Forwarding(trust);
+    this.unsent = new Unsent(limits.memory());
+    this.dropped =
+        metrics.counter(
+            "lockstep.http.dropped",
+            "Connections closed because too many bytes waited for clients.");
+    metrics.gauge("lockstep.http.unsent.bytes", "Bytes that wait for clients.", unsent::bytes);
     for (Guard.Step step : Guard.Step.values()) {
       expired.put(
           step,
@@ -76,9 +92,13 @@ public final class Connections {
     ChannelHandlerContext vertx = ((HttpServerConnection) connection).channelHandlerContext();
     InetAddress peer = peer(vertx.channel());
     Guard guard = new Guard(limits, this, peer);
+    vertx.pipeline().replace("httpDecoder", "httpDecoder", guard.decoder());
     vertx.pipeline().addBefore(vertx.name(), "guard", guard);
-    Optional<String> network =
-        trust.isProxy(peer) ? Optional.empty() : Optional.of(Caller.network(peer));
+    vertx.channel().config().setRecvByteBufAllocator(RECEIVING);
+    boolean proxy = trust.isProxy(peer);
+    ChannelHandlerContext guarded = vertx.pipeline().context(guard);
+    guard.countIn(unsent.of(Caller.network(peer), !proxy, () -> drop(guarded)));
+    Optional<String> network = proxy ? Optional.empty() : Optional.of(Caller.network(peer));
     int all = open.incrementAndGet();
     int same = network.map(name -> byNetwork.merge(name, 1, Integer::sum)).orElse(0);
     var unused = vertx.channel().closeFuture().addListener(closed -> left(network));
@@ -87,10 +107,10 @@ public final class Connections {
       unused = vertx.close();
     } else if (all > limits.connections()) {
       refused(Reason.TOTAL);
-      guard.turnAway(vertx.pipeline().context(guard), Problem.overloaded(RETRY_AFTER));
+      guard.turnAway(guarded, Problem.overloaded(RETRY_AFTER));
     } else if (same > limits.connectionsPerAddress()) {
       refused(Reason.ADDRESS);
-      guard.turnAway(vertx.pipeline().context(guard), tooMany());
+      guard.turnAway(guarded, tooMany());
     }
   }
 
@@ -111,6 +131,17 @@ public final class Connections {
   /** How many are open, those that are being turned away included. */
   public int open() {
     return open.get();
+  }
+
+  /** Without a word: it would not be read. */
+  private void drop(ChannelHandlerContext guarded) {
+    dropped.increment();
+    guarded
+        .executor()
+        .execute(
+            () -> {
+              var unused = guarded.close();
+            });
   }
 
   void expired(Guard.Step step) {

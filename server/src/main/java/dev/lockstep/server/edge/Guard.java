@@ -4,6 +4,7 @@ import dev.lockstep.server.api.Problem;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
@@ -12,6 +13,7 @@ import io.netty.handler.codec.DecoderResult;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AttributeKey;
 import io.netty.util.ReferenceCountUtil;
@@ -63,6 +65,8 @@ final class Guard extends ChannelDuplexHandler {
   private final HttpLimits limits;
   private final Connections connections;
   private final InetAddress peer;
+  private final StrictDecoder decoder;
+  private final ChannelFutureListener taken = sent -> settle(sent.channel());
 
   private Step step = Step.HEAD;
   private long sinceNanos;
@@ -71,19 +75,35 @@ final class Guard extends ChannelDuplexHandler {
 
   private int unanswered;
   private boolean bodyOpen;
-  private boolean headBegun;
   private boolean answerBegun;
-  private boolean messageRead;
   private boolean deaf;
   private Waiting waiting = Waiting.NOTHING;
   private long lookedAtNanos;
   private @Nullable ChannelPromise lingering;
   private @Nullable HttpServerRequest current;
+  private Unsent.@Nullable Account unsent;
+  private long unsentBytes;
 
   Guard(HttpLimits limits, Connections connections, InetAddress peer) {
     this.limits = limits;
     this.connections = connections;
     this.peer = peer;
+    this.decoder = new StrictDecoder(limits, this);
+  }
+
+  /** Parses for this connection. */
+  StrictDecoder decoder() {
+    return decoder;
+  }
+
+  /** Where the bytes are counted that wait for the client. */
+  void countIn(Unsent.Account account) {
+    unsent = account;
+  }
+
+  /** Requests that were parsed, and whose answers are not all written. */
+  int unanswered() {
+    return unanswered;
   }
 
   /** The guard of the connection that a request came on. */
@@ -122,16 +142,18 @@ final class Guard extends ChannelDuplexHandler {
       ReferenceCountUtil.release(msg);
       return;
     }
-    messageRead = true;
     if (msg instanceof HttpRequest request) {
       unanswered++;
-      headBegun = false;
       if (request.decoderResult().isSuccess()) {
         Refusal.of(request).ifPresent(why -> request.setDecoderResult(DecoderResult.failure(why)));
       }
       // Vert.x answers through the handler of invalid requests, then ends the connection.
       deaf = request.decoderResult().isFailure();
       bodyOpen = !deaf;
+      if (deaf && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
+        // Answered in a version that we speak, whatever the client says that it does.
+        request.setProtocolVersion(HttpVersion.HTTP_1_1);
+      }
     }
     if (msg instanceof LastHttpContent) {
       bodyOpen = false;
@@ -141,9 +163,6 @@ final class Guard extends ChannelDuplexHandler {
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) {
-    // Bytes came, and no message: they are the beginning of a head.
-    headBegun |= !messageRead && unanswered == 0 && !bodyOpen;
-    messageRead = false;
     step(ctx);
     ctx.fireChannelReadComplete();
   }
@@ -164,9 +183,28 @@ final class Guard extends ChannelDuplexHandler {
         sinceNanos = System.nanoTime();
       }
     }
-    var unused = ctx.write(msg, promise);
+    var unused = ctx.write(msg, promise.unvoid().addListener(taken));
     if (!interim) {
       step(ctx);
+    }
+    if (end) {
+      decoder.answered();
+    }
+  }
+
+  @Override
+  public void flush(ChannelHandlerContext ctx) {
+    ctx.flush();
+    settle(ctx.channel());
+  }
+
+  /** Counts what the client has left waiting. Most take everything at once: nothing to count. */
+  private void settle(Channel channel) {
+    ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+    long now = buffer == null ? 0 : buffer.totalPendingWriteBytes();
+    if (now != unsentBytes && unsent != null) {
+      unsentBytes = now;
+      unsent.set(now);
     }
   }
 
@@ -203,6 +241,9 @@ final class Guard extends ChannelDuplexHandler {
       var unused = ctx.close(lingering);
     }
     current = null;
+    if (unsent != null) {
+      unsent.set(0);
+    }
     ctx.fireChannelInactive();
   }
 
@@ -225,8 +266,9 @@ final class Guard extends ChannelDuplexHandler {
     if (unanswered > 0) {
       return Step.ANSWER;
     }
-    boolean first = step == Step.HEAD && !headBegun;
-    return headBegun || first ? Step.HEAD : Step.IDLE;
+    boolean begun = decoder.headBegun();
+    boolean first = step == Step.HEAD && !begun;
+    return begun || first ? Step.HEAD : Step.IDLE;
   }
 
   private Duration timeout() {
@@ -307,7 +349,7 @@ final class Guard extends ChannelDuplexHandler {
     HttpServerRequest request = current;
     switch (step) {
       case HEAD -> {
-        if (headBegun) {
+        if (decoder.headBegun()) {
           turnAway(ctx, slow("The headers did not arrive in time."));
         } else {
           end(ctx);

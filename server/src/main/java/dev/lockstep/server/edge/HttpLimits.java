@@ -24,6 +24,7 @@ import java.time.Duration;
  * @param requestLineBytes method, target and version; 4,096 unless told
  * @param headerBytes all headers of a request; 8,192 unless told
  * @param bodies how large bodies may be
+ * @param memory how much bodies and unsent answers may take together
  */
 public record HttpLimits(
     int eventLoops,
@@ -38,7 +39,8 @@ public record HttpLimits(
     Duration stallTimeout,
     int requestLineBytes,
     int headerBytes,
-    BodyLimits bodies) {
+    BodyLimits bodies,
+    MemoryLimits memory) {
   private static final int MAX_EVENT_LOOPS = 256;
   private static final int MAX_CONNECTIONS = 1_000_000;
   private static final int MIN_BYTES = 1_024;
@@ -59,7 +61,8 @@ public record HttpLimits(
           Duration.ofSeconds(30),
           4_096,
           8_192,
-          BodyLimits.DEFAULT);
+          BodyLimits.DEFAULT,
+          MemoryLimits.DEFAULT);
 
   public HttpLimits {
     within("eventLoops", eventLoops, 1, MAX_EVENT_LOOPS);
@@ -74,6 +77,11 @@ public record HttpLimits(
     positive("stallTimeout", stallTimeout);
     within("requestLineBytes", requestLineBytes, MIN_BYTES, MAX_BYTES);
     within("headerBytes", headerBytes, MIN_BYTES, MAX_BYTES);
+    if (bodies.largeBytes() > memory.bodiesPerAddress()) {
+      throw new IllegalArgumentException(
+          "bodiesPerAddress must be at least %d: the largest body would never be read"
+              .formatted(bodies.largeBytes()));
+    }
   }
 
   public HttpLimits withEventLoops(int number) {
@@ -90,7 +98,8 @@ public record HttpLimits(
         stallTimeout,
         requestLineBytes,
         headerBytes,
-        bodies);
+        bodies,
+        memory);
   }
 
   public HttpLimits withConnections(int total, int perAddress) {
@@ -107,7 +116,8 @@ public record HttpLimits(
         stallTimeout,
         requestLineBytes,
         headerBytes,
-        bodies);
+        bodies,
+        memory);
   }
 
   public HttpLimits withWatchers(int total, int perAddress) {
@@ -124,7 +134,8 @@ public record HttpLimits(
         stallTimeout,
         requestLineBytes,
         headerBytes,
-        bodies);
+        bodies,
+        memory);
   }
 
   public HttpLimits withReading(Duration head, Duration body) {
@@ -141,7 +152,8 @@ public record HttpLimits(
         stallTimeout,
         requestLineBytes,
         headerBytes,
-        bodies);
+        bodies,
+        memory);
   }
 
   public HttpLimits withAnswering(Duration answer, Duration idle, Duration stall) {
@@ -158,7 +170,8 @@ public record HttpLimits(
         stall,
         requestLineBytes,
         headerBytes,
-        bodies);
+        bodies,
+        memory);
   }
 
   public HttpLimits withBodies(BodyLimits others) {
@@ -175,6 +188,25 @@ public record HttpLimits(
         stallTimeout,
         requestLineBytes,
         headerBytes,
+        others,
+        memory);
+  }
+
+  public HttpLimits withMemory(MemoryLimits others) {
+    return new HttpLimits(
+        eventLoops,
+        connections,
+        connectionsPerAddress,
+        watchers,
+        watchersPerAddress,
+        headTimeout,
+        bodyTimeout,
+        answerTimeout,
+        idleTimeout,
+        stallTimeout,
+        requestLineBytes,
+        headerBytes,
+        bodies,
         others);
   }
 

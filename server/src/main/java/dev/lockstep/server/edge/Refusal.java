@@ -31,6 +31,9 @@ final class Refusal extends Exception {
           HttpMethod.DELETE,
           HttpMethod.OPTIONS);
 
+  /** Each takes a hundred bytes of memory besides its own, for as long as the request lasts. */
+  private static final int MAX_HEADERS = 100;
+
   private final transient Problem problem;
 
   private Refusal(Problem problem) {
@@ -43,6 +46,11 @@ final class Refusal extends Exception {
     return Optional.ofNullable(wrong(request)).map(Refusal::new);
   }
 
+  /** Of one whose head could be parsed, and should not have been. */
+  static Refusal malformed(String detail) {
+    return new Refusal(Problem.badRequest(detail));
+  }
+
   /** What to answer, given what the decoder or {@link #of} has to say. */
   static Problem problem(@Nullable Throwable cause) {
     if (cause instanceof Refusal refusal) {
@@ -52,8 +60,7 @@ final class Refusal extends Exception {
       return Problem.of("uri-too-long", 414, "URI too long", "The request line is too long.");
     }
     if (cause instanceof TooLongHttpHeaderException) {
-      return Problem.of(
-          "headers-too-large", 431, "Headers too large", "The headers have too many bytes.");
+      return tooLarge("The headers have too many bytes.");
     }
     return Problem.badRequest("The request is not well formed.");
   }
@@ -71,6 +78,9 @@ final class Refusal extends Exception {
       return notImplemented("There is no method " + shown(request.method().name()) + " here.");
     }
     HttpHeaders headers = request.headers();
+    if (moreThan(MAX_HEADERS, headers)) {
+      return tooLarge("A request has at most " + MAX_HEADERS + " headers.");
+    }
     if (headers.contains("")) {
       return Problem.badRequest("A header has a name.");
     }
@@ -79,8 +89,9 @@ final class Refusal extends Exception {
         && (codings.size() > 1 || !codings.get(0).strip().equalsIgnoreCase("chunked"))) {
       return notImplemented("The only transfer coding here is chunked.");
     }
-    String expected = headers.get(HttpHeaderNames.EXPECT);
-    if (expected != null && !expected.equalsIgnoreCase("100-continue")) {
+    List<String> expected = headers.getAll(HttpHeaderNames.EXPECT);
+    if (!expected.isEmpty()
+        && (expected.size() > 1 || !expected.get(0).equalsIgnoreCase("100-continue"))) {
       return Problem.of(
           "expectation-failed", 417, "Expectation failed", "Only 100-continue can be expected.");
     }
@@ -109,6 +120,19 @@ final class Refusal extends Exception {
             && target.substring(authority).split("[/?#]", 2)[0].equalsIgnoreCase(hosts.get(0))
         ? null
         : Problem.badRequest("The request's target is not well formed, or is not of its Host.");
+  }
+
+  /** Their size counts names, and one name may be there often. */
+  private static boolean moreThan(int most, HttpHeaders headers) {
+    int number = 0;
+    for (var each = headers.iteratorCharSequence(); each.hasNext() && number <= most; number++) {
+      each.next();
+    }
+    return number > most;
+  }
+
+  private static Problem tooLarge(String detail) {
+    return Problem.of("headers-too-large", 431, "Headers too large", detail);
   }
 
   private static Problem notImplemented(String detail) {

@@ -2,9 +2,11 @@ package dev.lockstep.server.page;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.vertx.core.Handler;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
 
 /** Serves the pages and what they are made of. Thread-safe: nothing in it changes. */
 public final class Pages {
@@ -55,18 +57,32 @@ public final class Pages {
 
   private Pages() {}
 
-  public static void mountOn(Router router) {
-    get(router.route("/")).handler(page("Shop · Lockstep", "/", "shop.js", SHOP)::serve);
-    get(router.route("/shop")).handler(context -> context.redirect("/"));
+  /**
+   * Serves all of them.
+   *
+   * @param admit lets somebody read a page, or answers that it was too often. What pages are made
+   *     of is not asked about: one page is dozens of files, which browsers keep.
+   */
+  public static void mountOn(Router router, Handler<RoutingContext> admit) {
+    get(router.route("/"))
+        .handler(admit)
+        .handler(page("Shop · Lockstep", "/", "shop.js", SHOP)::serve);
+    get(router.route("/shop")).handler(admit).handler(context -> context.redirect("/"));
     get(router.routeWithRegex("/shop/" + CAMPAIGN))
+        .handler(admit)
         .handler(page("Sale · Lockstep", "/", "campaign.js", SALE)::serve);
     get(router.routeWithRegex("/shop/" + CAMPAIGN + "/draw"))
+        .handler(admit)
         .handler(page("Draw · Lockstep", "/", "draw.js", DRAW)::serve);
     get(router.route("/console"))
+        .handler(admit)
         .handler(page("Console · Lockstep", "/console", "console.js", CONSOLE)::serve);
-    get(router.route("/lab")).handler(lab("The lab", "lab.js", "")::serve);
-    get(router.route("/lab/matrix")).handler(lab("Matrix", "lab-matrix.js", "")::serve);
+    get(router.route("/lab")).handler(admit).handler(lab("The lab", "lab.js", "")::serve);
+    get(router.route("/lab/matrix"))
+        .handler(admit)
+        .handler(lab("Matrix", "lab-matrix.js", "")::serve);
     get(router.routeWithRegex("/lab/" + SCENARIO))
+        .handler(admit)
         .handler(lab("Scenario", "lab-run.js", "class=\"wide\"")::serve);
     Resource icon = Resource.revalidated(Assets.read("icon.svg"), "image/svg+xml");
     get(router.route("/icon.svg")).handler(icon::serve);

@@ -1,23 +1,29 @@
 package dev.lockstep.server.page;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.ext.web.RoutingContext;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** Something served from memory, always the same. Immutable. */
-final class Resource {
+/**
+ * Something served from memory, always the same. Immutable. All answers share its bytes, outside
+ * the heap, from where they are sent: a client that does not take them costs no copy.
+ */
+public final class Resource {
   private static final String FOR_EVER = "public, max-age=31536000, immutable";
   private static final String ASK_AGAIN = "no-cache";
 
-  private final byte[] content;
+  private final Buffer content;
   private final String type;
   private final String tag;
   private final String caching;
 
   private Resource(byte[] content, String type, String caching) {
-    this.content = content.clone();
+    this.content = shared(content);
     this.type = type;
     this.caching = caching;
     this.tag = '"' + HexFormat.of().formatHex(Sha256.of(content), 0, 16) + '"';
@@ -29,18 +35,23 @@ final class Resource {
   }
 
   /** At an address that stays while the content may change with the next release. */
-  static Resource revalidated(byte[] content, String type) {
+  public static Resource revalidated(byte[] content, String type) {
     return new Resource(content, type, ASK_AGAIN);
   }
 
-  void serve(RoutingContext context) {
+  public void serve(RoutingContext context) {
     HttpServerResponse response = context.response();
     response.putHeader("Cache-Control", caching).putHeader("ETag", tag);
     if (known(context.request().getHeader("If-None-Match"))) {
       response.setStatusCode(304).end();
     } else {
-      response.putHeader("Content-Type", type).end(Buffer.buffer(content));
+      response.putHeader("Content-Type", type).end(content);
     }
+  }
+
+  private static Buffer shared(byte[] content) {
+    ByteBuf outside = Unpooled.directBuffer(content.length, content.length).writeBytes(content);
+    return BufferInternal.buffer(outside.asReadOnly());
   }
 
   /** The header is a list of tags, each perhaps marked as weak, or a star. */

@@ -1,0 +1,108 @@
+package dev.lockstep.server.api;
+
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+
+/**
+ * The body of one request. Nothing of it is read until {@link #read}, so whether to serve the
+ * request is decided from its head; what was not read by {@link #release} is thrown away as it
+ * arrives. Used on the request's event loop.
+ */
+final class IncomingBody {
+  private final HttpServerRequest request;
+  private final BodyBudget budget;
+  private final String network;
+  private final int most;
+  private final Buffer content = Buffer.buffer();
+  private final Promise<Buffer> complete = Promise.promise();
+  private boolean released;
+  private boolean overBudget;
+
+  /**
+   * Stops the request; to be called before anything that waits.
+   *
+   * @param most how long it may be
+   */
+  IncomingBody(HttpServerRequest request, BodyBudget budget, String network, int most) {
+    this.request = request.pause();
+    this.budget = budget;
+    this.network = network;
+    this.most = most;
+  }
+
+  /**
+   * All of it; fails with a problem when it is too long, there is no room, or the client is gone.
+   */
+  Future<Buffer> read() {
+    if (declaredLength() > most) {
+      throw tooLarge();
+    }
+    boolean chunked = request.headers().contains(HttpHeaders.TRANSFER_ENCODING);
+    if (request.isEnded() || (declaredLength() == 0 && !chunked)) {
+      return Future.succeededFuture(content);
+    }
+    if (request.headers().contains(HttpHeaders.EXPECT)) {
+      var unused = request.response().writeContinue();
+    }
+    request
+        .handler(this::arrived)
+        .exceptionHandler(thrown -> complete.tryFail(incomplete()))
+        .endHandler(end -> complete.tryComplete(content))
+        .resume();
+    return complete.future();
+  }
+
+  /** Once the answer is known: the room is free again, and what still arrives is not kept. */
+  void release() {
+    if (released) {
+      return;
+    }
+    released = true;
+    budget.giveBack(network, content.length());
+    if (!request.isEnded()) {
+      request.handler(null).resume();
+    }
+  }
+
+  /** Whether it was refused because there was no room: then the connection ends. */
+  boolean overBudget() {
+    return overBudget;
+  }
+
+  private void arrived(Buffer chunk) {
+    if (released || complete.future().isComplete()) {
+      return;
+    }
+    if (content.length() + (long) chunk.length() > most) {
+      complete.tryFail(tooLarge());
+      return;
+    }
+    try {
+      budget.take(network, chunk.length());
+    } catch (ProblemException e) {
+      overBudget = true;
+      complete.tryFail(e);
+      return;
+    }
+    content.appendBuffer(chunk);
+  }
+
+  /** 0 without a declared length; a length that is no number has been refused before. */
+  private long declaredLength() {
+    String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
+    return length == null ? 0 : Long.parseLong(length.strip());
+  }
+
+  private ProblemException tooLarge() {
+    return Problem.of(
+            "body-too-large", 413, "Body too large", "A body has at most " + most + " bytes.")
+        .asException();
+  }
+
+  private static ProblemException incomplete() {
+    return Problem.badRequest("The body is not complete, or not well formed.").asException();
+  }
+}

@@ -1,0 +1,50 @@
+package dev.lockstep.server.edge;
+
+/**
+ * How much memory strangers may make the server hold: bodies that arrive or are being worked on,
+ * and answers that nobody takes. An address is an IPv4 address or the first 64 bits of an IPv6 one.
+ *
+ * @param bodies bytes of all bodies under way; an eighth of the heap unless told
+ * @param bodiesPerAddress of these, from one address; a quarter of {@code bodies} unless told
+ * @param unsent bytes of all answers that clients have not taken; an eighth of the heap unless told
+ * @param unsentPerAddress of these, to one address; a quarter of {@code unsent} unless told
+ */
+public record MemoryLimits(long bodies, long bodiesPerAddress, long unsent, long unsentPerAddress) {
+  /** Less could not hold one answer of a full page, or one body of many events. */
+  public static final long MIN_BYTES = 1024 * 1024;
+
+  /** For a heap so small that an eighth of it would not do. */
+  private static final long SMALL = 16 * MIN_BYTES;
+
+  private static final int PART_OF_HEAP = 8;
+  private static final int PART_PER_ADDRESS = 4;
+
+  public static final MemoryLimits DEFAULT = ofHeap(Runtime.getRuntime().maxMemory());
+
+  public MemoryLimits {
+    within("bodies", bodies, "bodiesPerAddress", bodiesPerAddress);
+    within("unsent", unsent, "unsentPerAddress", unsentPerAddress);
+  }
+
+  /** What fits a heap of this size. */
+  static MemoryLimits ofHeap(long heapBytes) {
+    long share = Math.max(SMALL, heapBytes / PART_OF_HEAP);
+    return new MemoryLimits(share, share / PART_PER_ADDRESS, share, share / PART_PER_ADDRESS);
+  }
+
+  public MemoryLimits withBodies(long total, long perAddress) {
+    return new MemoryLimits(total, perAddress, unsent, unsentPerAddress);
+  }
+
+  public MemoryLimits withUnsent(long total, long perAddress) {
+    return new MemoryLimits(bodies, bodiesPerAddress, total, perAddress);
+  }
+
+  private static void within(String whole, long all, String part, long some) {
+    if (some < MIN_BYTES || some > all) {
+      throw new IllegalArgumentException(
+          "%s must be at least %d and at most %s, which is %d, not %d"
+              .formatted(part, MIN_BYTES, whole, all, some));
+    }
+  }
+}
