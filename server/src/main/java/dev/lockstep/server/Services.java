@@ -92,7 +92,7 @@ final class Services implements AutoCloseable {
           attempt -> {
             figures.onAttempt(attempt);
             counting.onAttempt(attempt);
-            attempt.fault().ifPresent(database::met);
+            database.met(attempt);
           };
       Transactor transactor =
           new Transactor(database.dataSource(), config.database().transactions(), listener);
