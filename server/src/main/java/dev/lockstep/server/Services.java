@@ -375,6 +375,11 @@ final class Services implements AutoCloseable {
     return provider.gateway();
   }
 
+  /** End what works by itself, jobs and streams, and hand this node's share over. */
+  List<StopTime.Ending> workEndings() {
+    return List.of(within -> jobs.endWork(), within -> streams.close());
+  }
+
   @Override
   public void close() {
     while (!opened.isEmpty()) {

@@ -29,8 +29,11 @@ final class FrozenPostgres implements AutoCloseable {
     return processes.size();
   }
 
+  /** Of one that has ended, and that nobody has taken note of yet, the program is not known. */
   long alive() {
-    return processes.stream().filter(ProcessHandle::isAlive).count();
+    return processes.stream()
+        .filter(process -> process.isAlive() && process.info().command().isPresent())
+        .count();
   }
 
   @Override

@@ -83,6 +83,10 @@ public final class ApiRouter {
   }
 
   private void serve(RoutingContext context, Endpoint endpoint) {
+    if (context.response().ended()) {
+      // Refused while its body was on its way: it was told that nothing is done.
+      return;
+    }
     Future<Answer> answer;
     try {
       answer =

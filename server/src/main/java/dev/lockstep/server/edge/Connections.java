@@ -17,6 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -44,6 +45,7 @@ public final class Connections {
   private final Map<Guard.Step, Counter> expired = new EnumMap<>(Guard.Step.class);
   private final Map<Reason, Counter> refused = new EnumMap<>(Reason.class);
   private final AtomicInteger open = new AtomicInteger();
+  private final Set<ChannelHandlerContext> guarded = ConcurrentHashMap.newKeySet();
   private final Map<String, Integer> byNetwork = new ConcurrentHashMap<>();
 
   public Connections(HttpLimits limits, Trust trust, Metrics metrics) {
@@ -77,20 +79,30 @@ public final class Connections {
     InetAddress peer = peer(vertx.channel());
     Guard guard = new Guard(limits, this, peer);
     vertx.pipeline().addBefore(vertx.name(), "guard", guard);
+    ChannelHandlerContext inner = vertx.pipeline().context(guard);
+    guarded.add(inner);
     Optional<String> network =
         trust.isProxy(peer) ? Optional.empty() : Optional.of(Caller.network(peer));
     int all = open.incrementAndGet();
     int same = network.map(name -> byNetwork.merge(name, 1, Integer::sum)).orElse(0);
-    var unused = vertx.channel().closeFuture().addListener(closed -> left(network));
+    var unused =
+        vertx
+            .channel()
+            .closeFuture()
+            .addListener(
+                closed -> {
+                  guarded.remove(inner);
+                  left(network);
+                });
     if (all > limits.connections() + MAX_TURNED_AWAY) {
       refused(Reason.TOTAL);
       unused = vertx.close();
     } else if (all > limits.connections()) {
       refused(Reason.TOTAL);
-      guard.turnAway(vertx.pipeline().context(guard), Problem.overloaded(RETRY_AFTER));
+      guard.turnAway(inner, Problem.overloaded(RETRY_AFTER));
     } else if (same > limits.connectionsPerAddress()) {
       refused(Reason.ADDRESS);
-      guard.turnAway(vertx.pipeline().context(guard), tooMany());
+      guard.turnAway(inner, tooMany());
     }
   }
 
@@ -111,6 +123,17 @@ public final class Connections {
   /** How many are open, those that are being turned away included. */
   public int open() {
     return open.get();
+  }
+
+  /** Whether some client has not taken all that it was sent. */
+  public boolean owes() {
+    return guarded.stream().anyMatch(inner -> Guard.owes(inner.channel()));
+  }
+
+  /** Ends every connection at once, whatever it sends or has not taken. */
+  public void endAll() {
+    // From inside the guard, which would wait for what is still on its way.
+    guarded.forEach(ChannelHandlerContext::close);
   }
 
   void expired(Guard.Step step) {
