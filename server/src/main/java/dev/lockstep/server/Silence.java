@@ -2,6 +2,7 @@ package dev.lockstep.server;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * How long the database has said nothing to anybody. It is measured on a clock that stands still
@@ -18,21 +19,21 @@ final class Silence {
   private static final long LONGEST_TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(3 * TICK_MS);
 
   private long tickedNanos = System.nanoTime();
-  private volatile long awakeNanos;
+  private final AtomicLong awakeNanos = new AtomicLong();
   private volatile long heardNanos;
 
   /** The database answered somebody. */
   void heard() {
-    heardNanos = awakeNanos;
+    heardNanos = awakeNanos.get();
   }
 
   boolean tooLong() {
-    return awakeNanos - heardNanos > LONGEST.toNanos();
+    return awakeNanos.get() - heardNanos > LONGEST.toNanos();
   }
 
   void tick() {
     long now = System.nanoTime();
-    awakeNanos = awakeNanos + Math.min(now - tickedNanos, LONGEST_TICK_NANOS);
+    awakeNanos.addAndGet(Math.min(now - tickedNanos, LONGEST_TICK_NANOS));
     tickedNanos = now;
   }
 }
