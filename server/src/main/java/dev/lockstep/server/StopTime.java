@@ -16,9 +16,7 @@ final class StopTime {
   /** Ends something. */
   @FunctionalInterface
   interface Ending {
-    /**
-     * @param within after this nobody waits for it any more
-     */
+    /** Ends it within this time; after that nobody waits for it any more. */
     void end(Duration within) throws Exception;
   }
 
