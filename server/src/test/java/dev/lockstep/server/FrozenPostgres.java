@@ -37,8 +37,12 @@ final class FrozenPostgres implements AutoCloseable {
   }
 
   @Override
-  public void close() throws IOException, InterruptedException {
-    signal("CONT", processes.stream().filter(ProcessHandle::isAlive).toList());
+  public void close() throws IOException {
+    try {
+      signal("CONT", processes.stream().filter(ProcessHandle::isAlive).toList());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** Of those that are gone by now nothing is expected. */
