@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 public final class PostgresKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PostgresKeeper.class);
 
-  private static final long CLOSE_TIMEOUT_MS = 5_000;
+  private static final long CLOSE_TIMEOUT_MS = 500;
 
   /**
    * When to stop trying.

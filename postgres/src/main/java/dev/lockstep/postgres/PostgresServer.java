@@ -11,6 +11,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
@@ -182,13 +183,21 @@ public final class PostgresServer implements AutoCloseable {
    * Stops the server, disconnecting its clients, and gives up the folder. Does nothing when stopped
    * already.
    */
-  public synchronized void stop() {
+  public void stop() {
+    stop(Postmaster.STOP_TIMEOUT);
+  }
+
+  /**
+   * The same in less time: a server that is not done by then, because it stands still or has much
+   * to write, is killed. The next start recovers; nothing that was committed is lost.
+   */
+  public synchronized void stop(Duration within) {
     DirectoryLock held = lock;
     if (held == null) {
       return;
     }
     try {
-      postmaster.stop();
+      postmaster.stop(within);
     } catch (IOException e) {
       throw cannotUse(directory, e);
     } finally {
@@ -264,7 +273,7 @@ public final class PostgresServer implements AutoCloseable {
         statement.execute("CREATE DATABASE " + DATABASE);
       }
     } catch (SQLException e) {
-      postmaster.stop();
+      postmaster.stop(Postmaster.STOP_TIMEOUT);
       throw new PostgresException(
           "PostgreSQL in " + directory + " refuses its owner: " + e.getMessage(), e);
     }
@@ -307,7 +316,7 @@ public final class PostgresServer implements AutoCloseable {
   /** Ends a start that is under way in another thread; that thread's call then fails. */
   void abandonStart() {
     try {
-      postmaster.stopImmediately();
+      postmaster.kill();
     } catch (IOException e) {
       throw cannotUse(directory, e);
     }

@@ -10,6 +10,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,11 +29,18 @@ final class Postmaster {
    */
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
 
-  private static final Duration FAST_STOP_TIMEOUT = Duration.ofSeconds(20);
-  private static final Duration IMMEDIATE_STOP_TIMEOUT = Duration.ofSeconds(15);
+  /** For a stop that writes a checkpoint. */
+  static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+
+  private static final Duration IMMEDIATE_STOP_TIMEOUT = Duration.ofSeconds(5);
+
+  /** For processes that were killed to be gone; part of the time of a stop. */
+  private static final Duration KILL_TIMEOUT = Duration.ofSeconds(1);
 
   /** Lets pg_ctl give up by its own limit, with its own words, before we kill it. */
   private static final Duration PG_CTL_GRACE = Duration.ofSeconds(5);
+
+  private static final long KILL_LOOK_MS = 10;
 
   private static final int LOG_LINES_SHOWN = 20;
 
@@ -90,28 +99,35 @@ final class Postmaster {
   }
 
   /**
-   * Ends transactions and sessions, writes a checkpoint and exits; a server too slow for that is
-   * stopped at once.
+   * Ends transactions and sessions, writes a checkpoint and exits; a server too slow for that, or
+   * one that stands still, is killed.
    */
-  void stop() throws IOException {
+  void stop(Duration within) throws IOException {
     if (running().isEmpty()) {
       return;
     }
-    Command.Result result =
-        command.run(
-            pgCtl("stop", FAST_STOP_TIMEOUT, "--mode=fast"), FAST_STOP_TIMEOUT.plus(PG_CTL_GRACE));
-    if (!result.succeeded() && running().isPresent()) {
-      log.warn(
-          "PostgreSQL in {} did not stop in time and is stopped at once: {}",
-          cluster.data(),
-          result.output());
-      stopImmediately();
+    Duration fast = within.minus(KILL_TIMEOUT);
+    if (fast.toSeconds() >= 1 && stopsFast(fast)) {
+      return;
+    }
+    log.warn(
+        "PostgreSQL in {} did not stop in time and is killed; the next start recovers",
+        cluster.data());
+    kill();
+  }
+
+  private boolean stopsFast(Duration within) {
+    try {
+      // No grace for pg_ctl itself: what is left of the time is for killing.
+      return command.run(pgCtl("stop", within, "--mode=fast"), within).succeeded();
+    } catch (PostgresException e) {
+      return false;
     }
   }
 
   /**
    * Exits without a checkpoint, like a power cut seen from the data: the next start recovers from
-   * the log.
+   * the log. One that stands still is killed.
    */
   void stopImmediately() throws IOException {
     if (running().isEmpty()) {
@@ -121,11 +137,34 @@ final class Postmaster {
         command.run(
             pgCtl("stop", IMMEDIATE_STOP_TIMEOUT, "--mode=immediate"),
             IMMEDIATE_STOP_TIMEOUT.plus(PG_CTL_GRACE));
-    Optional<ProcessHandle> left = result.succeeded() ? Optional.empty() : running();
-    if (left.isPresent()) {
-      throw new PostgresException(
-          "PostgreSQL in %s (process %d) does not stop: %s"
-              .formatted(cluster.data(), left.get().pid(), result.output()));
+    if (!result.succeeded()) {
+      kill();
+    }
+  }
+
+  /**
+   * SIGKILL, which a process that stands still obeys, too. The others of the server notice that it
+   * is gone and exit, but not while they stand still; one that is left would keep the next server
+   * from its memory. So they are killed as well, after it: it would take that for a crash, and
+   * begin anew.
+   */
+  void kill() throws IOException {
+    Optional<ProcessHandle> server = running();
+    if (server.isEmpty()) {
+      return;
+    }
+    List<ProcessHandle> others = server.get().descendants().toList();
+    server.get().destroyForcibly();
+    others.forEach(ProcessHandle::destroyForcibly);
+    long deadline = System.nanoTime() + KILL_TIMEOUT.toNanos();
+    while (running().isPresent()) {
+      if (System.nanoTime() - deadline > 0) {
+        throw new PostgresException(
+            "PostgreSQL in %s (process %d) does not stop"
+                .formatted(cluster.data(), server.get().pid()));
+      }
+      // Not onExit: that also waits until somebody else has taken note of its end.
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(KILL_LOOK_MS));
     }
   }
 
@@ -140,7 +179,7 @@ final class Postmaster {
     Optional<ProcessHandle> left = running();
     if (left.isPresent()) {
       log.info("Stopping PostgreSQL process {}", left.get().pid());
-      stop();
+      stop(STOP_TIMEOUT);
     }
     boolean pidFileLeft = Files.deleteIfExists(pidFile());
     if (left.isPresent()) {

@@ -3,8 +3,8 @@ package dev.lockstep.server;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
-import dev.lockstep.server.api.Trouble;
 import dev.lockstep.tx.SqlFault;
+import dev.lockstep.tx.TxAttempt;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -18,6 +18,7 @@ import org.flywaydb.core.Flyway;
 import org.flywaydb.core.api.FlywayException;
 import org.flywaydb.core.api.MigrationInfo;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.postgresql.jdbc.PreferQueryMode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,8 +72,9 @@ final class Database implements AutoCloseable {
     PGSimpleDataSource direct = direct(address);
     direct.setConnectTimeout(PROBE_TIMEOUT_SECONDS);
     direct.setSocketTimeout(PROBE_TIMEOUT_SECONDS);
-    this.watch = new DatabaseWatch(direct, migrationsKnown);
-    BooleanSupplier gone = () -> watch.finding().trouble().filter(Trouble.GONE::equals).isPresent();
+    direct.setPreferQueryMode(PreferQueryMode.SIMPLE);
+    this.watch = new DatabaseWatch(direct, migrationsKnown, this::forgetConnections);
+    BooleanSupplier gone = () -> watch.finding().gone();
     this.gate = new DatabaseGate(pool, gone);
     this.reportsGate = new DatabaseGate(reports, gone);
   }
@@ -106,10 +108,13 @@ final class Database implements AutoCloseable {
     return watch.finding();
   }
 
-  /** A transaction met this fault. */
-  void met(SqlFault fault) {
-    watch.met(fault);
-    if (fault == SqlFault.READ_ONLY) {
+  /** A transaction was attempted; its end says something about the database. */
+  void met(TxAttempt attempt) {
+    if (attempt.outcome() == TxAttempt.Outcome.COMMITTED) {
+      watch.heard();
+    }
+    attempt.fault().ifPresent(watch::met);
+    if (attempt.fault().filter(SqlFault.READ_ONLY::equals).isPresent()) {
       forgetConnections();
     }
   }
@@ -147,8 +152,10 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * The server at the other end of some connection takes no writes: it is a standby, or was the
-   * primary once. The others lead there as well, and must not be handed out again.
+   * The connections there are must not be handed out again. The server at the other end of one
+   * takes no writes, is a standby, or was the primary once, and the others lead there as well. Or
+   * the database is back after it was gone, and whatever swallowed packets has forgotten them: each
+   * would be found dead by somebody who waits for it.
    */
   private void forgetConnections() {
     pool.getHikariPoolMXBean().softEvictConnections();

@@ -20,23 +20,32 @@ import org.slf4j.LoggerFactory;
  * Writes to the database twice a second, on a connection of its own, and so knows whether a write
  * works. What it knows is read from memory: a probe costs the database nothing, and waits for
  * nobody. Thread-safe.
+ *
+ * <p>A database that stands still, or a network that swallows everything, ends no call: the look
+ * that asks it waits. So trouble is found in two ways. A look that ended says what it met. And when
+ * nobody had an answer for {@link Silence#LONGEST}, neither a look nor any transaction, the
+ * database is gone, whatever the look that is under way waits for. A database that is slow under
+ * its load answers somebody, and is not gone.
  */
 final class DatabaseWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DatabaseWatch.class);
 
   private static final long INTERVAL_MS = 500;
-  private static final int STATEMENT_TIMEOUT_SECONDS = 2;
-  private static final long CLOSE_TIMEOUT_MS = 5_000;
+  private static final long CLOSE_TIMEOUT_MS = 500;
 
   /** A disk that was full a moment ago, for somebody, is not well yet. */
   private static final Duration DISK_FULL_FOR = Duration.ofSeconds(5);
 
-  /** One row for all nodes; each write is a transaction of its own, so nobody waits for long. */
-  private static final String WRITE = "UPDATE lockstep_server.write_probe SET at = now()";
-
-  /** A history has a row per migration, and one without a version for the schema's own creation. */
-  private static final String READ_STATUS =
+  /**
+   * One row for all nodes. The statements travel in one message, so they are one transaction that
+   * no node can leave open by standing still. The database itself cuts off a write that waits for
+   * somebody's lock: that is an answer, and comes before silence is found. A history has a row per
+   * migration, and one without a version for the schema's own creation.
+   */
+  private static final String LOOK =
       """
+      SET LOCAL statement_timeout = 1000;
+      UPDATE lockstep_server.write_probe SET at = now();
       SELECT current_setting('server_version'),
              (SELECT count(*) FROM lockstep.flyway_schema_history WHERE success AND version IS NOT NULL)
              + (SELECT count(*) FROM lockstep_server.flyway_schema_history
@@ -51,39 +60,56 @@ final class DatabaseWatch implements AutoCloseable {
    * @param trouble empty: a write works
    * @param status what the database said of itself, the last time it did
    */
-  record Finding(Optional<Trouble> trouble, Optional<DatabaseStatus> status) {}
+  record Finding(Optional<Trouble> trouble, Optional<DatabaseStatus> status) {
+    boolean gone() {
+      return trouble.filter(Trouble.GONE::equals).isPresent();
+    }
+  }
 
   private final DataSource direct;
   private final int migrationsKnown;
+  private final Runnable back;
   private final CountDownLatch closed = new CountDownLatch(1);
   private final AtomicLong diskFullNanos =
       new AtomicLong(System.nanoTime() - DISK_FULL_FOR.toNanos());
-  private final Thread thread = new Thread(this::watch, "lockstep-database-watch");
+  private final Silence silence = new Silence();
+  private final Thread looker = new Thread(this::watch, "lockstep-database-watch");
+  private final Thread ticker = new Thread(this::tick, "lockstep-database-silence");
   private volatile Finding finding = new Finding(Optional.empty(), Optional.empty());
-  private @Nullable Connection connection;
+  private volatile @Nullable Connection connection;
 
   /**
-   * @param direct connections past the pool, with a time-out on everything
+   * @param direct connections past the pool, with a time-out on everything, that send a string of
+   *     statements as one message
    * @param migrationsKnown how many this build knows
+   * @param back called when a database that was gone answers again, before anybody is told
    */
-  DatabaseWatch(DataSource direct, int migrationsKnown) {
+  DatabaseWatch(DataSource direct, int migrationsKnown, Runnable back) {
     this.direct = direct;
     this.migrationsKnown = migrationsKnown;
-    thread.setDaemon(true);
+    this.back = back;
+    looker.setDaemon(true);
+    ticker.setDaemon(true);
   }
 
   /** Looks once, then goes on looking. */
   void start() {
     look();
-    thread.start();
+    silence.heard();
+    looker.start();
+    ticker.start();
   }
 
   Finding finding() {
     Finding latest = finding;
+    if (latest.trouble().isPresent()) {
+      return latest;
+    }
+    if (silence.tooLong()) {
+      return new Finding(Optional.of(Trouble.GONE), latest.status());
+    }
     boolean diskFull = System.nanoTime() - diskFullNanos.get() < DISK_FULL_FOR.toNanos();
-    return diskFull && latest.trouble().isEmpty()
-        ? new Finding(Optional.of(Trouble.DISK_FULL), latest.status())
-        : latest;
+    return diskFull ? new Finding(Optional.of(Trouble.DISK_FULL), latest.status()) : latest;
   }
 
   /** A transaction met this fault. */
@@ -93,11 +119,21 @@ final class DatabaseWatch implements AutoCloseable {
     }
   }
 
+  /** A transaction was committed: the database answers. */
+  void heard() {
+    silence.heard();
+  }
+
   @Override
   public void close() {
     closed.countDown();
     try {
-      thread.join(CLOSE_TIMEOUT_MS);
+      looker.join(CLOSE_TIMEOUT_MS);
+      if (looker.isAlive()) {
+        // It waits for an answer that nobody needs any more.
+        disconnect();
+        looker.join(CLOSE_TIMEOUT_MS);
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -115,18 +151,52 @@ final class DatabaseWatch implements AutoCloseable {
     }
   }
 
-  private void look() {
-    Finding before = finding;
+  /** Says once that there is silence; that it is over is said by the look that found it so. */
+  private void tick() {
+    boolean told = false;
     try {
-      finding = new Finding(Optional.empty(), Optional.of(askTwice()));
+      while (!closed.await(Silence.TICK_MS, TimeUnit.MILLISECONDS)) {
+        silence.tick();
+        boolean silent = silence.tooLong();
+        if (silent && !told && finding.trouble().isEmpty()) {
+          log.warn("{} (no answer for {} ms)", Trouble.GONE.sentence(), Silence.LONGEST.toMillis());
+        }
+        told = silent;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void look() {
+    Finding known = finding;
+    try {
+      Finding found = new Finding(Optional.empty(), Optional.of(askTwice()));
+      answered(found);
     } catch (SQLException | RuntimeException e) {
+      SqlFault fault = e instanceof SQLException sql ? SqlFault.of(sql) : SqlFault.OTHER;
+      if (fault == SqlFault.CANCELLED) {
+        // Somebody has the row, or the machine is busy; but the database has said so.
+        answered(new Finding(Optional.empty(), known.status()));
+        return;
+      }
       disconnect();
-      finding = new Finding(Optional.of(troubleBehind(e)), before.status());
+      Finding before = finding();
+      finding = new Finding(Optional.of(troubleBehind(fault)), known.status());
       if (!finding.trouble().equals(before.trouble())) {
         log.warn("{} ({})", finding.trouble().get().sentence(), firstLine(e));
       }
     }
-    if (finding.trouble().isEmpty() && before.trouble().isPresent()) {
+  }
+
+  private void answered(Finding found) {
+    Finding before = finding();
+    if (before.gone()) {
+      back.run();
+    }
+    silence.heard();
+    finding = found;
+    if (before.trouble().isPresent()) {
       log.info("The database takes writes again");
     }
   }
@@ -137,6 +207,9 @@ final class DatabaseWatch implements AutoCloseable {
       try {
         return ask();
       } catch (SQLException e) {
+        if (SqlFault.of(e) == SqlFault.CANCELLED) {
+          throw e;
+        }
         disconnect();
       }
     }
@@ -150,9 +223,11 @@ final class DatabaseWatch implements AutoCloseable {
       connection = current;
     }
     try (Statement statement = current.createStatement()) {
-      statement.setQueryTimeout(STATEMENT_TIMEOUT_SECONDS);
-      statement.executeUpdate(WRITE);
-      try (ResultSet row = statement.executeQuery(READ_STATUS)) {
+      boolean rows = statement.execute(LOOK);
+      while (!rows) {
+        rows = statement.getMoreResults();
+      }
+      try (ResultSet row = statement.getResultSet()) {
         row.next();
         String schemaVersion = row.getString(3);
         return new DatabaseStatus(
@@ -164,8 +239,7 @@ final class DatabaseWatch implements AutoCloseable {
     }
   }
 
-  private static Trouble troubleBehind(Exception e) {
-    SqlFault fault = e instanceof SQLException sql ? SqlFault.of(sql) : SqlFault.OTHER;
+  private static Trouble troubleBehind(SqlFault fault) {
     return switch (fault) {
       case READ_ONLY -> Trouble.READ_ONLY;
       case DISK_FULL -> Trouble.DISK_FULL;

@@ -6,6 +6,7 @@ import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.server.edge.MemoryLimits;
 import dev.lockstep.server.edge.OpenTo;
+import dev.lockstep.server.edge.ProxyHeader;
 import dev.lockstep.server.edge.Trust;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.rate.Rate;
@@ -57,6 +58,13 @@ final class EdgeSettings {
           List.of(OpenTo.values()),
           text -> OpenTo.valueOf(text.toUpperCase(Locale.ROOT)),
           readers -> readers.name().toLowerCase(Locale.ROOT));
+
+  private static final Kind<ProxyHeader> HEADER =
+      new Kind<>(
+          "one of x-forwarded, forwarded",
+          List.of(ProxyHeader.values()),
+          text -> ProxyHeader.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_')),
+          header -> header.name().toLowerCase(Locale.ROOT).replace('_', '-'));
 
   private static final Kind<Secret> TOKEN =
       Kind.of(
@@ -299,8 +307,15 @@ final class EdgeSettings {
                 "trust.proxies",
                 RANGES,
                 "nobody",
-                "Whose Forwarded and X-Forwarded-* headers are believed.")
+                "Whose word is taken for the client's address, scheme and host.")
             .orElse(List.of());
+    ProxyHeader header =
+        in.read(
+            "trust.header",
+            HEADER,
+            Trust.DEFAULT.header(),
+            "The headers that those proxies write: X-Forwarded-For, -Proto and -Host, or Forwarded."
+                + " The others are not read.");
     Set<String> hosts =
         in.readOptional("trust.hosts", HOSTS, "any", "The names that the server answers to.")
             .orElse(Set.of());
@@ -317,7 +332,7 @@ final class EdgeSettings {
             TOKEN,
             "only operators' keys",
             "A bearer token that may read /metrics and nothing else.");
-    return new Trust(proxies, hosts, open, token);
+    return new Trust(proxies, header, hosts, open, token);
   }
 
   private static Set<String> hosts(String text) {

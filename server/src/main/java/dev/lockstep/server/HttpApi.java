@@ -35,6 +35,7 @@ import io.vertx.core.net.SocketAddress;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,9 +59,13 @@ import org.slf4j.LoggerFactory;
 final class HttpApi implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpApi.class);
 
-  private static final long LISTEN_TIMEOUT_SECONDS = 10;
-  private static final long CLOSE_TIMEOUT_SECONDS = 10;
-  private static final long DRAIN_TIMEOUT_SECONDS = 10;
+  private static final Duration LISTEN_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(500);
+
+  /** For clients to take what they were sent before the server stops. */
+  private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
+
+  private static final long LOOK_MS = 20;
 
   private static final Set<String> WHILE_STOPPING = Set.of("/healthz", "/metrics");
 
@@ -101,7 +106,7 @@ final class HttpApi implements AutoCloseable {
   static HttpApi listen(String host, int port, EdgeConfig edge) {
     HttpApi api = new HttpApi(edge);
     try {
-      await(api.listenOnEveryLoop(host, port), LISTEN_TIMEOUT_SECONDS);
+      await(api.listenOnEveryLoop(host, port), LISTEN_TIMEOUT);
       return api;
     } catch (ExecutionException e) {
       api.close();
@@ -203,21 +208,29 @@ final class HttpApi implements AutoCloseable {
     return port;
   }
 
-  /** Refuses what comes new and waits, in bounded time, for what is being answered. */
-  void drain() {
+  /** Refuses what comes new and waits for what is being answered, and for it to be taken. */
+  void drain(Duration within) {
+    long end = System.nanoTime() + within.toNanos();
     try {
-      await(inFlight.drain(), DRAIN_TIMEOUT_SECONDS);
+      await(inFlight.drain(), within);
+      long taken = Math.min(end, System.nanoTime() + LAST_ANSWERS.toNanos());
+      while (connections.owes() && System.nanoTime() - taken < 0) {
+        // Nobody tells when a client has taken the last byte of its answer.
+        TimeUnit.MILLISECONDS.sleep(LOOK_MS);
+      }
     } catch (ExecutionException | TimeoutException e) {
-      log.warn("Some requests were not answered within {} s", DRAIN_TIMEOUT_SECONDS);
+      log.warn("Some requests were not answered within {} ms", within.toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
+  /** Ends every connection at once: nobody waits for a client that takes or sends nothing. */
   @Override
   public void close() {
+    connections.endAll();
     try {
-      await(vertx.close(), CLOSE_TIMEOUT_SECONDS);
+      await(vertx.close(), CLOSE_TIMEOUT);
     } catch (ExecutionException | TimeoutException e) {
       log.warn("HTTP did not close in order: {}", e.toString());
     } catch (InterruptedException e) {
@@ -376,8 +389,8 @@ final class HttpApi implements AutoCloseable {
     return new CannotStart(problem + " choose another with --port", cause);
   }
 
-  private static <T> void await(Future<T> future, long timeoutSeconds)
+  private static <T> void await(Future<T> future, Duration timeout)
       throws ExecutionException, TimeoutException, InterruptedException {
-    future.toCompletionStage().toCompletableFuture().get(timeoutSeconds, TimeUnit.SECONDS);
+    future.toCompletionStage().toCompletableFuture().get(timeout.toMillis(), TimeUnit.MILLISECONDS);
   }
 }

@@ -4,12 +4,14 @@ import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresKeeper;
 import dev.lockstep.postgres.PostgresServer;
-import dev.lockstep.server.api.Trouble;
 import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Secret;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -29,42 +31,57 @@ import org.slf4j.LoggerFactory;
 final class Server implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
-  /** For each of the six parts; in all well below ten seconds. */
-  private static final long CLOSE_WITHOUT_DATABASE_MS = 1_500;
+  // A stop takes less than ten seconds, whatever clients and the database do. By these moments
+  // after
+  // its beginning each stage is over, or left: a sale may wait three seconds for a lock; PostgreSQL
+  // has the most to write, and all that others did not need.
+  private static final Duration DRAINED = Duration.ofMillis(3_500);
+  private static final Duration SERVICES_CLOSED = Duration.ofMillis(5_500);
+  private static final Duration POOLS_CLOSED = Duration.ofMillis(6_200);
+  private static final Duration KEEPER_CLOSED = Duration.ofMillis(6_800);
+  private static final Duration POSTGRES_ENDED = Duration.ofMillis(8_400);
+  private static final Duration HTTP_CLOSED = Duration.ofMillis(8_900);
+
+  /** What is ended together, and by when. */
+  private record Stage(Duration until, List<StopTime.Ending> endings) {}
 
   /** Newest first, which is the order to close in. */
-  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final Deque<Stage> opened = new ArrayDeque<>();
 
   private final String host;
   private final HttpApi http;
-  private @Nullable Database database;
+  private volatile @Nullable Database database;
   private final Optional<Secret> firstOperatorKey;
   private final Optional<Gateway> gateway;
 
   private Server(
       ServerConfig config, LongSupplier nanoTime, Consumer<RuntimeException> cannotGoOn) {
     host = config.host();
-    http = opened(HttpApi.listen(host, config.port(), config.edge()));
+    http = HttpApi.listen(host, config.port(), config.edge());
+    opened(HTTP_CLOSED, within -> http.close());
     try {
       DatabaseAddress address =
           config.externalDatabase().orElseGet(() -> startEmbedded(config, cannotGoOn));
-      Database open = opened(Database.open(address, config.database()));
+      Database open = Database.open(address, config.database());
+      opened(POOLS_CLOSED, within -> open.close());
       database = open;
       Services services =
-          opened(
-              Services.open(
-                  open,
-                  config,
-                  http.vertx(),
-                  http.inFlight(),
-                  URI.create(url()),
-                  http.metrics(),
-                  nanoTime));
+          Services.open(
+              open,
+              config,
+              http.vertx(),
+              http.inFlight(),
+              URI.create(url()),
+              http.metrics(),
+              nanoTime);
+      opened(SERVICES_CLOSED, within -> services.close());
       gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();
       http.serve(open, services);
-      // Closed first: what is in flight still needs everything above.
-      opened.push(http::drain);
+      // First: what is in flight still needs everything above. Meanwhile jobs and streams end.
+      List<StopTime.Ending> first = new ArrayList<>(services.workEndings());
+      first.add(http::drain);
+      opened.push(new Stage(DRAINED, first));
     } catch (Throwable e) {
       // An interrupt that ended the start must not end the cleaning up as well.
       boolean interrupted = Thread.interrupted();
@@ -114,59 +131,40 @@ final class Server implements AutoCloseable {
 
   @Override
   public void close() {
-    Database open = database;
-    boolean gone =
-        open != null && open.finding().trouble().filter(Trouble.GONE::equals).isPresent();
-    if (gone) {
+    StopTime time = new StopTime();
+    if (isGone()) {
       log.warn("The database is gone, so nothing can be handed over; stopping without it");
     }
     while (!opened.isEmpty()) {
-      AutoCloseable next = opened.pop();
-      if (gone) {
-        closeOrLeave(next);
-      } else {
-        close(next);
-      }
+      Stage next = opened.pop();
+      time.end(next.until(), next.endings());
     }
   }
 
-  /** Orderly ends wait for the database; without one they would wait in vain. */
-  private static void closeOrLeave(AutoCloseable resource) {
-    Thread closing = new Thread(() -> close(resource), "lockstep-close");
-    closing.setDaemon(true);
-    closing.start();
-    try {
-      closing.join(CLOSE_WITHOUT_DATABASE_MS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private static void close(AutoCloseable resource) {
-    try {
-      resource.close();
-    } catch (Exception e) {
-      log.warn("While stopping: {}", e.toString());
-    }
+  /** From memory; once the database is closed, as it was then. */
+  private boolean isGone() {
+    Database open = database;
+    return open != null && open.finding().gone();
   }
 
   private DatabaseAddress startEmbedded(
       ServerConfig config, Consumer<RuntimeException> cannotGoOn) {
     try {
-      PostgresServer postgres = opened(PostgresServer.start(PostgresConfig.durable(config.data())));
-      opened(
+      PostgresServer postgres = PostgresServer.start(PostgresConfig.durable(config.data()));
+      opened(POSTGRES_ENDED, within -> postgres.stop(isGone() ? Duration.ZERO : within));
+      PostgresKeeper keeper =
           PostgresKeeper.over(
               postgres,
               PostgresKeeper.Patience.DEFAULT,
-              e -> cannotGoOn.accept(new CannotStart(String.valueOf(e.getMessage()), e))));
+              e -> cannotGoOn.accept(new CannotStart(String.valueOf(e.getMessage()), e)));
+      opened(KEEPER_CLOSED, within -> keeper.close());
       return DatabaseAddress.embedded(postgres);
     } catch (PostgresException e) {
       throw new CannotStart(String.valueOf(e.getMessage()), e);
     }
   }
 
-  private <T extends AutoCloseable> T opened(T resource) {
-    opened.push(resource);
-    return resource;
+  private void opened(Duration until, StopTime.Ending ending) {
+    opened.push(new Stage(until, List.of(ending)));
   }
 }

@@ -92,7 +92,7 @@ final class Services implements AutoCloseable {
           attempt -> {
             figures.onAttempt(attempt);
             counting.onAttempt(attempt);
-            attempt.fault().ifPresent(database::met);
+            database.met(attempt);
           };
       Transactor transactor =
           new Transactor(database.dataSource(), config.database().transactions(), listener);
@@ -373,6 +373,11 @@ final class Services implements AutoCloseable {
   /** The built-in gateway, unless payments go elsewhere. */
   Optional<Gateway> gateway() {
     return provider.gateway();
+  }
+
+  /** End what works by itself, jobs and streams, and hand this node's share over. */
+  List<StopTime.Ending> workEndings() {
+    return List.of(within -> jobs.endWork(), within -> streams.close());
   }
 
   @Override

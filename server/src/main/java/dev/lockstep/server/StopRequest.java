@@ -12,11 +12,8 @@ import org.jspecify.annotations.Nullable;
  * JVM's own 143 and 130 would read as failures).
  */
 final class StopRequest implements AutoCloseable {
-  /**
-   * Longer than a fast stop of PostgreSQL takes, shorter than the patience of whoever sends SIGKILL
-   * next.
-   */
-  private static final long STOP_TIMEOUT_SECONDS = 30;
+  /** Longer than {@link Server#close} takes; whoever sends SIGKILL next often waits no longer. */
+  private static final long STOP_TIMEOUT_SECONDS = 10;
 
   private final Thread starter = Thread.currentThread();
   private final CountDownLatch requested = new CountDownLatch(1);

@@ -28,7 +28,9 @@ import javax.sql.DataSource;
 /** How this server's streams are set up. */
 final class Streaming {
   private static final String NAMESPACE = "SELECT name FROM lockstep_server.stream_namespace";
-  private static final Duration RELAY_STOP_TIMEOUT = Duration.ofSeconds(10);
+
+  /** A share of the time that a stop has; what is on its way for longer is sent again. */
+  private static final Duration RELAY_STOP_TIMEOUT = Duration.ofSeconds(2);
 
   private Streaming() {}
 

@@ -14,9 +14,12 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
@@ -107,6 +110,13 @@ final class ServerProcess implements AutoCloseable {
 
   int awaitExit() throws InterruptedException {
     return process.waitFor();
+  }
+
+  /** Empty when it has not ended by then. For what is promised to take a bounded time. */
+  Optional<Integer> exitCodeWithin(Duration atMost) throws InterruptedException {
+    return process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)
+        ? Optional.of(process.exitValue())
+        : Optional.empty();
   }
 
   /** SIGTERM; returns the exit code. */

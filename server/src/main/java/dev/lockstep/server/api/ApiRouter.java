@@ -8,6 +8,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -109,6 +110,10 @@ public final class ApiRouter {
     return body.read()
         .compose(
             bytes -> {
+              if (context.response().ended()) {
+                // Refused while its body was on its way: it was told that nothing is done.
+                throw Problem.overloaded(Duration.ZERO).asException();
+              }
               Object parsed = parsed(context, endpoint, bytes);
               Request request =
                   new Request(context, endpoint, principal, path, query, parsed, bytes);
@@ -242,8 +247,8 @@ public final class ApiRouter {
     if (problem.status() == 401) {
       context.response().putHeader("WWW-Authenticate", "Bearer");
     }
-    if (body.overBudget()) {
-      // The rest of the body would come all the same.
+    if (body.endsConnection()) {
+      // The rest of the body would come all the same, or where it ends is not known.
       context.response().putHeader("Connection", "close");
       problem.send(context.response());
       var unused = context.request().connection().close();

@@ -19,7 +19,7 @@ final class IncomingBody {
   private final Buffer content = Buffer.buffer();
   private final Promise<Buffer> complete = Promise.promise();
   private boolean released;
-  private boolean overBudget;
+  private boolean endsConnection;
 
   /**
    * Stops the request; to be called before anything that waits.
@@ -49,7 +49,11 @@ final class IncomingBody {
     }
     request
         .handler(this::arrived)
-        .exceptionHandler(thrown -> complete.tryFail(incomplete()))
+        .exceptionHandler(
+            thrown -> {
+              endsConnection = true;
+              complete.tryFail(incomplete());
+            })
         .endHandler(end -> complete.tryComplete(content))
         .resume();
     return complete.future();
@@ -67,9 +71,9 @@ final class IncomingBody {
     }
   }
 
-  /** Whether it was refused because there was no room: then the connection ends. */
-  boolean overBudget() {
-    return overBudget;
+  /** Whether no further request can come: there was no room for it, or it is not well formed. */
+  boolean endsConnection() {
+    return endsConnection;
   }
 
   private void arrived(Buffer chunk) {
@@ -83,7 +87,7 @@ final class IncomingBody {
     try {
       budget.take(network, chunk.length());
     } catch (ProblemException e) {
-      overBudget = true;
+      endsConnection = true;
       complete.tryFail(e);
       return;
     }

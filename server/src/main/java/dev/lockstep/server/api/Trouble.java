@@ -30,13 +30,20 @@ public enum Trouble {
     return sentence;
   }
 
-  /** For a request that waits for the database; what it asked for may still be done. */
+  /** For a request that the database could not serve. */
   Problem problem() {
-    return Problem.of(
-            SLUG,
-            503,
-            "Unavailable",
-            sentence + " Repeat the request with the same Idempotency-Key, if it has one.")
+    return problem(" Repeat the request with the same Idempotency-Key, if it has one.");
+  }
+
+  /** For a request that still waits for the database: a transaction of its may be under way. */
+  Problem problemOfWaiting() {
+    return problem(
+        " The request may still take effect. Repeat it with the same Idempotency-Key, if it has"
+            + " one, to learn what became of it.");
+  }
+
+  private Problem problem(String advice) {
+    return Problem.of(SLUG, 503, "Unavailable", sentence + advice)
         .with("reason", reason)
         .retryAfter(RETRY_AFTER);
   }

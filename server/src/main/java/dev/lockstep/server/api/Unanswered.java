@@ -20,7 +20,10 @@ final class Unanswered {
 
   private static final long LOOK_EVERY_MS = 250;
 
-  private record Waiting(Promise<Answer> promise, Context context, long sinceNanos) {}
+  /** With the database known to be gone: time for an answer from memory, and for nothing else. */
+  private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
+
+  private record Waiting(Promise<Answer> promise, Context context, long untilNanos) {}
 
   private final Supplier<Optional<Trouble>> trouble;
   private final Set<Waiting> waiting = ConcurrentHashMap.newKeySet();
@@ -40,7 +43,9 @@ final class Unanswered {
       return answer;
     }
     Promise<Answer> first = Promise.promise();
-    Waiting entry = new Waiting(first, vertx.getOrCreateContext(), System.nanoTime());
+    boolean gone = trouble.get().filter(Trouble.GONE::equals).isPresent();
+    long until = System.nanoTime() + (gone ? SHORTEST_WAIT : LONGEST_WAIT).toNanos();
+    Waiting entry = new Waiting(first, vertx.getOrCreateContext(), until);
     waiting.add(entry);
     answer.onComplete(
         done -> {
@@ -64,12 +69,12 @@ final class Unanswered {
   private void answerThoseWhoWait(Trouble found) {
     long now = System.nanoTime();
     waiting.stream()
-        .filter(entry -> now - entry.sinceNanos() > LONGEST_WAIT.toNanos())
+        .filter(entry -> now - entry.untilNanos() > 0)
         .forEach(
             entry ->
                 entry
                     .context()
                     .runOnContext(
-                        unused -> entry.promise().tryFail(found.problem().asException())));
+                        unused -> entry.promise().tryFail(found.problemOfWaiting().asException())));
   }
 }

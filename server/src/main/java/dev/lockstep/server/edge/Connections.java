@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -54,6 +55,7 @@ public final class Connections {
   private final Counter dropped;
   private final Unsent unsent;
   private final AtomicInteger open = new AtomicInteger();
+  private final Set<ChannelHandlerContext> guarded = ConcurrentHashMap.newKeySet();
   private final Map<String, Integer> byNetwork = new ConcurrentHashMap<>();
 
   public Connections(HttpLimits limits, Trust trust, Metrics metrics) {
@@ -96,21 +98,30 @@ public final class Connections {
     vertx.pipeline().addBefore(vertx.name(), "guard", guard);
     vertx.channel().config().setRecvByteBufAllocator(RECEIVING);
     boolean proxy = trust.isProxy(peer);
-    ChannelHandlerContext guarded = vertx.pipeline().context(guard);
-    guard.countIn(unsent.of(Caller.network(peer), !proxy, () -> drop(guarded)));
+    ChannelHandlerContext inner = vertx.pipeline().context(guard);
+    guarded.add(inner);
+    guard.countIn(unsent.of(Caller.network(peer), !proxy, () -> drop(inner)));
     Optional<String> network = proxy ? Optional.empty() : Optional.of(Caller.network(peer));
     int all = open.incrementAndGet();
     int same = network.map(name -> byNetwork.merge(name, 1, Integer::sum)).orElse(0);
-    var unused = vertx.channel().closeFuture().addListener(closed -> left(network));
+    var unused =
+        vertx
+            .channel()
+            .closeFuture()
+            .addListener(
+                closed -> {
+                  guarded.remove(inner);
+                  left(network);
+                });
     if (all > limits.connections() + MAX_TURNED_AWAY) {
       refused(Reason.TOTAL);
       unused = vertx.close();
     } else if (all > limits.connections()) {
       refused(Reason.TOTAL);
-      guard.turnAway(guarded, Problem.overloaded(RETRY_AFTER));
+      guard.turnAway(inner, Problem.overloaded(RETRY_AFTER));
     } else if (same > limits.connectionsPerAddress()) {
       refused(Reason.ADDRESS);
-      guard.turnAway(guarded, tooMany());
+      guard.turnAway(inner, tooMany());
     }
   }
 
@@ -134,14 +145,27 @@ public final class Connections {
   }
 
   /** Without a word: it would not be read. */
-  private void drop(ChannelHandlerContext guarded) {
+  private void drop(ChannelHandlerContext inner) {
     dropped.increment();
-    guarded
+    inner
         .executor()
         .execute(
             () -> {
-              var unused = guarded.close();
+              var unused = inner.close();
             });
+  }
+
+  /** Whether some client has not taken all that it was sent. */
+  public boolean owes() {
+    return guarded.stream().anyMatch(inner -> Guard.owes(inner.channel()));
+  }
+
+  /** Ends every connection at once, whatever it sends or has not taken. */
+  public void endAll() {
+    // From inside the guard, which would wait for what is still on its way.
+    for (ChannelHandlerContext inner : guarded) {
+      var unused = inner.close();
+    }
   }
 
   void expired(Guard.Step step) {

@@ -9,12 +9,16 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Finds the client behind proxies. Each proxy adds, on the right, who it was asked by; so the list
  * is read from the right for as long as the one who wrote the entry is trusted. The first address
  * that is no trusted proxy's is the client. What stands left of it may be anybody's invention, and
  * an entry that is no address ends the search where it is.
+ *
+ * <p>Only the family of headers that the proxies write is read. They pass the other one on as it
+ * came, so it is the client's own word.
  */
 final class Forwarding {
   private static final String FORWARDED = "Forwarded";
@@ -32,6 +36,12 @@ final class Forwarding {
           "X-Forwarded-Server",
           "X-Real-IP",
           "Via");
+
+  /** Behind an address: a port, or a name that stands for one (RFC 7239, section 6). */
+  private static final String PORT = "(?::(?:\\d{1,5}|_[\\w.-]{1,32}))?";
+
+  private static final Pattern BRACKETED = Pattern.compile("\\[([^\\]]*)]" + PORT);
+  private static final Pattern BARE = Pattern.compile("([^:]*)" + PORT);
 
   /** More hops than any chain of proxies has; what is further left is not looked at. */
   private static final int MAX_HOPS = 32;
@@ -58,7 +68,11 @@ final class Forwarding {
     if (direct || !trust.isProxy(peer)) {
       return new Caller(peer, false, host, direct);
     }
-    List<Hop> hops = headers.contains(FORWARDED) ? forwarded(headers) : xForwarded(headers);
+    List<Hop> hops =
+        switch (trust.header()) {
+          case X_FORWARDED -> xForwarded(headers);
+          case FORWARDED -> forwarded(headers);
+        };
     InetAddress client = peer;
     Optional<String> proto = Optional.empty();
     Optional<String> asked = Optional.empty();
@@ -81,8 +95,9 @@ final class Forwarding {
   /** RFC 7239, section 4. An element that is not well formed tells nothing. */
   private static List<Hop> forwarded(MultiMap headers) {
     List<Hop> hops = new ArrayList<>();
-    for (String element : split(String.join(",", headers.getAll(FORWARDED)), ',')) {
-      hops.add(element(element));
+    // Line by line: a quote that the client left open does not reach into the proxy's line.
+    for (String line : headers.getAll(FORWARDED)) {
+      split(line, ',').forEach(element -> hops.add(element(element)));
     }
     return last(hops);
   }
@@ -132,10 +147,12 @@ final class Forwarding {
     return values.isEmpty() ? Optional.empty() : Optional.of(values.get(values.size() - 1));
   }
 
+  /** These know no quotes: one that the client wrote must not hide what the proxy appended. */
   private static List<String> list(MultiMap headers, String name) {
-    return headers.contains(name)
-        ? split(String.join(",", headers.getAll(name)), ',').stream().map(String::strip).toList()
-        : List.of();
+    return headers.getAll(name).stream()
+        .flatMap(line -> Stream.of(line.split(",", -1)))
+        .map(String::strip)
+        .toList();
   }
 
   private static List<Hop> last(List<Hop> hops) {
@@ -144,15 +161,13 @@ final class Forwarding {
 
   /** An address, perhaps with a port: {@code 192.0.2.1:80}, {@code [2001:db8::1]:80}. */
   private static Optional<InetAddress> node(String value) {
-    if (value.startsWith("[")) {
-      int end = value.indexOf(']');
-      return end < 0 || !value.substring(end + 1).matches("(?::\\w{1,16})?")
-          ? Optional.empty()
-          : AddressRange.address(value.substring(1, end));
+    Matcher bracketed = BRACKETED.matcher(value);
+    if (bracketed.matches()) {
+      return AddressRange.address(bracketed.group(1));
     }
-    int colon = value.indexOf(':');
-    boolean port = colon >= 0 && colon == value.lastIndexOf(':');
-    return AddressRange.address(port ? value.substring(0, colon) : value);
+    Matcher bare = BARE.matcher(value);
+    // Several colons without brackets: an address of IPv6, and no port.
+    return AddressRange.address(bare.matches() ? bare.group(1) : value);
   }
 
   /** At the separators that are not inside quotes. */

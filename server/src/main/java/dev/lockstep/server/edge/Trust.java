@@ -11,8 +11,8 @@ import java.util.stream.Collectors;
 /**
  * Whose word is taken, and for what.
  *
- * @param proxies whose {@code Forwarded} and {@code X-Forwarded-*} headers are believed; nobody's
- *     unless told
+ * @param proxies whose word is taken for whom they speak for; nobody's unless told
+ * @param header where they say it; the other family of headers is the client's own, and not read
  * @param hosts the names this server answers to, without ports; empty, as it is unless told: any
  * @param openTo who sees {@code /metrics} and the details of {@code /status} without a key;
  *     programs on this machine unless told
@@ -20,9 +20,13 @@ import java.util.stream.Collectors;
  *     told
  */
 public record Trust(
-    List<AddressRange> proxies, Set<String> hosts, OpenTo openTo, Optional<Secret> metricsToken) {
+    List<AddressRange> proxies,
+    ProxyHeader header,
+    Set<String> hosts,
+    OpenTo openTo,
+    Optional<Secret> metricsToken) {
   public static final Trust DEFAULT =
-      new Trust(List.of(), Set.of(), OpenTo.LOOPBACK, Optional.empty());
+      new Trust(List.of(), ProxyHeader.X_FORWARDED, Set.of(), OpenTo.LOOPBACK, Optional.empty());
 
   public Trust {
     proxies = List.copyOf(proxies);
@@ -39,19 +43,23 @@ public record Trust(
 
   public Trust withProxies(String... ranges) {
     List<AddressRange> parsed = List.of(ranges).stream().map(AddressRange::of).toList();
-    return new Trust(parsed, hosts, openTo, metricsToken);
+    return new Trust(parsed, header, hosts, openTo, metricsToken);
+  }
+
+  public Trust withHeader(ProxyHeader written) {
+    return new Trust(proxies, written, hosts, openTo, metricsToken);
   }
 
   public Trust withHosts(String... names) {
-    return new Trust(proxies, Set.of(names), openTo, metricsToken);
+    return new Trust(proxies, header, Set.of(names), openTo, metricsToken);
   }
 
   public Trust withOpenTo(OpenTo readers) {
-    return new Trust(proxies, hosts, readers, metricsToken);
+    return new Trust(proxies, header, hosts, readers, metricsToken);
   }
 
   public Trust withMetricsToken(Secret token) {
-    return new Trust(proxies, hosts, openTo, Optional.of(token));
+    return new Trust(proxies, header, hosts, openTo, Optional.of(token));
   }
 
   boolean isProxy(InetAddress address) {

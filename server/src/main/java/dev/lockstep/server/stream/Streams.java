@@ -122,6 +122,7 @@ public final class Streams implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     Relay running = relay;
+    relay = null;
     if (running != null) {
       running.close();
     }

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The client behind proxies, as far as they can be believed. */
 class ForwardingTest {
-  private static final Forwarding FORWARDING =
-      new Forwarding(Trust.DEFAULT.withProxies("10.0.0.0/8", "2001:db8:1::/48"));
+  private static final Trust TRUST = Trust.DEFAULT.withProxies("10.0.0.0/8", "2001:db8:1::/48");
+  private static final Forwarding FORWARDING = new Forwarding(TRUST);
 
   @ParameterizedTest
   @CsvSource(
@@ -33,12 +33,23 @@ class ForwardingTest {
         "10.0.0.1    | X-Forwarded-For | 2001:db8::5                        | 2001:db8:0:0:0:0:0:5",
         "10.0.0.1    | X-Forwarded-For | ::ffff:203.0.113.1                 | 203.0.113.1",
         "10.0.0.1    | X-Forwarded-For | 10.1.1.1, 10.2.2.2                 | 10.1.1.1",
+        "10.0.0.1    | X-Forwarded-For | 1.1.1.1,, 203.0.113.1              | 203.0.113.1",
+        "10.0.0.1    | X-Forwarded-For | 1.1.1.1, , 10.9.9.9                | 10.9.9.9",
+        "10.0.0.1    | X-Forwarded-For | 1.1.1.1,                           | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | \", 203.0.113.1                    | 203.0.113.1",
+        "10.0.0.1    | X-Forwarded-For | 203.0.113.1:port                   | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | 203.0.113.1:123456                 | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | [2001:db8::5                       | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | [2001:db8::5]4711                  | 10.0.0.1",
+        "10.0.0.1    | X-Forwarded-For | [2001:db8::5]                      | 2001:db8:0:0:0:0:0:5",
+        "10.0.0.1    | X-Forwarded-For | [2001:db8:1::5], 2001:db8:1::6     | 2001:db8:1:0:0:0:0:5",
         "10.0.0.1    | Forwarded | for=203.0.113.1                          | 203.0.113.1",
         "10.0.0.1    | Forwarded | For=\"[2001:db8::5]:4711\";by=10.0.0.1   | 2001:db8:0:0:0:0:0:5",
         "10.0.0.1    | Forwarded | for=1.1.1.1, for=203.0.113.1;proto=https | 203.0.113.1",
         "10.0.0.1    | Forwarded | for=_secret                              | 10.0.0.1",
         "10.0.0.1    | Forwarded | for=unknown, for=10.3.3.3                | 10.3.3.3",
         "10.0.0.1    | Forwarded | for=1.1.1.1, for=\"                      | 10.0.0.1",
+        "10.0.0.1    | Forwarded | for=\"203.0.113.1:_hidden\"              | 203.0.113.1",
         "10.0.0.1    | Forwarded | proto=https                              | 10.0.0.1",
         "2001:db8:1::7 | X-Forwarded-For | 203.0.113.1                      | 203.0.113.1",
         "2001:db8:2::7 | X-Forwarded-For | 203.0.113.1                      | 2001:db8:2:0:0:0:0:7",
@@ -68,6 +79,54 @@ class ForwardingTest {
   }
 
   @Test
+  void onlyTheFamilyThatTheProxyWritesIsRead() throws Exception {
+    MultiMap both =
+        headers()
+            .add("Forwarded", "for=203.0.113.77;proto=https;host=forwarded.example")
+            .add("X-Forwarded-For", "198.51.100.7")
+            .add("X-Forwarded-Proto", "http")
+            .add("X-Forwarded-Host", "x.example");
+    InetAddress proxy = InetAddress.getByName("10.0.0.1");
+
+    Caller usual = FORWARDING.caller(proxy, both);
+    assertThat(usual.address().getHostAddress()).isEqualTo("198.51.100.7");
+    assertThat(usual.secure()).isFalse();
+    assertThat(usual.host()).hasValue("x.example");
+
+    both.set("X-Forwarded-Proto", "https").set("Forwarded", "for=203.0.113.77;proto=http");
+    Caller other = new Forwarding(TRUST.withHeader(ProxyHeader.FORWARDED)).caller(proxy, both);
+    assertThat(other.address().getHostAddress()).isEqualTo("203.0.113.77");
+    assertThat(other.secure()).isFalse();
+    assertThat(other.host()).hasValue("here.example");
+  }
+
+  @Test
+  void whatTheProxyDoesNotWriteIsNotReadEvenAlone() throws Exception {
+    InetAddress proxy = InetAddress.getByName("10.0.0.1");
+    Caller caller =
+        FORWARDING.caller(proxy, headers().add("Forwarded", "for=203.0.113.77;proto=https"));
+    assertThat(caller.address()).isEqualTo(proxy);
+    assertThat(caller.secure()).isFalse();
+    assertThat(caller.direct()).isFalse();
+  }
+
+  @Test
+  void severalLinesAreOneListAndTheLastIsTheNearest() throws Exception {
+    InetAddress proxy = InetAddress.getByName("10.0.0.1");
+    MultiMap lines =
+        headers().add("X-Forwarded-For", "1.1.1.1").add("X-Forwarded-For", "203.0.113.1, 10.9.9.9");
+    assertThat(FORWARDING.caller(proxy, lines).address().getHostAddress()).isEqualTo("203.0.113.1");
+    MultiMap quoted =
+        headers().add("Forwarded", "for=\"1.1.1.1").add("Forwarded", "for=203.0.113.1");
+    assertThat(
+            new Forwarding(TRUST.withHeader(ProxyHeader.FORWARDED))
+                .caller(proxy, quoted)
+                .address()
+                .getHostAddress())
+        .isEqualTo("203.0.113.1");
+  }
+
+  @Test
   void whoComesWithoutAProxyIsDirect() throws Exception {
     Caller caller = FORWARDING.caller(InetAddress.getByName("203.0.113.9"), headers());
     assertThat(caller.direct()).isTrue();
@@ -89,7 +148,10 @@ class ForwardingTest {
   }
 
   private static Caller caller(String peer, String header, String value) throws Exception {
-    return FORWARDING.caller(InetAddress.getByName(peer), headers().add(header, value));
+    ProxyHeader written =
+        header.equals("Forwarded") ? ProxyHeader.FORWARDED : ProxyHeader.X_FORWARDED;
+    return new Forwarding(TRUST.withHeader(written))
+        .caller(InetAddress.getByName(peer), headers().add(header, value));
   }
 
   private static MultiMap headers() {
