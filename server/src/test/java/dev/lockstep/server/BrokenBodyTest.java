@@ -69,7 +69,7 @@ class BrokenBodyTest {
           operation.method()
               + " "
               + operation.path()
-              + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: "
+              + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
               + key
               + "\r\nIdempotency-Key: broken\r\nContent-Type: application/json\r\n"
               + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
@@ -88,7 +88,9 @@ class BrokenBodyTest {
       try (RawHttp connection = RawHttp.to(server.url())) {
         connection.get("/healthz").read();
         connection.send(
-            "POST /v1/transfers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{");
+            "POST /v1/transfers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                + RunningServer.OPERATOR_KEY
+                + "\r\nContent-Length: 50\r\n\r\n{");
         connection.abort();
       }
     }

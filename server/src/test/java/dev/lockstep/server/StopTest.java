@@ -28,6 +28,10 @@ class StopTest {
   private static final Duration PROMISED = Duration.ofSeconds(11);
 
   private static final int CLIENTS = 10;
+  private static final String HALF_A_REQUEST =
+      "POST /v1/transfers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+          + KEY
+          + "\r\nContent-Length: 50\r\n\r\n{";
 
   @SuppressWarnings("NullAway.Init")
   private Path data;
@@ -47,7 +51,7 @@ class StopTest {
     try (ServerProcess server = up()) {
       String url = server.awaitReady();
       try (RawHttp slow = RawHttp.to(url)) {
-        slow.send("POST /v1/transfers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{");
+        slow.send(HALF_A_REQUEST);
         awaitInFlight(url, 1);
 
         server.askToStop();
@@ -82,7 +86,7 @@ class StopTest {
       for (int i = 0; i < CLIENTS; i++) {
         RawHttp sends = RawHttp.to(url);
         open.add(sends);
-        sends.send("POST /v1/transfers HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{");
+        sends.send(HALF_A_REQUEST);
         RawHttp takesNothing = RawHttp.to(url);
         open.add(takesNothing);
         takesNothing.send("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50));
