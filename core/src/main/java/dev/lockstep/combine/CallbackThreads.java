@@ -49,7 +49,7 @@ final class CallbackThreads implements Executor {
     watch.setRemoveOnCancelPolicy(true);
   }
 
-  private static ThreadFactory daemons(String prefix, AtomicInteger number) {
+  static ThreadFactory daemons(String prefix, AtomicInteger number) {
     return task -> {
       Thread thread = new Thread(task, prefix + number.incrementAndGet());
       thread.setDaemon(true);
