@@ -61,7 +61,7 @@ final class EdgeSettings {
 
   private static final Kind<ProxyHeader> HEADER =
       new Kind<>(
-          "one of x-forwarded, forwarded",
+          "one of x-forwarded, forwarded, either",
           List.of(ProxyHeader.values()),
           text -> ProxyHeader.valueOf(text.toUpperCase(Locale.ROOT).replace('-', '_')),
           header -> header.name().toLowerCase(Locale.ROOT).replace('_', '-'));
@@ -314,8 +314,8 @@ final class EdgeSettings {
             "trust.header",
             HEADER,
             Trust.DEFAULT.header(),
-            "The headers that those proxies write: X-Forwarded-For, -Proto and -Host, or Forwarded."
-                + " The others are not read.");
+            "The headers that those proxies write: X-Forwarded-For, -Proto and -Host, or Forwarded;"
+                + " the others are not read. Either: none is, where both say different things.");
     Set<String> hosts =
         in.readOptional("trust.hosts", HOSTS, "any", "The names that the server answers to.")
             .orElse(Set.of());

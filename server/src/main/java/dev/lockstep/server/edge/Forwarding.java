@@ -18,13 +18,17 @@ import java.util.stream.Stream;
  * an entry that is no address ends the search where it is.
  *
  * <p>Only the family of headers that the proxies write is read. They pass the other one on as it
- * came, so it is the client's own word.
+ * came, so it is the client's own word. Where nobody has said which family that is, two families
+ * that do not name the same client are both disregarded: one of them is an invention.
  */
 final class Forwarding {
   private static final String FORWARDED = "Forwarded";
   private static final String FORWARDED_FOR = "X-Forwarded-For";
   private static final String FORWARDED_PROTO = "X-Forwarded-Proto";
   private static final String FORWARDED_HOST = "X-Forwarded-Host";
+
+  private static final List<String> X_FORWARDED =
+      List.of(FORWARDED_FOR, FORWARDED_PROTO, FORWARDED_HOST);
 
   /** What says that somebody stands in between. */
   private static final List<String> TRACES =
@@ -68,11 +72,25 @@ final class Forwarding {
     if (direct || !trust.isProxy(peer)) {
       return new Caller(peer, false, host, direct);
     }
-    List<Hop> hops =
-        switch (trust.header()) {
-          case X_FORWARDED -> xForwarded(headers);
-          case FORWARDED -> forwarded(headers);
-        };
+    return switch (trust.header()) {
+      case X_FORWARDED -> behind(peer, host, xForwarded(headers));
+      case FORWARDED -> behind(peer, host, forwarded(headers));
+      case EITHER -> either(peer, host, headers);
+    };
+  }
+
+  private Caller either(InetAddress peer, Optional<String> host, MultiMap headers) {
+    if (!headers.contains(FORWARDED)) {
+      return behind(peer, host, xForwarded(headers));
+    }
+    Caller told = behind(peer, host, forwarded(headers));
+    boolean agreed =
+        X_FORWARDED.stream().noneMatch(headers::contains)
+            || told.equals(behind(peer, host, xForwarded(headers)));
+    return agreed ? told : behind(peer, host, List.of());
+  }
+
+  private Caller behind(InetAddress peer, Optional<String> host, List<Hop> hops) {
     InetAddress client = peer;
     Optional<String> proto = Optional.empty();
     Optional<String> asked = Optional.empty();

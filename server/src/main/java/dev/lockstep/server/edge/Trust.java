@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
  * Whose word is taken, and for what.
  *
  * @param proxies whose word is taken for whom they speak for; nobody's unless told
- * @param header where they say it; the other family of headers is the client's own, and not read
+ * @param header where they say it; another family of headers is the client's own
  * @param hosts the names this server answers to, without ports; empty, as it is unless told: any
  * @param openTo who sees {@code /metrics} and the details of {@code /status} without a key;
  *     programs on this machine unless told
@@ -26,7 +26,7 @@ public record Trust(
     OpenTo openTo,
     Optional<Secret> metricsToken) {
   public static final Trust DEFAULT =
-      new Trust(List.of(), ProxyHeader.X_FORWARDED, Set.of(), OpenTo.LOOPBACK, Optional.empty());
+      new Trust(List.of(), ProxyHeader.EITHER, Set.of(), OpenTo.LOOPBACK, Optional.empty());
 
   public Trust {
     proxies = List.copyOf(proxies);

@@ -88,7 +88,7 @@ class ForwardingTest {
             .add("X-Forwarded-Host", "x.example");
     InetAddress proxy = InetAddress.getByName("10.0.0.1");
 
-    Caller usual = FORWARDING.caller(proxy, both);
+    Caller usual = new Forwarding(TRUST.withHeader(ProxyHeader.X_FORWARDED)).caller(proxy, both);
     assertThat(usual.address().getHostAddress()).isEqualTo("198.51.100.7");
     assertThat(usual.secure()).isFalse();
     assertThat(usual.host()).hasValue("x.example");
@@ -101,10 +101,27 @@ class ForwardingTest {
   }
 
   @Test
+  void twoFamiliesAreBelievedOnlyWhereTheySayTheSame() throws Exception {
+    InetAddress proxy = InetAddress.getByName("10.0.0.1");
+    MultiMap both =
+        headers()
+            .add("Forwarded", "for=203.0.113.77;proto=https")
+            .add("X-Forwarded-For", "203.0.113.77")
+            .add("X-Forwarded-Proto", "https");
+
+    assertThat(FORWARDING.caller(proxy, both).address().getHostAddress()).isEqualTo("203.0.113.77");
+    assertThat(FORWARDING.caller(proxy, both).secure()).isTrue();
+    both.set("X-Forwarded-For", "198.51.100.7");
+    assertThat(FORWARDING.caller(proxy, both).address()).isEqualTo(proxy);
+    assertThat(FORWARDING.caller(proxy, both).secure()).isFalse();
+  }
+
+  @Test
   void whatTheProxyDoesNotWriteIsNotReadEvenAlone() throws Exception {
     InetAddress proxy = InetAddress.getByName("10.0.0.1");
     Caller caller =
-        FORWARDING.caller(proxy, headers().add("Forwarded", "for=203.0.113.77;proto=https"));
+        new Forwarding(TRUST.withHeader(ProxyHeader.X_FORWARDED))
+            .caller(proxy, headers().add("Forwarded", "for=203.0.113.77;proto=https"));
     assertThat(caller.address()).isEqualTo(proxy);
     assertThat(caller.secure()).isFalse();
     assertThat(caller.direct()).isFalse();
