@@ -314,8 +314,8 @@ final class EdgeSettings {
             "trust.header",
             HEADER,
             Trust.DEFAULT.header(),
-            "The headers that those proxies write: X-Forwarded-For, -Proto and -Host, or Forwarded;"
-                + " the others are not read. Either: none is, where both say different things.");
+            "The headers that those proxies write: X-Forwarded-For, -Proto and -Host, or Forwarded."
+                + " Either: those that are there, unless they disagree.");
     Set<String> hosts =
         in.readOptional("trust.hosts", HOSTS, "any", "The names that the server answers to.")
             .orElse(Set.of());
