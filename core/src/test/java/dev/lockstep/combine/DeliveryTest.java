@@ -47,18 +47,21 @@ class DeliveryTest {
     CallbackThreads threads = new CallbackThreads("test-answers");
     int blocked = 10 * Math.max(4, Runtime.getRuntime().availableProcessors());
     CountDownLatch inside = new CountDownLatch(blocked);
-    try (Combiner<String, Integer, String> combiner =
-        new Combiner<>(RecordingRunner.open(), CONFIG, threads)) {
+    RecordingRunner runner = RecordingRunner.gated(requests -> {});
+    try (Combiner<String, Integer, String> combiner = new Combiner<>(runner, CONFIG, threads)) {
       for (int i = 0; i < blocked; i++) {
+        // None is answered before it has its callback, which would run here.
         var unused =
             combiner
-                .submit("key" + i, i)
+                .submit("key", i)
                 .thenAccept(
                     answer -> {
                       inside.countDown();
                       RecordingRunner.await(free, "the end");
                     });
       }
+      runner.awaitEntered();
+      runner.release();
       assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
 
       assertThat(combiner.submit("other", 1).toCompletableFuture().get(30, TimeUnit.SECONDS))
