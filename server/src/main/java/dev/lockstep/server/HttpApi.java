@@ -65,8 +65,6 @@ final class HttpApi implements AutoCloseable {
   /** For clients to take what they were sent before the server stops. */
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
-  private static final long LOOK_MS = 20;
-
   private static final Set<String> WHILE_STOPPING = Set.of("/healthz", "/metrics");
 
   private final Instant startedAt = Instant.now();
@@ -210,16 +208,13 @@ final class HttpApi implements AutoCloseable {
 
   /** Refuses what comes new and waits for what is being answered, and for it to be taken. */
   void drain(Duration within) {
-    long end = System.nanoTime() + within.toNanos();
+    long endNanos = System.nanoTime() + within.toNanos();
     try {
       await(inFlight.drain(), within);
-      long taken = Math.min(end, System.nanoTime() + LAST_ANSWERS.toNanos());
-      while (connections.owes() && System.nanoTime() - taken < 0) {
-        // Nobody tells when a client has taken the last byte of its answer.
-        TimeUnit.MILLISECONDS.sleep(LOOK_MS);
-      }
+      long leftNanos = Math.min(LAST_ANSWERS.toNanos(), endNanos - System.nanoTime());
+      await(connections.flushed(), Duration.ofNanos(Math.max(0, leftNanos)));
     } catch (ExecutionException | TimeoutException e) {
-      log.warn("Some requests were not answered within {} ms", within.toMillis());
+      log.warn("Stopping although some clients have not received their answers yet");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

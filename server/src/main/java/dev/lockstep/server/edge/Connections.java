@@ -4,10 +4,13 @@ import dev.lockstep.server.api.Caller;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.metric.Metrics;
 import io.micrometer.core.instrument.Counter;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.RecvByteBufAllocator;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.http.HttpConnection;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.impl.HttpServerConnection;
@@ -155,9 +158,16 @@ public final class Connections {
             });
   }
 
-  /** Whether some client has not taken all that it was sent. */
-  public boolean owes() {
-    return guarded.stream().anyMatch(inner -> Guard.owes(inner.channel()));
+  /** Completes when every client has taken what it was sent so far, or has left. */
+  public Future<?> flushed() {
+    return Future.join(guarded.stream().map(Connections::flushed).toList());
+  }
+
+  /** An empty buffer waits its turn behind everything written before it. */
+  private static Future<Void> flushed(ChannelHandlerContext inner) {
+    Promise<Void> promise = Promise.promise();
+    var unused = inner.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> promise.complete());
+    return promise.future();
   }
 
   /** Ends every connection at once, whatever it sends or has not taken. */

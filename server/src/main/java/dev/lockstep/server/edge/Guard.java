@@ -111,12 +111,6 @@ final class Guard extends ChannelDuplexHandler {
     return channel.attr(KEY).get();
   }
 
-  /** Whether something waits for the client to take it. For any thread. */
-  static boolean owes(Channel channel) {
-    ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
-    return buffer != null && buffer.totalPendingWriteBytes() > 0;
-  }
-
   /** Whoever is at the other end of the connection: a client, or a proxy. */
   InetAddress peer() {
     return peer;
