@@ -29,7 +29,6 @@ final class CallbackThreads implements Executor {
   private final ScheduledThreadPoolExecutor watch;
   // Guarded by this.
   private @Nullable ScheduledFuture<?> watching;
-  private long begun;
   private long begunBefore;
 
   CallbackThreads(String name) {
@@ -75,7 +74,7 @@ final class CallbackThreads implements Executor {
 
   private synchronized void look() {
     // Those that have begun: all that there ever were, but for those that wait.
-    begun = pool.getTaskCount() - pool.getQueue().size();
+    long begun = pool.getTaskCount() - pool.getQueue().size();
     if (pool.getQueue().isEmpty()) {
       pool.setCorePoolSize(few);
       ScheduledFuture<?> done = watching;

@@ -9,7 +9,6 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
@@ -128,7 +127,7 @@ class CombinedTransactionsTest {
   void anOperationThatFailsAtItsAnswersHasNotHappened() {
     Transactor transactor = new Transactor(database.dataSource());
     Combined<Integer, String, Long, Tickets.Plan, Long> speechless =
-        new Delegating() {
+        new Tickets() {
           @Override
           public List<Verdict<Long>> answers(Tickets.Plan plan) {
             throw new IllegalStateException("speechless");
@@ -146,7 +145,7 @@ class CombinedTransactionsTest {
   void anOperationThatAnswersTooFewHasNotHappened() {
     Transactor transactor = new Transactor(database.dataSource());
     Combined<Integer, String, Long, Tickets.Plan, Long> forgetful =
-        new Delegating() {
+        new Tickets() {
           @Override
           public List<Verdict<Long>> answers(Tickets.Plan plan) {
             return List.of();
@@ -165,7 +164,7 @@ class CombinedTransactionsTest {
   @Test
   void aLookThatFailsAfterACutCommitIsUnknownAndNotRunAgain() {
     Combined<Integer, String, Long, Tickets.Plan, Long> blind =
-        new Delegating() {
+        new Tickets() {
           @Override
           public Trace trace(Integer counter, Tickets.Plan plan) {
             return new Trace.Rows(
@@ -239,35 +238,5 @@ class CombinedTransactionsTest {
 
   private static List<Long> oneTo(int last) {
     return LongStream.rangeClosed(1, last).boxed().toList();
-  }
-
-  /** Tickets, with one step to be replaced. */
-  private static class Delegating implements Combined<Integer, String, Long, Tickets.Plan, Long> {
-    private final Tickets tickets = new Tickets();
-
-    @Override
-    public Long lock(Exchange exchange, Integer counter, List<String> names) throws SQLException {
-      return tickets.lock(exchange, counter, names);
-    }
-
-    @Override
-    public Tickets.Plan decide(Integer counter, Long value, List<String> names) {
-      return tickets.decide(counter, value, names);
-    }
-
-    @Override
-    public void write(Exchange exchange, Integer counter, Tickets.Plan plan) throws SQLException {
-      tickets.write(exchange, counter, plan);
-    }
-
-    @Override
-    public List<Verdict<Long>> answers(Tickets.Plan plan) {
-      return tickets.answers(plan);
-    }
-
-    @Override
-    public Trace trace(Integer counter, Tickets.Plan plan) {
-      return tickets.trace(counter, plan);
-    }
   }
 }

@@ -9,7 +9,6 @@ import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
-import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -69,8 +68,7 @@ class KeyLockedWhileHalvingTest {
   }
 
   /** Tickets; before the first half of a batch somebody else locks the key. */
-  private final class Watched implements Combined<Integer, String, Long, Tickets.Plan, Long> {
-    private final Tickets tickets = new Tickets();
+  private final class Watched extends Tickets {
     private final Connection intruder;
 
     Watched(Connection intruder) {
@@ -83,27 +81,7 @@ class KeyLockedWhileHalvingTest {
       if (names.size() == 2) {
         Sql.execute(intruder, "SELECT value FROM counter WHERE id = 1 FOR UPDATE");
       }
-      return tickets.lock(exchange, counter, names);
-    }
-
-    @Override
-    public Tickets.Plan decide(Integer counter, Long value, List<String> names) {
-      return tickets.decide(counter, value, names);
-    }
-
-    @Override
-    public void write(Exchange exchange, Integer counter, Tickets.Plan plan) throws SQLException {
-      tickets.write(exchange, counter, plan);
-    }
-
-    @Override
-    public List<Verdict<Long>> answers(Tickets.Plan plan) {
-      return tickets.answers(plan);
-    }
-
-    @Override
-    public Trace trace(Integer counter, Tickets.Plan plan) {
-      return tickets.trace(counter, plan);
+      return super.lock(exchange, counter, names);
     }
   }
 }

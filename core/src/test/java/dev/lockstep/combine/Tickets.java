@@ -14,9 +14,9 @@ import java.util.stream.LongStream;
 /**
  * A small contended write: callers take the next number of a counter, each number recorded under
  * its caller's name, which may take only one. A name that ends with "?" only asks for the next
- * number.
+ * number. Tests replace single steps of it.
  */
-final class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Long> {
+class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Long> {
   private static final String SCHEMA =
       """
       DROP TABLE IF EXISTS counter, ticket, batch;

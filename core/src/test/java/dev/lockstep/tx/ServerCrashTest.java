@@ -105,18 +105,7 @@ class ServerCrashTest {
     database.execute("SELECT pg_reload_conf()");
     AtomicLong doubtful = new AtomicLong();
     SlowCommit commits = SlowCommit.on(database);
-    Transactor transactor = gatedTransactor(database.dataSource());
-    Background<String> caller =
-        Background.start(
-            () ->
-                transactor.call(
-                    PATIENT,
-                    connection -> {
-                      doubtful.compareAndSet(
-                          0, Sql.query(connection, "SELECT pg_current_xact_id()::text"));
-                      return insert(connection, "r1");
-                    },
-                    connection -> find(connection, "r1")));
+    Background<String> caller = insertInDoubt(doubtful);
     Await.blocked(database, 1);
     down.set(true);
     crashAndRestart();
@@ -141,18 +130,7 @@ class ServerCrashTest {
     AtomicLong doubtful = new AtomicLong();
     SlowCommit commits = SlowCommit.on(database);
     takeIdsThatAreNotMadeDurable();
-    Transactor transactor = gatedTransactor(database.dataSource());
-    Background<String> caller =
-        Background.start(
-            () ->
-                transactor.call(
-                    PATIENT,
-                    connection -> {
-                      doubtful.compareAndSet(
-                          0, Sql.query(connection, "SELECT pg_current_xact_id()::text"));
-                      return insert(connection, "r1");
-                    },
-                    connection -> find(connection, "r1")));
+    Background<String> caller = insertInDoubt(doubtful);
     Await.blocked(database, 1);
     down.set(true);
     crashAndRestart();
@@ -217,6 +195,21 @@ class ServerCrashTest {
     while (database.queryLong(NEXT_XID) <= xid) {
       database.execute("INSERT INTO stranger VALUES (1)");
     }
+  }
+
+  /** Begins an insert whose first attempt leaves its transaction's id in {@code doubtful}. */
+  private Background<String> insertInDoubt(AtomicLong doubtful) {
+    Transactor transactor = gatedTransactor(database.dataSource());
+    return Background.start(
+        () ->
+            transactor.call(
+                PATIENT,
+                connection -> {
+                  doubtful.compareAndSet(
+                      0, Sql.query(connection, "SELECT pg_current_xact_id()::text"));
+                  return insert(connection, "r1");
+                },
+                connection -> find(connection, "r1")));
   }
 
   /** While the server is down it gets no connection, and so asks only after the restart. */

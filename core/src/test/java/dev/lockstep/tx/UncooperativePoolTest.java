@@ -294,10 +294,7 @@ class UncooperativePoolTest {
                     TxOptions.DEFAULT.withDeadline(Duration.ofMillis(300)),
                     connection -> {
                       insert(connection);
-                      // Never idle, or the server would end it.
-                      while (deadlinePassed.getCount() > 0) {
-                        Sql.query(connection, "SELECT 1");
-                      }
+                      stayBusyUntil(deadlinePassed, connection);
                     }))
         .isInstanceOf(DeadlineExceeded.class);
 
@@ -328,10 +325,7 @@ class UncooperativePoolTest {
                     TxOptions.DEFAULT.withDeadline(Duration.ofMillis(300)),
                     connection -> {
                       insert(connection);
-                      // Never idle, or the server would end it.
-                      while (deadlinePassed.getCount() > 0) {
-                        Sql.query(connection, "SELECT 1");
-                      }
+                      stayBusyUntil(deadlinePassed, connection);
                       throw new IllegalArgumentException("too late");
                     }))
         .isInstanceOf(LockstepException.class);
@@ -364,6 +358,14 @@ class UncooperativePoolTest {
   private Transactor transactor(Tampering tampering) {
     return new Transactor(
         Tampered.connections(database.dataSource(), tampering), TxOptions.DEFAULT, attempted);
+  }
+
+  /** A connection that is idle would be ended by the server. */
+  private static void stayBusyUntil(CountDownLatch moment, Connection connection)
+      throws SQLException {
+    while (moment.getCount() > 0) {
+      Sql.query(connection, "SELECT 1");
+    }
   }
 
   private static void insert(Connection connection) throws SQLException {
