@@ -11,8 +11,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -25,6 +23,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class ReconciliationTest {
   @RegisterExtension static final RunningServer server = new RunningServer(RunningServer.PAYMENTS);
   @RegisterExtension static final StreamStage streams = new StreamStage(server);
+
+  private static final Findings findings = new Findings(server);
 
   /**
    * What a hand does, and what is to be found.
@@ -136,7 +136,7 @@ class ReconciliationTest {
       String campaign = server.published(twoProducts());
       buy(campaign, "one", 2);
       campaigns.put(one, campaign);
-      before.put(one, found(one.kind()));
+      before.put(one, findings.counted(one.kind()));
     }
 
     campaigns.forEach(
@@ -153,7 +153,7 @@ class ReconciliationTest {
     for (Map.Entry<Planted, String> planted : campaigns.entrySet()) {
       Planted one = planted.getKey();
       String campaign = planted.getValue();
-      assertFound(one.kind(), one.list(), campaign, before.getOrDefault(one, 0.0));
+      findings.assertFound(one.kind(), one.list(), campaign, before.getOrDefault(one, 0.0));
       if (one.pauses()) {
         Await.until("the sale stops", () -> campaign(campaign).getBoolean("paused"));
         assertThat(campaign(campaign).getString("pauseReason"))
@@ -165,7 +165,7 @@ class ReconciliationTest {
   @Test
   void aPaymentThatSomebodyMadeInTheProvidersConsoleIsFoundAndForgottenOnceItIsGivenBack()
       throws Exception {
-    double before = found("chargedUnknown");
+    double before = findings.counted("chargedUnknown");
     server
         .database()
         .execute(
@@ -173,7 +173,7 @@ class ReconciliationTest {
                 + " created_at) VALUES ('pi_console', 700, 'usd', 3, 's',"
                 + " '{\"purchase\":\"7.00000000-0000-7000-8000-000000000000\"}', now())");
 
-    assertFound("chargedUnknown", "provider", "0", before);
+    findings.assertFound("chargedUnknown", "provider", "0", before);
 
     server
         .database()
@@ -187,7 +187,7 @@ class ReconciliationTest {
 
   @Test
   void aChargeThatWasNotMadeInOurNameIsCountedAndNoFinding() throws Exception {
-    long before = latest().getLong("foreignCharges");
+    long before = findings.latest().getLong("foreignCharges");
     server
         .database()
         .execute(
@@ -205,7 +205,7 @@ class ReconciliationTest {
         .execute(
             "INSERT INTO lockstep_server.provider_look VALUES ('pi_foreign', NULL, NULL, now(), now())");
 
-    Await.until("it is counted", () -> latest().getLong("foreignCharges") > before);
+    Await.until("it is counted", () -> findings.latest().getLong("foreignCharges") > before);
     String suspects =
         "SELECT count(*) FROM lockstep_server.provider_look WHERE object LIKE '%_foreign'";
     Await.until("it is no suspect", () -> server.database().queryLong(suspects) == 0);
@@ -219,7 +219,7 @@ class ReconciliationTest {
     String campaign = server.drop(10, null);
     String purchase = buy(campaign, "one", 1);
     server.operator().post("/v1/purchases/" + purchase + "/refund", "r", null).expect(200);
-    double before = found("refundUnknown");
+    double before = findings.counted("refundUnknown");
     String intents =
         "(SELECT intent FROM lockstep_server.purchase WHERE campaign = " + campaign + ")";
     server
@@ -240,7 +240,7 @@ class ReconciliationTest {
                 + " changed_at = changed_at - interval '5 d' WHERE campaign = "
                 + campaign);
 
-    assertFound("refundUnknown", "provider", campaign, before);
+    findings.assertFound("refundUnknown", "provider", campaign, before);
   }
 
   @Test
@@ -262,7 +262,7 @@ class ReconciliationTest {
     Await.until("it is looked at", () -> server.database().queryLong(looked) > 0);
     Await.until("it agrees", () -> server.database().queryLong(looked) == 0);
 
-    assertThat(entries(latest(), "provider", campaign)).isEmpty();
+    assertThat(Findings.of(findings.latest(), "provider", campaign)).isEmpty();
   }
 
   @Test
@@ -270,7 +270,7 @@ class ReconciliationTest {
     String campaign = server.drop(10, null);
     String purchase = buy(campaign, "one", 1);
     server.operator().post("/v1/purchases/" + purchase + "/refund", "r", null).expect(200);
-    double before = found("refundUnknown");
+    double before = findings.counted("refundUnknown");
 
     server
         .database()
@@ -280,7 +280,7 @@ class ReconciliationTest {
                 + campaign
                 + ")");
 
-    assertFound("refundUnknown", "provider", campaign, before);
+    findings.assertFound("refundUnknown", "provider", campaign, before);
   }
 
   @Test
@@ -364,33 +364,13 @@ class ReconciliationTest {
                         "unsettled",
                         "books",
                         "provider")) {
-                  assertThat(entries(report, list, campaign)).isEmpty();
+                  assertThat(Findings.of(report, list, campaign)).isEmpty();
                 }
               }
               return true;
             })
         .valuesOrThrow();
     assertThat(campaign(campaign).getBoolean("paused")).isFalse();
-  }
-
-  /** Without asking for it, but for what the metrics say. */
-  private static void assertFound(String kind, String list, String campaign, double before)
-      throws Exception {
-    Await.until(kind + " is counted", () -> found(kind) > before);
-    Await.until("it is shown", () -> metric("lockstep_reconciliation_findings", kind) > 0);
-    // What was counted may be of another test, whose provider look has just ended.
-    Await.until(
-        kind + " of campaign " + campaign + " is listed",
-        () ->
-            entries(latest(), list, campaign).stream()
-                .anyMatch(entry -> entry.getString("kind").equals(kind)));
-    JsonObject report = latest();
-    assertThat(report.getBoolean("ok")).isFalse();
-    assertThat(report.getJsonObject("kinds").getLong(kind)).isPositive();
-  }
-
-  private static JsonObject latest() throws Exception {
-    return server.operator().get("/v1/reconciliation?latest=true").expect(200);
   }
 
   private static String buy(String campaign, String key, int quantity) throws Exception {
@@ -413,24 +393,5 @@ class ReconciliationTest {
 
   private static JsonObject campaign(String id) throws Exception {
     return server.anyone().get("/v1/campaigns/" + id).expect(200);
-  }
-
-  private static List<JsonObject> entries(JsonObject report, String list, String campaign) {
-    return report.getJsonArray(list).stream()
-        .map(JsonObject.class::cast)
-        .filter(entry -> entry.getString("campaign").equals(campaign))
-        .toList();
-  }
-
-  private static double found(String kind) throws Exception {
-    return metric("lockstep_reconciliation_found_total", kind);
-  }
-
-  private static double metric(String name, String kind) throws Exception {
-    Matcher line =
-        Pattern.compile("(?m)^" + name + "\\{kind=\"" + kind + "\"} (\\S+)$")
-            .matcher(server.anyone().get("/metrics").response().body());
-    assertThat(line.find()).as("the metric of " + kind).isTrue();
-    return Double.parseDouble(line.group(1));
   }
 }

@@ -33,7 +33,7 @@ class SameFaultSameAnswerTest {
   static final RunningServer server =
       new RunningServer()
           .with("LOCKSTEP_STATEMENT_TIMEOUT", "3s")
-          .with("LOCKSTEP_TRANSACTION_DEADLINE", "6s");
+          .with("LOCKSTEP_TRANSACTION_DEADLINE", "4s");
 
   private static final JsonObject CARD = new JsonObject().put("paymentMethod", "pm_card_visa");
   private static final String KILL = "PERFORM pg_terminate_backend(pg_backend_pid())";

@@ -35,7 +35,7 @@ class SilentDatabaseTest {
   /** Three seconds are promised; the rest is for a busy machine. */
   private static final Duration PATIENCE = Duration.ofSeconds(9);
 
-  /** What was lost on the way is given up at its transaction's deadline; whoever waits for it. */
+  /** A caller whose packets were lost is answered at its transaction's deadline. */
   private static final Duration PATIENCE_AFTERWARDS = Duration.ofSeconds(60);
 
   private static final String GONE = "database-gone";
