@@ -152,10 +152,9 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * The connections there are must not be handed out again. The server at the other end of one
-   * takes no writes, is a standby, or was the primary once, and the others lead there as well. Or
-   * the database is back after it was gone, and whatever swallowed packets has forgotten them: each
-   * would be found dead by somebody who waits for it.
+   * Stops the pools from handing out their current connections. Either their server takes no writes
+   * (a standby, or a former primary), or the database was unreachable and is back: then the old
+   * connections are probably dead, and a caller would find out by waiting.
    */
   private void forgetConnections() {
     pool.getHikariPoolMXBean().softEvictConnections();

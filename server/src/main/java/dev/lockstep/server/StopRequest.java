@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * JVM's own 143 and 130 would read as failures).
  */
 final class StopRequest implements AutoCloseable {
-  /** Longer than {@link Server#close} takes; whoever sends SIGKILL next often waits no longer. */
+  /**
+   * Longer than {@link Server#close} takes, and as long as most supervisors wait before SIGKILL.
+   */
   private static final long STOP_TIMEOUT_SECONDS = 10;
 
   private final Thread starter = Thread.currentThread();

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Serves a table of endpoints. For each request, in this order: the key (from the header, else a
  * visitor's from the cookie), the rate limit, the role, the path and the query; then the body is
- * read, and only then the handler runs. So whoever may not ask cannot make the server keep a body.
+ * read, and only then the handler runs. So a request that is refused cannot make the server keep a
+ * body.
  */
 public final class ApiRouter {
   private static final String BEARER = "bearer ";

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * Look-ups of keys that are new here. Each takes a token of its network before it begins, as if the
  * key were unknown, and gives it back when the key is good. While others are under way, a look-up
  * for which there is no token waits: at an opening, hundreds of buyers may come from one address at
- * once, each with a good key that nobody has used before. It is refused when there is no token and
- * nobody left who could give one back. So no address has more unknown keys looked up than its rate
- * allows, however many it sends at once. Thread-safe.
+ * once, each with a good key that is used for the first time. It is refused when there is no token
+ * and no other look-up is left that could give one back. So no address has more unknown keys looked
+ * up than its rate allows, however many it sends at once. Thread-safe.
  */
 final class LookUps {
   /** More than the connections that one address may have. */
@@ -45,7 +45,7 @@ final class LookUps {
     private int underWay;
   }
 
-  /** Goes on where the request is served, whoever's look-up made room for it. */
+  /** Continues in the context of its own request, not of the look-up that made room for it. */
   private record Waiting(
       Supplier<Future<Optional<Principal>>> lookUp,
       Promise<Optional<Principal>> promise,

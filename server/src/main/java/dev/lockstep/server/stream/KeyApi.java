@@ -34,7 +34,7 @@ import java.util.OptionalLong;
  * it and why. Thread-safe.
  */
 final class KeyApi {
-  /** Of events, whoever appended them. */
+  /** Longer keys are refused when an event is appended. */
   private static final int MAX_KEY_LENGTH = 400;
 
   private static final String SINK = "/v1/streams/{stream}/sinks/{sink}";

@@ -54,7 +54,7 @@ public final class Streams implements AutoCloseable {
 
   private static final long CLOSE_SECONDS = 10;
 
-  /** Of a stream, whoever made it. */
+  /** Longer names are refused when an event is appended. */
   private static final int MAX_NAME_LENGTH = 200;
 
   private final Outbox outbox;
