@@ -10,18 +10,18 @@ import java.sql.SQLException;
 import java.util.Collection;
 
 /**
- * Advisory locks by name, held until the transaction ends, so that a pooler in transaction mode
- * cannot strand one. Names are hashed to 64 bits (SHA-256, cut): two names colliding means that two
- * strangers wait for each other, never that a lock is missed.
+ * Takes advisory locks by name, held until the transaction ends, so a pooler in transaction mode
+ * cannot strand one. Names are hashed to 64 bits (SHA-256, truncated). If two names collide, their
+ * holders wait for each other; a lock is never missed.
  *
  * <p>Every method runs on the caller's connection, inside the caller's transaction.
  */
 public final class AdvisoryLocks {
   private static final String WAIT = "SELECT pg_advisory_xact_lock(?)";
   private static final String TRY = "SELECT pg_try_advisory_xact_lock(?)";
-  // The function runs row by row in the order of the array, which is sorted: no two callers of
-  // lockAll can deadlock with each other. Counted, because a driver that fetches rows in portions
-  // would take only the first portion of the locks.
+  // The function runs row by row in array order, and the array is sorted: two callers of lockAll
+  // cannot deadlock with each other. count() forces every row: a driver that fetches in portions
+  // would otherwise take only the first portion of the locks.
   private static final String WAIT_ALL =
       "SELECT count(pg_advisory_xact_lock(key)) FROM unnest(?::bigint[]) AS key";
 
@@ -46,7 +46,7 @@ public final class AdvisoryLocks {
     }
   }
 
-  /** Waits for all locks, taken in one order whatever order the names come in. */
+  /** Waits for all locks. Takes them in one fixed order, whatever the order of the names. */
   public static void lockAll(Connection connection, Collection<String> names) throws SQLException {
     Long[] keys = names.stream().map(AdvisoryLocks::keyOf).sorted().distinct().toArray(Long[]::new);
     try (PreparedStatement statement = prepare(connection, WAIT_ALL)) {
@@ -56,9 +56,9 @@ public final class AdvisoryLocks {
   }
 
   /**
-   * The 64-bit key of a name, the same in every process and version.
+   * Returns the 64-bit key of a name, the same in every process and version.
    *
-   * @throws IllegalArgumentException for a name with half a character (an unpaired surrogate)
+   * @throws IllegalArgumentException if the name contains an unpaired surrogate
    */
   public static long keyOf(String name) {
     try {
@@ -73,7 +73,8 @@ public final class AdvisoryLocks {
   private static PreparedStatement prepare(Connection connection, String sql) throws SQLException {
     if (connection.getAutoCommit()) {
       throw new IllegalStateException(
-          "In auto-commit mode the lock would be gone at once; begin a transaction first");
+          "The connection is in auto-commit mode, which would release the lock at once; begin a"
+              + " transaction first");
     }
     return RoundTrip.prepareWhole(connection, sql);
   }

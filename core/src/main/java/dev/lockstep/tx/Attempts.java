@@ -12,21 +12,22 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a Transactor: attempts until it commits, fails for good, or runs out of time. Once an
- * attempt was lost that may still commit, whatever comes of the others leaves through {@link Past}.
+ * Runs one call of a Transactor: attempts until one commits, fails for good, or the deadline
+ * passes. Once an attempt was lost that may still commit, every result and failure goes through
+ * {@link Past}.
  *
  * @param <T> what the work returns
- * @param <R> what the caller is told
+ * @param <R> what the caller gets
  */
 final class Attempts<T, R> {
 
-  // A transaction in which a statement failed answers COMMIT with ROLLBACK, which the driver lets
-  // pass as success. The empty SELECT fails there instead; both travel in one packet.
+  // A transaction with a failed statement answers COMMIT with ROLLBACK, and the driver reports
+  // success. An empty SELECT fails in such a transaction; it travels in one packet with COMMIT.
   private static final String MUST_BE_SOUND = "SELECT";
   private static final String COMMIT = "COMMIT";
 
-  // A process or network that stood still once may be well again. Work that is too slow is too slow
-  // again, and repeats what it does outside the database each time.
+  // A stalled process or network may have recovered, so one overdue attempt is retried. Work that
+  // is too slow stays too slow, and repeats its effects outside the database on every attempt.
   private static final int MAX_TIMES_OVERDUE = 2;
 
   private final Source connections;
@@ -40,7 +41,8 @@ final class Attempts<T, R> {
   private Past past = Past.CLEAR;
   private int guardsFailed;
   private int timesOverdue;
-  // Every party's statements travel by themselves, and so does COMMIT: what fails is then known.
+  // Send each party's statements, and COMMIT, in separate round trips, so that we know which one
+  // failed.
   private boolean apart;
 
   Attempts(
@@ -89,7 +91,7 @@ final class Attempts<T, R> {
     }
   }
 
-  /** Returns after the backoff when there is to be another attempt. */
+  /** Waits out the backoff and returns if another attempt follows; otherwise throws. */
   private void retryOrThrow(One one, Throwable thrown) {
     SqlFault fault = faultBehind(thrown);
     Duration backoff = options.retry().backoffAfter(one.number);
@@ -112,7 +114,7 @@ final class Attempts<T, R> {
     one.tell(past == Past.CLEAR ? Outcome.FAILED : Outcome.UNKNOWN, fault, Duration.ZERO);
     if (one.cutByDeadline() || (fault != null && fault.mayPass() && deadline.passed())) {
       throw new DeadlineExceeded(
-          "%s: not done within %s (attempt %d)"
+          "%s: not finished within its deadline of %s (attempt %d)"
               .formatted(options.label(), options.deadline(), one.number),
           thrown);
     }
@@ -125,15 +127,18 @@ final class Attempts<T, R> {
     throw Past.CLEAR.thrown(thrown);
   }
 
-  /** To write in a transaction that was to be read-only is a mistake, on whichever server. */
+  /**
+   * A write in a read-only transaction is a programming error on any server, not a sign of a
+   * standby.
+   */
   private @Nullable SqlFault faultBehind(Throwable thrown) {
     SqlFault fault = SqlFault.behind(thrown).orElse(null);
     return fault == SqlFault.READ_ONLY && options.readOnly() ? SqlFault.OTHER : fault;
   }
 
   /**
-   * A guard that fails once is somebody faster, mostly. A second time it may be a constraint that
-   * only COMMIT checks, of a table that is not ours.
+   * The first failed guard usually means that another transaction was faster. A second failure may
+   * come from a deferred constraint on a table that is not ours, which only COMMIT checks.
    */
   private void tellApartAfter(Throwable thrown) {
     GuardFailed failed = GuardFailed.behind(thrown);
@@ -156,9 +161,10 @@ final class Attempts<T, R> {
     private long connectedNanos = startedNanos;
     private @Nullable Watchdog watchdog;
     private boolean lookedUp;
-    // Empty until the server has told it.
+    // Empty until the server has sent it.
     private List<Optional<Suspect>> identity = List.of();
-    // Switching auto-commit back on would commit what is left of the transaction.
+    // True if auto-commit must stay off: switching it on would commit what is left of the
+    // transaction.
     private boolean leftOpen;
 
     One(int number) {
@@ -170,8 +176,8 @@ final class Attempts<T, R> {
     }
 
     /**
-     * Whether the server may have ended a session that was idle without the driver getting to read
-     * its word: while it is still sending, it learns only that nobody takes what it sends.
+     * Whether the server may have ended an idle session without the driver reading its error. A
+     * driver that is still sending only sees that the connection is broken.
      */
     boolean lostAfterIdleTimeout(@Nullable SqlFault fault) {
       return fault == SqlFault.UNAVAILABLE
@@ -183,7 +189,7 @@ final class Attempts<T, R> {
       Connection connection = connections.dataSource().getConnection();
       connectedNanos = System.nanoTime();
       boolean autoCommit = true;
-      // Until it is certain that nobody else's transaction is on it.
+      // True until we know that the connection carries no foreign transaction.
       leftOpen = true;
       try {
         HandedOut.requireOurs(connection, connections.manualCommit());
@@ -191,11 +197,13 @@ final class Attempts<T, R> {
         leftOpen = false;
         if (deadline.passed()) {
           throw new DeadlineExceeded(
-              "%s: no connection within %s".formatted(options.label(), options.deadline()), null);
+              "%s: no connection within the deadline of %s"
+                  .formatted(options.label(), options.deadline()),
+              null);
         }
         return transact(connection);
       } finally {
-        // What goes wrong from here on must not hide a COMMIT that is done.
+        // A failure from here on must not hide a finished COMMIT.
         if (!leftOpen) {
           HandedOut.restoreAutoCommit(connection, autoCommit);
         }
@@ -208,14 +216,14 @@ final class Attempts<T, R> {
       watchdog = guard;
       try {
         connection.setAutoCommit(false);
-        // The driver was told when it connected: no round trip.
+        // The driver learnt the version when it connected: no round trip.
         int serverVersion = connection.getMetaData().getDatabaseMajorVersion();
         Exchange exchange =
             Exchange.opening(connection, () -> opening(connection, serverVersion), apart);
         T result = work.run(exchange);
         return commit(connection, guard, exchange, result);
       } catch (Throwable e) {
-        // Of every kind: what the work throws need not be declared (Kotlin, Lombok).
+        // Any Throwable: Kotlin and Lombok code may throw checked exceptions undeclared.
         rollback(connection, guard, e);
         throw e;
       } finally {
@@ -247,10 +255,12 @@ final class Attempts<T, R> {
       if (exchange.isAlone()) {
         connection.setAutoCommit(true);
       } else {
-        // What is put off fails as its own; and what only COMMIT checks, see tellApartAfter.
+        // Statements that were put off keep their own meaning of a failure. For constraints that
+        // only COMMIT checks, see tellApartAfter.
         trip.meaning(thrown -> null, last -> last.update(COMMIT));
       }
-      // A connection that is already gone fails here, before there can be any doubt.
+      // A connection that is already dead fails here, before COMMIT is sent and the outcome is in
+      // doubt.
       PreparedStatement prepared = trip.prepare();
       try {
         trip.send(prepared);
@@ -272,7 +282,10 @@ final class Attempts<T, R> {
       }
     }
 
-    /** The effect is certain, but not what to answer; running the work again would repeat it. */
+    /**
+     * The effect is certain, but its answer is lost. Running the work again would repeat the
+     * effect.
+     */
     private OutcomeUnknown unreadable(Throwable cause) {
       return new OutcomeUnknown(
           options.label() + ": committed, but its rows could not be read; look the effect up",
@@ -290,8 +303,8 @@ final class Attempts<T, R> {
         throw new OutcomeUnknown(
             options.label() + ": the connection was lost during COMMIT; look the effect up", lost);
       }
-      // Asking needs a connection. When all were lost at once, this one's place in the pool may be
-      // what somebody is waiting for.
+      // The inquiry needs a connection. If the pool lost all of them at once, it may need this
+      // one's place.
       guard.finish();
       leftOpen = true;
       HandedOut.discard(connection);
@@ -318,7 +331,8 @@ final class Attempts<T, R> {
           connection.rollback();
         }
         if (faultBehind(because) == SqlFault.READ_ONLY) {
-          // In good order, but no good: the pool must not hand it out again.
+          // The connection works, but its server takes no writes: the pool must not hand it out
+          // again.
           leftOpen = true;
           HandedOut.discard(connection);
         }

@@ -8,9 +8,9 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An array as PostgreSQL's protocol has it in binary, of types that the driver only sends as text.
+ * An array in PostgreSQL's binary format, for element types that the driver sends only as text.
  *
- * @param oid of the array's type, one of those that never change
+ * @param oid of the array type; these oids never change
  */
 @SuppressWarnings("ArrayRecordComponent") // On its way to the driver; never compared.
 record BinaryArray(int oid, byte[] bytes) {
@@ -21,7 +21,7 @@ record BinaryArray(int oid, byte[] bytes) {
   private static final int UUID_BYTES = 16;
   private static final int TID_BYTES = 6;
 
-  /** Null if the type has no such form here. */
+  /** Null if this class does not encode the type. */
   static @Nullable BinaryArray of(SqlArray array) {
     if (array.type().equals("uuid") && array.values() instanceof UUID[] ids) {
       return new BinaryArray(UUID_ARRAY_OID, encode(UUID_OID, UUID_BYTES, ids, BinaryArray::put));
@@ -35,7 +35,7 @@ record BinaryArray(int oid, byte[] bytes) {
   private static <T> byte[] encode(
       int elementOid, int size, @Nullable T[] values, BiConsumer<ByteBuffer, T> put) {
     if (values.length == 0) {
-      // No dimension at all.
+      // An empty array has no dimension.
       return ByteBuffer.allocate(12).putInt(0).putInt(0).putInt(elementOid).array();
     }
     int nulls = (int) Arrays.stream(values).filter(Objects::isNull).count();

@@ -9,24 +9,23 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection was lost during COMMIT: find out what happened, never guess.
+ * Finds out what happened to a transaction whose connection was lost during COMMIT; never guesses.
  *
- * <p>A look at the effect alone could come too early, while the server is still committing, and
- * "not there" would then be wrong. So first wait until the server has finished with the
- * transaction, and look only then.
+ * <p>A lookup alone could come too early: while the server is still committing, "not there" would
+ * be wrong. So this class first waits until the server has finished the transaction, then looks.
  */
 final class CommitDoubt<T> {
-  /** What BEGIN asks the server about the transaction, to recognise it by later. */
+  /** Columns read with BEGIN that identify the transaction later. */
   static final String IDENTITY =
       """
       pg_current_xact_id()::text, pg_backend_pid(),
         extract(epoch FROM pg_postmaster_start_time())::text""";
 
-  // A transaction holds the lock on its own id until its changes are visible. The process id keeps
-  // it apart from a stranger: a server that crashed gives the ids again that it had not yet made
-  // durable. For the same reason the status is asked only of a server that has not been restarted;
-  // and even there (a crash of one backend resets the others but not the start time) it only ever
-  // makes us more careful: "committed" without an effect is unknown, never success.
+  // A transaction holds the lock on its own id until its changes are visible. The process id tells
+  // it from an unrelated transaction: after a crash the server reuses ids that were not yet
+  // durable. For the same reason we ask for the status only if the server has not restarted since.
+  // Even then (a crash of one backend resets the others but not the start time) the status only
+  // makes us more careful: "committed" without an effect means unknown, never success.
   private static final String STATUS =
       """
       SELECT EXISTS (
@@ -42,11 +41,11 @@ final class CommitDoubt<T> {
   private static final long MAX_PAUSE_NANOS = 250_000_000;
 
   /**
-   * A transaction, as the server knows it.
+   * A transaction as the server knows it.
    *
    * @param xid its 64-bit id
    * @param backendPid the server process that ran it
-   * @param serverStartedAt when that server was started
+   * @param serverStartedAt when that server started
    */
   record Suspect(String xid, int backendPid, String serverStartedAt) {
     static Suspect from(ResultSet row) throws SQLException {
@@ -68,7 +67,8 @@ final class CommitDoubt<T> {
   private final EffectLookup<T> lookup;
 
   /**
-   * @param suspect null: it never told its name, and may be run again whether or not it is over
+   * @param suspect null if the transaction's id never reached us; the work may then run again
+   *     whether or not that transaction is over
    */
   CommitDoubt(
       Source connections,
@@ -84,13 +84,13 @@ final class CommitDoubt<T> {
   }
 
   /**
-   * The effect, or empty when it certainly did not happen; of a transaction without a name, when it
-   * has not happened yet. Only a primary is believed.
+   * Returns the effect, or empty if it certainly did not happen. Without a suspect, empty only
+   * means that it has not happened yet. Only a primary is believed.
    *
-   * @throws OutcomeUnknown when the database could not be asked in time, or asking failed
+   * @throws OutcomeUnknown if the database could not be asked in time, or the lookup failed
    */
   Optional<T> settle(SQLException lost) {
-    // The call's own deadline may have caused the doubt; asking gets a deadline of its own.
+    // The call's own deadline may have caused the doubt, so the inquiry gets a fresh one.
     Deadline patience = Deadline.after(options.deadline());
     Throwable last = lost;
     long pauseNanos = FIRST_PAUSE_NANOS;
@@ -104,7 +104,7 @@ final class CommitDoubt<T> {
         if (e instanceof OutcomeUnknown unknown) {
           throw unknown;
         }
-        // Whatever the lookup threw, it did not say that nothing happened.
+        // A failed lookup does not prove that nothing happened.
         last = e;
         if (SqlFault.behind(e).filter(SqlFault::isAway).isEmpty()) {
           break;
@@ -115,7 +115,10 @@ final class CommitDoubt<T> {
     }
     OutcomeUnknown unknown =
         new OutcomeUnknown(
-            options.label() + ": the connection was lost during COMMIT, and asking failed", lost);
+            options.label()
+                + ": the connection was lost during COMMIT, and asking the database failed;"
+                + " look the effect up later",
+            lost);
     if (last != lost) {
       unknown.addSuppressed(last);
     }
@@ -131,7 +134,7 @@ final class CommitDoubt<T> {
       HandedOut.requireOurs(connection, connections.manualCommit());
       autoCommit = connection.getAutoCommit();
       ours = true;
-      // Each question must see what was committed before it was asked, whatever the pool's default.
+      // Each query must see everything committed before it, whatever the pool's default isolation.
       connection.setAutoCommit(true);
       HandedOut.requirePrimary(connection);
       Status status = suspect == null ? Status.ENDED : status(connection, suspect);
@@ -167,7 +170,7 @@ final class CommitDoubt<T> {
     Optional<T> orUnknown(String label, SQLException lost) {
       if (found.isEmpty() && status == Status.COMMITTED) {
         throw new OutcomeUnknown(
-            label + ": the transaction committed, but the lookup does not find it", lost);
+            label + ": committed, but the lookup does not find the effect; check the lookup", lost);
       }
       return found;
     }

@@ -2,7 +2,7 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/** The database refused the change by a constraint (class 23). */
+/** A database constraint refused the change (class 23). */
 public final class ConstraintViolated extends PermanentFault {
   private static final long serialVersionUID = 1L;
 

@@ -2,10 +2,7 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * The database cannot do it now: it is away, takes no writes, or its disk is full. Nothing was
- * done.
- */
+/** The database is unreachable, takes no writes, or its disk is full. Nothing was changed. */
 public final class DatabaseUnavailable extends TransientFault {
   private static final long serialVersionUID = 1L;
 

@@ -10,8 +10,8 @@ record Deadline(long atNanos) {
   }
 
   /**
-   * To the millisecond, in which the server's timeouts are counted: a statement that was given all
-   * the time there was must not be found to have ended a fraction too early.
+   * Rounds down to the millisecond, the unit of the server's timeouts: a statement that used all
+   * the time it was given must not seem to end a fraction of a millisecond before the deadline.
    */
   boolean passed() {
     return remaining().toMillis() < 1;

@@ -2,7 +2,7 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/** The overall deadline passed; the transaction was rolled back. */
+/** The call's deadline passed; the transaction was rolled back. */
 public final class DeadlineExceeded extends TransientFault {
   private static final long serialVersionUID = 1L;
 

@@ -9,22 +9,22 @@ import java.security.NoSuchAlgorithmException;
 import java.util.UUID;
 
 /**
- * Ids made of text, the same in every process and version: SHA-256 as a UUID of version 8.
+ * Derives ids from text, the same in every process and version: SHA-256 as a version 8 UUID.
  *
- * <p>There are two spaces, which never meet. Whoever chooses owner and key reaches {@link #forKey},
- * and nothing else. {@link #forPurpose} begins with a length that no owner has, and every part says
- * how long it is.
+ * <p>The ids form two spaces that never meet. A client that chooses owner and key can reach only
+ * {@link #forKey}. {@link #forPurpose} starts with a length that no owner has, and prefixes every
+ * part with its length.
  */
 public final class DerivedId {
-  /** In place of the length of an owner. */
+  /** Takes the place of the owner's length. */
   private static final int PURPOSE = -1;
 
   private DerivedId() {}
 
   /**
-   * The id of a key that a client chose.
+   * Returns the id of a key that a client chose.
    *
-   * @throws IllegalArgumentException for half a character (an unpaired surrogate)
+   * @throws IllegalArgumentException if a text contains an unpaired surrogate
    */
   public static UUID forKey(String owner, String key) {
     MessageDigest digest = sha256();
@@ -34,9 +34,10 @@ public final class DerivedId {
   }
 
   /**
-   * An id that a program makes for itself: no owner and key, and no other purpose, has the same.
+   * Returns an id for a program's own use; no owner and key, and no other purpose or parts, yield
+   * the same.
    *
-   * @throws IllegalArgumentException for half a character (an unpaired surrogate)
+   * @throws IllegalArgumentException if a text contains an unpaired surrogate
    */
   public static UUID forPurpose(String purpose, String... parts) {
     MessageDigest digest = sha256();
@@ -49,15 +50,16 @@ public final class DerivedId {
   }
 
   /**
-   * As bytes, never replacing anything.
+   * Encodes text as UTF-8 and never replaces a character.
    *
-   * @throws IllegalArgumentException for half a character (an unpaired surrogate)
+   * @throws IllegalArgumentException if the text contains an unpaired surrogate
    */
   public static ByteBuffer utf8(String text) {
     try {
       return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
     } catch (CharacterCodingException e) {
-      throw new IllegalArgumentException("The text has half a character in it", e);
+      throw new IllegalArgumentException(
+          "The text contains an unpaired surrogate; send valid Unicode", e);
     }
   }
 

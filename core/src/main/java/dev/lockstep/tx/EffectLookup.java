@@ -5,13 +5,14 @@ import java.sql.SQLException;
 import java.util.Optional;
 
 /**
- * Finds out whether a transaction's effect exists, asked only after the connection was lost during
- * COMMIT and once the server has certainly finished with that transaction.
+ * Finds out whether a transaction's effect exists. Lockstep calls it only after the connection was
+ * lost during COMMIT. A transaction whose id is known has ended by then; one sent in a single
+ * packet ({@link Exchange#only}) may still commit.
  *
- * <p>Look for something only that one call can have written: its idempotency key, its id.
+ * <p>Look for something that only this one call can have written: its idempotency key, its id.
  */
 @FunctionalInterface
 public interface EffectLookup<T> {
-  /** The result of the effect if it is there; empty if it is not. */
+  /** Returns the effect's result; empty if there is no effect. */
   Optional<T> find(Connection connection) throws SQLException;
 }

@@ -6,19 +6,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transaction as a conversation with the server, for work that counts its crossings of the
- * network. The first {@link #trip()} carries BEGIN and the transaction's settings along; a trip
- * that is {@link #putOff} goes together with the next, or with COMMIT. A transaction that reads
- * once and writes once then takes two crossings instead of four.
+ * A transaction seen as round trips, for work that saves them. The first {@link #trip()} carries
+ * BEGIN and the transaction's settings. A trip that is {@link #putOff} travels with the next one,
+ * or with COMMIT. A transaction that reads once and writes once then takes two round trips instead
+ * of four.
  *
- * <p>Whatever is put off is sent before anything that follows it, so that statements run in the
- * order in which they were added, always. Not thread-safe.
+ * <p>Statements always run in the order they were added: a deferred trip is sent before anything
+ * that follows it. Not thread-safe.
  */
 public final class Exchange {
   private final Connection connection;
   private final boolean commitFollows;
   private final boolean apart;
-  // At most one of them is there: the settings of BEGIN, or what was put off.
+  // At most one of these is set: the settings that go with BEGIN, or the deferred trip.
   private @Nullable Supplier<RoundTrip> opening;
   private @Nullable RoundTrip later;
   private boolean repeatable;
@@ -31,17 +31,18 @@ public final class Exchange {
   }
 
   /**
-   * In a transaction of the caller's, where nothing can be put off to a COMMIT that is not ours.
+   * An exchange inside the caller's transaction. It defers nothing, because the caller sends
+   * COMMIT.
    */
   public static Exchange within(Connection connection) {
     return new Exchange(connection, false, true);
   }
 
   /**
-   * Of a transaction that begins with what is in the opening trip, which is asked for if it is to
-   * be sent.
+   * An exchange of a transaction that begins with the opening trip. The supplier is called only if
+   * that trip is sent.
    *
-   * @param apart statements that guard themselves share no trip with others
+   * @param apart guarded statements share no trip with others
    */
   static Exchange opening(Connection connection, Supplier<RoundTrip> opening, boolean apart) {
     Exchange exchange = new Exchange(connection, true, apart);
@@ -49,7 +50,7 @@ public final class Exchange {
     return exchange;
   }
 
-  /** The connection, for statements of any kind; what was put off is sent first. */
+  /** Returns the connection, for statements of any kind. Sends the deferred trip first. */
   public Connection connection() throws SQLException {
     RoundTrip pending = takePending();
     if (pending != null) {
@@ -60,8 +61,8 @@ public final class Exchange {
   }
 
   /**
-   * An empty trip, or one that already has what was put off. Send it, or put it off. What a
-   * constraint refuses of it is put down to whoever added the statement.
+   * Returns a trip to fill: empty, or with the deferred statements already in it. Send it, or put
+   * it off. A constraint failure is attributed to the party that added the statement.
    */
   public RoundTrip trip() {
     RoundTrip pending = takePending();
@@ -70,9 +71,9 @@ public final class Exchange {
   }
 
   /**
-   * Sends the trip together with what follows: the next trip, or COMMIT. Its rows may be there only
-   * when the transaction is over. Every guard must therefore be in its statements, as an error: a
-   * trip that fails commits nothing.
+   * Defers the trip: it travels with the next trip, or with COMMIT. Its rows may arrive only after
+   * the transaction is over. Put every guard into its statements as an error: a trip that fails
+   * commits nothing.
    */
   public void putOff(RoundTrip trip) throws SQLException {
     if (commitFollows) {
@@ -84,12 +85,12 @@ public final class Exchange {
   }
 
   /**
-   * As {@link #putOff}, for a trip that may be the only one and go together with BEGIN as well.
-   * Until its answer is there nobody knows the transaction by its id, so a lost connection leaves
-   * nothing to wait for: unless its effect is there already, the work is run again at once, and the
-   * lost attempt may still commit after that. The guards must hold against the work itself: once it
-   * was run again and wrote something, the lost attempt must fail. Whatever the work could not
-   * write is {@link Verdict.Conditional}.
+   * As {@link #putOff}, for a trip that may be the only one and then travels with BEGIN as well.
+   * Until its answer arrives, we do not know the transaction's id. If the connection is lost, we
+   * look the effect up once; unless it is there, the work runs again at once, and the lost attempt
+   * may still commit after the retry. The guards must hold against the work itself: if the retry
+   * wrote something, the lost attempt must fail. Everything that the work could not write is {@link
+   * Verdict.Conditional}.
    */
   public void only(RoundTrip trip) throws SQLException {
     putOff(trip);
@@ -97,17 +98,18 @@ public final class Exchange {
   }
 
   /**
-   * A trip for one statement that goes in place of everything: the server runs a statement that
-   * stands alone in a transaction of its own, so that neither BEGIN nor settings nor COMMIT need be
-   * sent. Isolation and timeouts are then those of the session, and the statement must bear with
-   * any. To be filled, and not to be sent. As with {@link #only}, a lost attempt may still commit
-   * after the work was run again.
+   * Returns a trip for one statement that replaces the whole transaction: the server runs a lone
+   * statement in its own transaction, without BEGIN, settings and COMMIT. Isolation and timeouts
+   * are those of the session, and the statement must be correct under any of them. Fill the trip;
+   * do not send it. As with {@link #only}, a lost attempt may still commit after the work ran
+   * again.
    *
-   * @throws IllegalStateException after anything was sent, or in a transaction of the caller's
+   * @throws IllegalStateException after anything was sent, or in the caller's transaction
    */
   public RoundTrip alone() {
     if (opening == null) {
-      throw new IllegalStateException("It would not be alone");
+      throw new IllegalStateException(
+          "alone() must be the only statement of a transaction that the Transactor begins");
     }
     RoundTrip trip = new RoundTrip(connection);
     opening = null;
@@ -121,12 +123,15 @@ public final class Exchange {
     return alone;
   }
 
-  /** Whether work that was lost with its connection may be run again without a look. */
+  /**
+   * Whether the work may run again after a lost connection although the lost attempt may still
+   * commit.
+   */
   boolean repeatable() {
     return repeatable;
   }
 
-  /** What is to be sent with whatever is next; null: nothing. */
+  /** Takes the trip to send before anything else; null if there is none. */
   @Nullable RoundTrip takePending() {
     RoundTrip pending = opening == null ? later : opening.get();
     opening = null;

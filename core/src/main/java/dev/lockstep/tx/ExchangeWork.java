@@ -2,7 +2,7 @@ package dev.lockstep.tx;
 
 import java.sql.SQLException;
 
-/** As {@link TxWork}, for work that counts its crossings of the network. */
+/** As {@link TxWork}, for work that saves round trips. */
 @FunctionalInterface
 public interface ExchangeWork<T> {
   T run(Exchange exchange) throws SQLException;

@@ -5,16 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The transaction a thread is in: what a nested call joins. */
+/** The transaction that a thread is in, and that an inner call joins. */
 final class Frame {
   final Exchange exchange;
 
-  /** Of an own transaction; null when the caller brought the connection. */
+  /** The options of our own transaction; null if the caller brought the connection. */
   final @Nullable TxOptions options;
 
   /**
-   * Why this transaction must not commit. A joined call that failed half way leaves half its work
-   * behind, even if the code around it swallows the exception.
+   * Why this transaction must not commit. A joined call that failed may leave half its work behind,
+   * even if the code around it swallows the exception.
    */
   @Nullable Throwable doom;
 
@@ -27,7 +27,7 @@ final class Frame {
     this.options = options;
   }
 
-  /** Of an own transaction that its caller marked so. */
+  /** True only for our own transaction with read-only options. */
   boolean isReadOnly() {
     return options != null && options.readOnly();
   }
@@ -42,17 +42,17 @@ final class Frame {
     left.add(new Left<>(work, item));
   }
 
-  /** How much was left so far. */
+  /** The number of items left so far. */
   int left() {
     return left.size();
   }
 
-  /** What was left since then is undone. */
+  /** Drops the items left since there were {@code since} of them. */
   void forgetLeft(int since) {
     left.subList(since, left.size()).clear();
   }
 
-  /** Each work once, in the order in which they were first named. */
+  /** Runs each work once, in the order in which the works were first named. */
   void runLast() throws SQLException {
     while (!left.isEmpty()) {
       runLast(left.get(0).work());
@@ -63,7 +63,7 @@ final class Frame {
     List<T> items = new ArrayList<>();
     for (Left<?> one : left) {
       if (one.work() == work) {
-        // Left under this very work, so of its type.
+        // The item was left for this work, so it has the work's type.
         @SuppressWarnings("unchecked")
         T item = (T) one.item();
         items.add(item);

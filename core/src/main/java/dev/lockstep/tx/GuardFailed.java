@@ -4,9 +4,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A constraint refused a round trip with a statement in it that guards itself by one. Either
- * another transaction was faster, or a statement of another party on the same trip was refused for
- * good, and the next attempt has to tell the two apart.
+ * A constraint refused a round trip that contains a guarded statement. Either another transaction
+ * was faster, or a statement of another party on the same trip is wrong for good. The next attempt
+ * tells the two apart.
  */
 final class GuardFailed extends SQLException {
   private static final long serialVersionUID = 1L;
@@ -18,21 +18,22 @@ final class GuardFailed extends SQLException {
     this.certain = certain;
   }
 
-  /** It was the guard, unless the constraint is one that is checked by COMMIT. */
+  /** The guard failed, unless the constraint is one that COMMIT checks. */
   static GuardFailed surely(String message, SQLException refused) {
     return new GuardFailed(message, refused, true);
   }
 
-  /** It was the guard, or a statement of somebody else. */
+  /** The guard failed, or another party's statement did. */
   static GuardFailed perhaps(SQLException refused) {
-    return new GuardFailed("Refused in a trip that several share", refused, false);
+    return new GuardFailed(
+        "A constraint refused a round trip that several parties share", refused, false);
   }
 
   boolean certain() {
     return certain;
   }
 
-  /** Null: no guard failed. */
+  /** Null if no guard failed. */
   static @Nullable GuardFailed behind(Throwable thrown) {
     int depth = 0;
     for (Throwable t = thrown; t != null && depth < 20; t = t.getCause(), depth++) {

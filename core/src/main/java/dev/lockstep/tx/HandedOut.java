@@ -7,7 +7,7 @@ import java.sql.Statement;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is made sure of before a connection that a DataSource handed out is used, and after. */
+/** Checks a connection before the Transactor uses it, and cleans up after. */
 final class HandedOut {
   private static final String WAYS_OUT =
       "Run in that transaction with on(connection, work), or give the Transactor a plain DataSource"
@@ -18,31 +18,31 @@ final class HandedOut {
   private HandedOut() {}
 
   /**
-   * Refuses a connection that may be in somebody else's transaction. Such a DataSource (Spring's
-   * {@code TransactionAwareDataSourceProxy} is one) hands out the connection of the transaction
-   * that the thread is in: to commit, to roll back or to change auto-commit would end what is not
-   * ours. Before its first statement such a transaction can not be told from a connection that is
-   * not in auto-commit mode for any other reason.
+   * Refuses a connection that may be in a foreign transaction. A transaction-aware DataSource (such
+   * as Spring's {@code TransactionAwareDataSourceProxy}) hands out the connection of the thread's
+   * current transaction; committing, rolling back or changing auto-commit would end a transaction
+   * that is not ours. Before its first statement such a transaction looks like any connection with
+   * auto-commit off.
    *
-   * @param manualCommit the connections are nobody's, though they are not in auto-commit mode: then
-   *     only one with a transaction in progress is refused
-   * @throws IllegalStateException if it is refused; nothing was sent, and nothing changed
+   * @param manualCommit the pool's connections have auto-commit off and belong to no other code:
+   *     refuse only one with a transaction in progress
+   * @throws IllegalStateException if it is refused; nothing was sent or changed
    */
   static void requireOurs(Connection connection, boolean manualCommit) throws SQLException {
     requireIdle(connection);
     if (!manualCommit && !connection.getAutoCommit()) {
       throw new IllegalStateException(
-          "The DataSource handed out a connection that is not in auto-commit mode, which may belong"
-              + " to a transaction of somebody else's that has sent nothing yet. "
+          "The DataSource handed out a connection with auto-commit off, which may belong to a"
+              + " transaction of other code that has sent nothing yet. "
               + WAYS_OUT
-              + "; if its pool is configured without auto-commit and nobody else uses its"
-              + " connections, make the Transactor with Transactor.onManualCommitPool");
+              + ". If the pool itself turns auto-commit off and no other code uses its connections,"
+              + " create the Transactor with Transactor.onManualCommitPool");
     }
   }
 
   /**
-   * JDBC has no question for a transaction in progress, but a call that a driver must refuse then,
-   * and that neither changes nor sends anything where it is set to what it is.
+   * JDBC cannot tell whether a transaction is in progress. But a driver must refuse setReadOnly
+   * during one, and setting the current value sends and changes nothing.
    */
   private static void requireIdle(Connection connection) throws SQLException {
     try {
@@ -50,8 +50,8 @@ final class HandedOut {
     } catch (SQLException e) {
       if (SqlFault.saysInTransaction(e)) {
         throw new IllegalStateException(
-            "The DataSource handed out a connection with a transaction in progress, which is for"
-                + " somebody else to commit. "
+            "The DataSource handed out a connection with a transaction in progress, which other"
+                + " code will commit. "
                 + WAYS_OUT,
             e);
       }
@@ -68,7 +68,7 @@ final class HandedOut {
     }
   }
 
-  /** Never throws: the pool tests what it gets back and drops a broken connection. */
+  /** Never throws. The pool tests what it gets back and drops a broken connection. */
   static void close(Connection connection) {
     try {
       connection.close();
@@ -77,18 +77,18 @@ final class HandedOut {
     }
   }
 
-  /** Never throws: whatever is on it is rolled back, and no pool hands it out again. */
+  /** Never throws. Whatever is on the connection rolls back, and no pool hands it out again. */
   static void discard(Connection connection) {
     try {
       connection.abort(Runnable::run);
     } catch (Throwable e) {
-      log.warn("Could not abort a connection that is of no use any more", e);
+      log.warn("Could not abort a discarded connection", e);
     }
   }
 
   /**
-   * Refuses a connection to a standby, and ends it, so that its pool does not hand it out again. A
-   * standby may lag: what it does not have yet may have been committed all the same.
+   * Refuses a connection to a standby and aborts it, so that the pool does not hand it out again. A
+   * standby may lag: a change that it does not show may be committed all the same.
    *
    * @throws SQLException as {@link SqlFault#READ_ONLY}
    */
@@ -101,6 +101,6 @@ final class HandedOut {
       }
     }
     discard(connection);
-    throw SqlFault.standby("The server is a standby, and may not know yet", null);
+    throw SqlFault.standby("The server is a standby and may lag behind the primary", null);
   }
 }

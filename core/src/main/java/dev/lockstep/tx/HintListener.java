@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens for notifications on a connection of its own. They only make somebody look sooner; one
- * that is lost costs a poll's time. Thread-safe.
+ * Listens for notifications on its own connection and calls a hint for them. Hints only speed
+ * things up: a lost one costs the delay of one poll. Thread-safe.
  */
 public final class HintListener implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HintListener.class);
@@ -29,9 +29,9 @@ public final class HintListener implements AutoCloseable {
 
   /**
    * @param source of direct connections in auto-commit mode, not through a pooler in transaction
-   *     mode; empty: there are no hints
-   * @param channel a name of our own, which becomes part of a statement
-   * @param hint called by the listening thread
+   *     mode; if empty, there are no hints
+   * @param channel a fixed name of Lockstep's own; it becomes part of a statement
+   * @param hint called on the listening thread
    */
   public HintListener(
       Optional<DataSource> source, String channel, String threadName, Runnable hint) {
@@ -39,7 +39,7 @@ public final class HintListener implements AutoCloseable {
   }
 
   /**
-   * @param checkEvery how often the server is asked whether it is still there
+   * @param checkEvery how often to check that the server still answers
    */
   HintListener(
       Optional<DataSource> source,
@@ -48,7 +48,8 @@ public final class HintListener implements AutoCloseable {
       Runnable hint,
       Duration checkEvery) {
     if (!channel.matches("[a-z_]+")) {
-      throw new IllegalArgumentException("A channel is a plain name");
+      throw new IllegalArgumentException(
+          "A channel name has only a to z and _, but this is: " + channel);
     }
     this.source = source;
     this.channel = channel;
@@ -69,7 +70,7 @@ public final class HintListener implements AutoCloseable {
       try (Connection connection = source.orElseThrow().getConnection()) {
         listen(connection);
       } catch (Throwable e) {
-        log.warn("No notifications for a moment, polling instead: {}", e.toString());
+        log.warn("Lost the notification connection; polling until it is back: {}", e.toString());
         LockSupport.parkNanos(this, PAUSE_NANOS);
       }
     }
@@ -79,11 +80,11 @@ public final class HintListener implements AutoCloseable {
     HandedOut.requireOurs(connection, false);
     try (Statement statement = connection.createStatement()) {
       statement.execute("LISTEN " + channel);
-      // What came while there was no connection.
+      // Covers notifications that came while there was no connection.
       hint.run();
       long checkedNanos = System.nanoTime();
       while (!stopping) {
-        // Asks the socket, not the server.
+        // Reads the socket only; sends nothing to the server.
         if (PgDriver.awaitNotification(connection, WAIT_MS)) {
           hint.run();
         }
@@ -96,10 +97,13 @@ public final class HintListener implements AutoCloseable {
     }
   }
 
-  /** A network that swallows packets, or a machine that is gone, would be listened to for hours. */
+  /**
+   * Without this check a dead machine, or a network that drops packets, would go unnoticed for
+   * hours.
+   */
   private static void requireAnswer(Connection connection) throws SQLException {
     if (!connection.isValid(ANSWER_WITHIN_SECONDS)) {
-      throw new SQLException("The server does not answer");
+      throw new SQLException("The server does not answer on the notification connection");
     }
   }
 

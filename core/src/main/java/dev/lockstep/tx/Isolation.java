@@ -1,6 +1,6 @@
 package dev.lockstep.tx;
 
-/** Isolation levels, weakest first. PostgreSQL's READ UNCOMMITTED is READ COMMITTED. */
+/** Isolation levels, weakest first. PostgreSQL treats READ UNCOMMITTED as READ COMMITTED. */
 public enum Isolation {
   READ_COMMITTED("READ COMMITTED"),
   REPEATABLE_READ("REPEATABLE READ"),

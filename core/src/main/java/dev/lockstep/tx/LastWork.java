@@ -4,16 +4,16 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * What is done at the end of a transaction, for everything that was left for it on the way: see
- * {@link Transactor#leave}. Like other work it may run several times, once for each attempt.
+ * Work that runs at the end of a transaction with every item left for it: see {@link
+ * Transactor#leave}. Like other work it may run several times, once per attempt.
  */
 @FunctionalInterface
 public interface LastWork<T> {
   /**
-   * Hands its last statements to {@link Exchange#putOff}, so that they share a crossing of the
-   * network with COMMIT. What it throws rolls the transaction back.
+   * Writes the items. Pass the last statements to {@link Exchange#putOff}, so that they share a
+   * round trip with COMMIT. An exception rolls the transaction back.
    *
-   * @param left in the order in which it was left; at least one
+   * @param left the items in the order they were left; at least one
    */
   void run(Exchange exchange, List<T> left) throws SQLException;
 }

@@ -3,18 +3,18 @@ package dev.lockstep.tx;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells listeners, whose failures must not become those of what they listen to. */
+/** Calls listeners and keeps their failures away from the caller. */
 public final class Listening {
   private static final Logger log = LoggerFactory.getLogger(Listening.class);
 
   private Listening() {}
 
-  /** Calls a listener. Whatever it throws is logged and changes nothing. */
+  /** Calls a listener. An exception it throws is logged and changes nothing. */
   public static void tell(Runnable call) {
     try {
       call.run();
     } catch (Throwable e) {
-      log.warn("A listener failed", e);
+      log.warn("Listener failed; the operation it listens to is unaffected", e);
     }
   }
 }

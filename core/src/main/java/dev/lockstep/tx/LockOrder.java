@@ -3,16 +3,16 @@ package dev.lockstep.tx;
 import java.util.Comparator;
 
 /**
- * The one order in which rows with text in their key are locked: by code point, which is the order
- * of their bytes in UTF-8. It is not the order of {@link String#compareTo}, which goes by UTF-16,
- * and not that of the database, whose collation whoever made it has chosen. Where two statements
- * disagree on it, their transactions deadlock.
+ * The order in which rows with text keys are locked: by code point, which equals the order of their
+ * UTF-8 bytes. {@link String#compareTo} differs, because it compares UTF-16 units; the database's
+ * default collation differs, because its creator chose it. Two statements that disagree on the
+ * order deadlock their transactions.
  */
 public final class LockOrder {
-  /** For what is sorted here and locked in the order it is sent. */
+  /** For keys that Java sorts, when the rows are locked in the order they are sent. */
   public static final Comparator<String> TEXT = LockOrder::compare;
 
-  /** For what the database sorts: {@code ORDER BY buyer COLLATE "C" FOR UPDATE}. */
+  /** For keys that the database sorts: {@code ORDER BY buyer COLLATE "C" FOR UPDATE}. */
   public static final String COLLATION = "COLLATE \"C\"";
 
   private LockOrder() {}
@@ -23,7 +23,7 @@ public final class LockOrder {
       char x = a.charAt(i);
       char y = b.charAt(i);
       if (x != y) {
-        // Half a character is of one beyond U+FFFF, and so after any that is whole.
+        // A surrogate is part of a character beyond U+FFFF, so it sorts after any other char.
         return Character.isSurrogate(x) == Character.isSurrogate(y)
             ? Character.compare(x, y)
             : Boolean.compare(Character.isSurrogate(x), Character.isSurrogate(y));

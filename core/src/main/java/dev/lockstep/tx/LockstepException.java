@@ -3,11 +3,12 @@ package dev.lockstep.tx;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The root of every exception Lockstep throws for a fault. Expected outcomes (sold out, limit
- * reached, …) are result values and never come this way.
+ * Root of every exception that Lockstep throws for a fault. Expected outcomes (sold out, limit
+ * reached, …) are result values instead.
  *
- * <p>The subtype tells what a caller may do: {@link TransientFault} may be tried again as it is,
- * {@link PermanentFault} may not, and {@link OutcomeUnknown} must first be looked up.
+ * <p>The subtype says what the caller may do. After a {@link TransientFault}, retry the call
+ * unchanged. After a {@link PermanentFault}, do not. After {@link OutcomeUnknown}, look the effect
+ * up first.
  */
 public abstract class LockstepException extends RuntimeException {
   private static final long serialVersionUID = 1L;

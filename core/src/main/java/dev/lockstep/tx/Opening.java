@@ -6,13 +6,13 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a transaction begins with: its settings, which travel in one round trip with BEGIN and end
- * with the transaction.
+ * The settings a transaction begins with. They travel in one round trip with BEGIN and end with the
+ * transaction.
  */
 final class Opening {
-  // The idle timeout ends a session that waits for its client to say something; TCP's ends one that
-  // waits for its client to take what it was sent, which no other timeout does. Where the server's
-  // system has none, setting it would fill the server's log.
+  // idle_in_transaction_session_timeout ends a session that waits for its client to send;
+  // tcp_user_timeout ends one that waits for its client to receive, which no other timeout does.
+  // Setting it on a server whose system lacks it would fill the server's log.
   private static final String TIMEOUTS =
       """
       set_config('lock_timeout', ?, true), set_config('statement_timeout', ?, true),
@@ -25,8 +25,9 @@ final class Opening {
       ,
         set_config('transaction_timeout', ?, true)""";
 
-  // In its place: the server notices that nobody is there who could send the rest. Their number
-  // does not matter; tcp_user_timeout counts from the last packet, once there was a probe.
+  // Replaces transaction_timeout: the server notices that the client is gone and cannot send the
+  // rest. tcp_keepalives_count does not matter; tcp_user_timeout counts from the last packet once a
+  // probe was sent.
   private static final String KEEP_ALIVES =
       """
       ,
@@ -35,7 +36,7 @@ final class Opening {
 
   private static final int HAS_TRANSACTION_TIMEOUT = 17;
 
-  /** For the client to end its transaction first, which knows why. */
+  /** Time for the client to end its transaction first, because the client can say why. */
   private static final Duration GRACE = Duration.ofSeconds(1);
 
   private final TxOptions options;
@@ -44,9 +45,9 @@ final class Opening {
   private final boolean hasTransactionTimeout;
 
   /**
-   * @param identified also fetch the transaction's identity: it tells later whether the server has
-   *     finished with the transaction
-   * @param serverVersion the major one
+   * @param identified also read the transaction's identity, which later tells whether the server
+   *     has finished the transaction
+   * @param serverVersion the major version
    */
   Opening(TxOptions options, Deadline deadline, boolean identified, int serverVersion) {
     this.options = options;
@@ -55,7 +56,7 @@ final class Opening {
     this.hasTransactionTimeout = serverVersion >= HAS_TRANSACTION_TIMEOUT;
   }
 
-  /** The row is there when the trip was sent, with an identity in it if that was asked for. */
+  /** Adds the settings. If the identity was asked for, the row carries it once the trip is sent. */
   Rows<Optional<Suspect>> addTo(RoundTrip trip) {
     long statementMs = atMost(options.statementTimeout());
     String lockTimeout = String.valueOf(Math.min(options.lockTimeout().toMillis(), statementMs));
@@ -93,8 +94,8 @@ final class Opening {
   }
 
   /**
-   * Without a SELECT, which would take the transaction's snapshot: work that locks first and reads
-   * then would read what was there before it had the lock.
+   * Uses SET instead of SELECT, which would take the transaction's snapshot: work that locks first
+   * and then reads would see the state from before it had the lock.
    */
   private Rows<Optional<Suspect>> setLocal(
       RoundTrip trip,

@@ -3,12 +3,12 @@ package dev.lockstep.tx;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection was lost while COMMIT was under way: the change may or may not have happened, and
- * may still happen. Also what becomes of every refusal and failure of a call once one of its
- * attempts was lost in that way and cannot be asked for; and of a call whose rows could not be read
- * after COMMIT, as the message says then.
+ * The change may or may not have happened, and may still happen: the connection was lost during
+ * COMMIT. Once an attempt was lost in a way the server cannot be asked about, every later refusal
+ * and failure of that call becomes this exception. A call that committed but could not read its
+ * rows ends in it too; its message says so.
  *
- * <p>Never retry on this blindly. Look the effect up (by idempotency key, by id) or give {@link
+ * <p>Never retry on it blindly. Look the effect up (by idempotency key, by id), or give the {@link
  * Transactor} an {@link EffectLookup}, which does it for you.
  */
 public final class OutcomeUnknown extends LockstepException {

@@ -6,31 +6,33 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of the earlier attempts of a call. Every result and every failure leaves the call
- * through it, so that nothing definite is said while a lost attempt may still commit.
+ * What we know about a call's earlier attempts. Every result and failure leaves the call through
+ * it, so that nothing definite is reported while a lost attempt may still commit.
  */
 sealed interface Past {
-  /** Every attempt so far has ended for certain. */
+  /** Every attempt so far has certainly ended. */
   Past CLEAR = new Clear();
 
-  /** How results leave. */
+  /** Turns a result into what the caller gets. */
   <T, R> R told(T result, Telling<T, R> telling);
 
-  /** How failures leave; what nothing can be added to is thrown here as it is. */
+  /** Turns a failure into what the caller gets; throws it unchanged if there is nothing to add. */
   RuntimeException thrown(Throwable failure);
 
-  /** What becomes of a result. */
+  /** How a result is reported. */
   interface Telling<T, R> {
     R certain(T result);
 
     /**
-     * Of a result whose call lost an attempt before.
+     * Reports a result of a call that lost an attempt before.
      *
-     * @param why for everything in the result that a lost attempt could still prove wrong
+     * @param why the answer in place of everything that the lost attempt could still prove wrong
      */
     R afterLoss(T result, OutcomeUnknown why);
 
-    /** Nothing is known of the result but that it was true for one attempt. */
+    /**
+     * Reports the result as a whole. After a loss it is unknown: it was true for one attempt only.
+     */
     static <T> Telling<T, T> whole() {
       return new Telling<>() {
         @Override
@@ -45,7 +47,7 @@ sealed interface Past {
       };
     }
 
-    /** Each answer by itself. */
+    /** Reports each answer separately. */
     static <A> Telling<List<Verdict<A>>, List<Told<A>>> each() {
       return new Telling<>() {
         @Override
@@ -70,7 +72,7 @@ sealed interface Past {
     }
   }
 
-  /** Nothing was lost. */
+  /** No attempt was lost. */
   record Clear() implements Past {
     @Override
     public <T, R> R told(T result, Telling<T, R> telling) {
@@ -82,31 +84,31 @@ sealed interface Past {
       throw Clear.<RuntimeException>asItIs(failure);
     }
 
-    /** A checked exception, too, that the work threw undeclared. */
+    /** Also throws a checked exception that the work threw undeclared. */
     @SuppressWarnings("unchecked")
     private static <E extends Throwable> RuntimeException asItIs(Throwable failure) throws E {
       throw (E) failure;
     }
   }
 
-  /** An attempt was lost that has no name to ask the server for: it may commit at any time. */
+  /** An attempt was lost whose transaction id is unknown: it may commit at any time. */
   record Lost(String label, SQLException how) implements Past {
     @Override
     public <T, R> R told(T result, Telling<T, R> telling) {
-      return telling.afterLoss(result, unknown("its repetition was refused", null));
+      return telling.afterLoss(result, unknown("the retry was refused", null));
     }
 
     @Override
     public RuntimeException thrown(Throwable failure) {
       return failure instanceof OutcomeUnknown unknown
           ? unknown
-          : unknown("its repetition failed", failure);
+          : unknown("the retry failed", failure);
     }
 
     private OutcomeUnknown unknown(String then, @Nullable Throwable cause) {
       OutcomeUnknown unknown =
           new OutcomeUnknown(
-              "%s: an attempt was lost with its connection and may still commit; %s"
+              "%s: an attempt was lost with its connection and may still commit; %s; look it up"
                   .formatted(label, then),
               cause == null ? how : cause);
       if (cause != null && cause != how) {

@@ -12,9 +12,9 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What JDBC has no words for: COPY, notifications, and arrays in binary. Through reflection, so
- * that core compiles and runs with any driver; with one that is not PostgreSQL's own the first two
- * are refused, and arrays are sent as the driver does.
+ * PostgreSQL features that JDBC lacks: COPY, notifications, and binary arrays. Uses reflection, so
+ * that core compiles and runs with any driver. With another driver than PostgreSQL's, COPY and
+ * notifications are refused and arrays go the driver's own way.
  */
 public final class PgDriver {
   private static final String PG_CONNECTION = "org.postgresql.PGConnection";
@@ -23,7 +23,7 @@ public final class PgDriver {
 
   private PgDriver() {}
 
-  /** The driver's own way to an array that is in binary already; found once. */
+  /** The driver's constructor for an array that is already binary; looked up once. */
   private record ArrayMaker(Class<?> type, MethodHandle mode, MethodHandle make) {
     static @Nullable ArrayMaker find() {
       try {
@@ -43,7 +43,7 @@ public final class PgDriver {
     }
   }
 
-  /** Null where the driver is another, or is told to speak in text only. */
+  /** Null if the driver is not PostgreSQL's, or is set to text mode. */
   static @Nullable Array binaryArray(Connection connection, BinaryArray array) throws SQLException {
     if (ARRAYS == null || !connection.isWrapperFor(ARRAYS.type())) {
       return null;
@@ -54,11 +54,11 @@ public final class PgDriver {
           ? null
           : (Array) ARRAYS.make().invoke(driver, array.oid(), array.bytes());
     } catch (Throwable e) {
-      throw new SQLException("The driver failed to make an array", "0A000", e);
+      throw new SQLException("The driver failed to create a binary array", "0A000", e);
     }
   }
 
-  /** Sends rows in a format of COPY's, in the caller's transaction. */
+  /** Sends rows in a COPY format, in the caller's transaction. Returns the number of rows. */
   public static long copyIn(Connection connection, String sql, InputStream rows)
       throws SQLException {
     Object copy = call(pgConnection(connection), "getCopyAPI", new Class<?>[0]);
@@ -67,7 +67,7 @@ public final class PgDriver {
     return (Long) count;
   }
 
-  /** Waits for notifications; true if there was one. */
+  /** Waits for a notification; true if one came. */
   public static boolean awaitNotification(Connection connection, int timeoutMs)
       throws SQLException {
     Object found =
@@ -79,7 +79,10 @@ public final class PgDriver {
     try {
       return connection.unwrap(Class.forName(PG_CONNECTION));
     } catch (ClassNotFoundException e) {
-      throw new SQLException("This needs PostgreSQL's JDBC driver", "0A000", e);
+      throw new SQLException(
+          "COPY and notifications need PostgreSQL's JDBC driver; add it to the class path",
+          "0A000",
+          e);
     }
   }
 
@@ -99,7 +102,7 @@ public final class PgDriver {
     }
   }
 
-  /** The driver's own class need not be public; the interface that declares the method is. */
+  /** The driver's class may not be public; the interface that declares the method is. */
   private static Method publicMethod(Class<?> type, String name, Class<?>[] types)
       throws NoSuchMethodException, ClassNotFoundException {
     Class<?> declared = Class.forName(PG_CONNECTION);

@@ -9,13 +9,13 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Planning for look-ups by key, for the rest of a transaction: see {@link
- * TxOptions#pointLookups()}. With scans, hash joins and merge joins priced out, what is left is the
- * nested loop over an index, which is right for a batch of keys at any size of the table; and there
- * is nothing that it pays to compile, or to start other processes for.
+ * Makes the planner use index lookups for the rest of a transaction: see {@link
+ * TxOptions#pointLookups()}. With scans, hash joins and merge joins priced out, only the nested
+ * loop over an index remains, which suits a batch of keys at any table size. JIT and parallel
+ * workers never pay off for such plans.
  */
 public final class PointLookups {
-  /** A setting that stands in its way, and what it is set to. */
+  /** A planner setting and the value that favours lookups. */
   record Setting(String name, String value) {}
 
   static final List<Setting> SETTINGS =
@@ -27,7 +27,7 @@ public final class PointLookups {
           new Setting("jit", "off"),
           new Setting("max_parallel_workers_per_gather", "0"));
 
-  /** Columns of a SELECT that switch it on. */
+  /** SELECT columns that apply the settings. */
   static final String ON = columns(one -> setConfig(one, "'" + one.value() + "'"));
 
   private static final String CURRENT =
@@ -37,10 +37,10 @@ public final class PointLookups {
   private PointLookups() {}
 
   /**
-   * Within look-ups by key, for a statement that pairs many rows, named by {@code = ANY}, with
-   * their new values: by hash. A nested loop would look each of them up once for each of them.
+   * Switches from nested loops to hash joins, or back, for a statement that joins many rows named
+   * by {@code = ANY} with their new values. A nested loop would compare every row with every value.
    *
-   * @param on begins it; else ends it
+   * @param on true before the statement, false after it
    */
   public static void pairByHash(RoundTrip trip, boolean on) {
     trip.update("SET LOCAL enable_hashjoin = " + (on ? "on" : "off"));
@@ -56,8 +56,8 @@ public final class PointLookups {
   }
 
   /**
-   * Runs work so on a connection of the caller's, and leaves the settings as they were. When the
-   * work throws they are left to the rollback that must follow.
+   * Runs work with point lookups on the caller's connection, then restores the settings. If the
+   * work throws, the rollback that must follow restores them.
    */
   public static <T> T during(Connection connection, TxWork<T> work) throws SQLException {
     RoundTrip before = new RoundTrip(connection);

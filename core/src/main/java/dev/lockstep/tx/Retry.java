@@ -4,16 +4,16 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How often and how soon a transaction is run again: exponential backoff with full jitter, so that
- * callers which collided do not collide again in step.
+ * How often and how soon a transaction runs again: exponential backoff with full jitter, so that
+ * callers that collided do not collide again in step.
  *
- * @param maxAttempts attempts in all, the first one included
+ * @param maxAttempts attempts in total, including the first
  * @param firstBackoff upper bound of the first wait; doubles with each attempt
  * @param maxBackoff upper bound of any wait
  */
 public record Retry(int maxAttempts, Duration firstBackoff, Duration maxBackoff) {
 
-  /** Twenty attempts, waits up to 2 ms, 4 ms, 8 ms … 500 ms. */
+  /** Twenty attempts, with waits up to 2 ms, 4 ms, 8 ms … 500 ms. */
   public static final Retry DEFAULT = new Retry(20, Duration.ofMillis(2), Duration.ofMillis(500));
 
   /** One attempt only. */

@@ -12,12 +12,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Several statements sent together and answered together: the server runs them in order, each with
- * its own snapshot and its own locks, but the network is crossed once. With a commit costing about
- * as much as five crossings, this is what keeps a lone caller fast.
+ * Several statements sent and answered together. The server runs them in order, each with its own
+ * snapshot and locks, in one round trip. A commit costs about as much as five round trips, so
+ * saving them keeps a lone caller fast.
  *
- * <p>Add statements, {@link #send()}, then read the {@link Rows}. On the caller's connection, in
- * the caller's transaction; not thread-safe.
+ * <p>Add statements, {@link #send()}, then read the {@link Rows}. Runs on the caller's connection,
+ * in the caller's transaction. Not thread-safe.
  */
 public final class RoundTrip {
   private static final Meaning AS_IT_IS = thrown -> thrown;
@@ -28,7 +28,9 @@ public final class RoundTrip {
   private Meaning meaning = AS_IT_IS;
   private boolean answered;
 
-  /** What it means that a statement failed with this; null: that can not have been it. */
+  /**
+   * Interprets the failure of a statement; null means that this statement cannot have caused it.
+   */
   @FunctionalInterface
   interface Meaning {
     @Nullable SQLException of(SQLException thrown);
@@ -37,29 +39,29 @@ public final class RoundTrip {
   private record Statement(String sql, List<Object> parameters, Rows<?> rows, Meaning meaning) {}
 
   /**
-   * A trip whose failure is always put down to the statement that failed: {@link #guarded}
-   * statements and others are sent one after the other if there are both.
+   * A trip whose failures are always attributed to the statement that failed: {@link #guarded} and
+   * other statements are sent separately if it contains both.
    */
   public RoundTrip(Connection connection) {
     this(connection, false);
   }
 
   /**
-   * @param together send all at once, though nobody can tell then whether it was a guard that
-   *     failed: {@link GuardFailed} says so, and the attempt after it tells them apart
+   * @param together send all statements at once. A failed guard then cannot be told from other
+   *     failures: {@link GuardFailed} says so, and the next attempt tells them apart
    */
   RoundTrip(Connection connection, boolean together) {
     this.connection = connection;
     this.together = together;
   }
 
-  /** How a row becomes a value. */
+  /** Converts a row to a value. */
   @FunctionalInterface
   public interface RowReader<T> {
     T read(ResultSet row) throws SQLException;
   }
 
-  /** What a statement gave; filled by {@link RoundTrip#send()}. */
+  /** The result of a statement; filled by {@link RoundTrip#send()}. */
   public static final class Rows<T> {
     private final RowReader<T> reader;
     private final List<T> list = new ArrayList<>();
@@ -73,7 +75,7 @@ public final class RoundTrip {
       return list;
     }
 
-    /** Rows changed by a statement that returns none. */
+    /** The number of rows changed by a statement that returns none. */
     public int changed() {
       return changed;
     }
@@ -97,22 +99,22 @@ public final class RoundTrip {
   }
 
   /**
-   * Adds statements that guard themselves.
+   * Adds statements that guard themselves, for example with a constraint.
    *
-   * @param meaning what it means when one of these fails; of what else is in the trip it says
-   *     nothing
+   * @param meaning interprets a failure of these statements; it says nothing about the rest of the
+   *     trip
    */
   public void guarded(UnaryOperator<SQLException> meaning, Consumer<RoundTrip> statements) {
     meaning(meaning::apply, statements);
   }
 
-  /** From here on every statement guards itself, as in {@link #guarded}. */
+  /** Treats every statement added from here on as {@link #guarded}. */
   public RoundTrip guardedBy(UnaryOperator<SQLException> meaning) {
     this.meaning = meaning::apply;
     return this;
   }
 
-  /** As {@link #guarded}, for statements that fail in a few ways only. */
+  /** As {@link #guarded}, for statements that fail in only a few ways. */
   void meaning(Meaning meaning, Consumer<RoundTrip> statements) {
     Meaning before = this.meaning;
     this.meaning = meaning;
@@ -124,7 +126,7 @@ public final class RoundTrip {
     return statements.isEmpty();
   }
 
-  /** Sends everything added and reads every answer. Does nothing when nothing was added. */
+  /** Sends all added statements and reads every answer. Does nothing if there are none. */
   public void send() throws SQLException {
     if (together) {
       sendTogether();
@@ -141,7 +143,7 @@ public final class RoundTrip {
     }
   }
 
-  /** In each of them all statements mean the same by failing. */
+  /** Splits the trip: within one part, all statements share one meaning of a failure. */
   private List<RoundTrip> parts() {
     List<RoundTrip> parts = new ArrayList<>();
     Meaning current = null;
@@ -155,7 +157,7 @@ public final class RoundTrip {
     return parts;
   }
 
-  /** Everything but sending it: what fails here has not reached the server. */
+  /** Prepares without sending: a failure here has not reached the server. */
   PreparedStatement prepare() throws SQLException {
     PreparedStatement prepared = prepareWhole(connection, sql());
     int index = 0;
@@ -168,9 +170,8 @@ public final class RoundTrip {
   }
 
   /**
-   * A statement that runs to its end, whatever fetch size the connection has: one that pauses after
-   * some rows has not taken the locks of the others, and COMMIT in the same packet would cut it
-   * off.
+   * A statement that runs to its end, whatever the connection's fetch size. A statement that pauses
+   * after some rows has not locked the others, and a COMMIT in the same packet would cut it off.
    */
   static PreparedStatement prepareWhole(Connection connection, String sql) throws SQLException {
     PreparedStatement prepared = connection.prepareStatement(sql);
@@ -179,7 +180,7 @@ public final class RoundTrip {
   }
 
   private String sql() {
-    // Joined, a single one would be a new string, whose hash is not known.
+    // Joining a single statement would create a new string, whose hash is not cached.
     if (statements.size() == 1) {
       return statements.get(0).sql();
     }
@@ -206,12 +207,15 @@ public final class RoundTrip {
     }
   }
 
-  /** Whether the server has run every statement. What fails from then on fails in this process. */
+  /** Whether the server has run every statement. Later failures are this process's own. */
   boolean isAnswered() {
     return answered;
   }
 
-  /** The driver does not say which statement failed; mostly it makes no difference. */
+  /**
+   * The driver does not say which statement failed. Usually all readings agree, and it makes no
+   * difference.
+   */
   private SQLException meaningOf(SQLException thrown) {
     Meaning last = null;
     SQLException said = null;

@@ -3,13 +3,13 @@ package dev.lockstep.tx;
 import java.nio.ByteBuffer;
 
 /**
- * Where a row was in its table: {@code ctid}. It may have moved since, and another may be there.
+ * A row's place in its table: {@code ctid}. The row may have moved since, and another may be there.
  *
  * @param block as an unsigned number
  * @param offset as an unsigned number
  */
 public record RowPlace(int block, short offset) {
-  /** The column of a query that {@link #of} reads: cheaper for both sides than its text. */
+  /** The query column that {@link #of} reads; cheaper for both sides than the text form. */
   public static String column(String table) {
     return "tidsend(" + table + ".ctid)";
   }

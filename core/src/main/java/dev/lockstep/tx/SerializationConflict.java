@@ -2,7 +2,7 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/** Conflicts with other transactions (40001, 40P01) outlasted every attempt. */
+/** Conflicts with other transactions (40001, 40P01) lasted through every attempt. */
 public final class SerializationConflict extends TransientFault {
   private static final long serialVersionUID = 1L;
 

@@ -5,6 +5,6 @@ import javax.sql.DataSource;
 /**
  * Where a Transactor gets its connections.
  *
- * @param manualCommit they are nobody else's, though they are not in auto-commit mode
+ * @param manualCommit the connections have auto-commit off, but belong to no other code
  */
 record Source(DataSource dataSource, boolean manualCommit) {}

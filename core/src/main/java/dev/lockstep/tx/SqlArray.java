@@ -9,7 +9,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An array parameter: how a batch travels in one statement ({@code unnest}).
+ * An array parameter, which carries a batch in one statement ({@code unnest}).
  *
  * @param type PostgreSQL's name of the element type
  * @param values the elements; may contain nulls
@@ -45,15 +45,15 @@ public record SqlArray(String type, @Nullable Object[] values) {
     return new SqlArray("tid", values.toArray(RowPlace[]::new));
   }
 
-  /** For a statement of the connection. */
+  /** Creates the array for a statement on this connection. */
   Array on(Connection connection) throws SQLException {
-    // The driver itself would write these two as text, which costs both sides more than the rest.
+    // The driver would send these two types as text, which costs both sides more than all the rest.
     BinaryArray binary = BinaryArray.of(this);
     Array array = binary == null ? null : PgDriver.binaryArray(connection, binary);
     return array == null ? connection.createArrayOf(type, known()) : array;
   }
 
-  /** As classes that the driver knows. */
+  /** The values as classes that the driver knows. */
   private @Nullable Object[] known() {
     return values instanceof RowPlace[]
         ? Arrays.stream(values).map(place -> place == null ? null : place.toString()).toArray()

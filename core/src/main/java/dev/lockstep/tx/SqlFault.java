@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an SQLSTATE means to us. This is the only place that reads one; no code reads an error
+ * What an SQLSTATE means to Lockstep. Only this class reads SQLSTATEs. No code reads an error
  * message, which changes with the server's language and version.
  */
 public enum SqlFault {
@@ -21,16 +21,16 @@ public enum SqlFault {
   LOCK_TIMEOUT,
   /** 57014: statement_timeout or a cancel request. */
   CANCELLED,
-  /** 08xxx, 57P0x, 53300: no connection, or not any more. */
+  /** 08xxx, 57P0x, 53300: there is no connection, or it was lost. */
   UNAVAILABLE,
   /**
-   * 25P03, 25P04: the server ended the session, since it waited too long for the next statement, or
-   * since the transaction took too long.
+   * 25P03, 25P04: the server ended the session because the next statement came too late or the
+   * transaction took too long.
    */
   OVERDUE,
-  /** 25006: the server takes no writes. It is a standby, or was the primary once. */
+  /** 25006: the server takes no writes. It is a standby, or a former primary. */
   READ_ONLY,
-  /** 53100: the server has no room to write. Waiting helps only when somebody makes some. */
+  /** 53100: the server's disk is full. A retry helps only after an operator has freed space. */
   DISK_FULL,
   /** 23xxx: unique, check, foreign key, not null, exclusion. */
   CONSTRAINT,
@@ -41,28 +41,28 @@ public enum SqlFault {
   private static final String TRANSACTION_TIMEOUT = "25P04";
   private static final String STANDBY = "25006";
 
-  /** Of a conflict that we found ourselves. */
+  /** The SQLSTATE of a conflict that Lockstep detected, not the server. */
   static final String CONFLICT = "40001";
 
-  /** Whether the whole transaction may simply be run again, as long as COMMIT was not sent. */
+  /** Whether the whole transaction may simply run again, as long as COMMIT was not sent. */
   public boolean retryable() {
     return this == SERIALIZATION || this == DEADLOCK || isAway();
   }
 
-  /** Whether the database is not there at all, or not at the end of this connection. */
+  /** Whether this connection no longer leads to a primary that takes work. */
   boolean isAway() {
     return this == UNAVAILABLE || this == OVERDUE || this == READ_ONLY;
   }
 
-  /** Whether more time might have helped. */
+  /** Whether the same work might succeed with more time. */
   boolean mayPass() {
     return retryable() || this == LOCK_TIMEOUT || this == CANCELLED || this == DISK_FULL;
   }
 
   /**
-   * Whether this, thrown by COMMIT, is the server's own word that it rolled back. Silence is not,
-   * nor is a session that was ended: the server may have been waiting for a replica by then. But
-   * one that was ended for being idle in its transaction never came to read the COMMIT.
+   * Whether this exception of COMMIT proves that the server rolled back. Silence proves nothing.
+   * Neither does an ended session: the server may already have been waiting for a replica. But a
+   * session ended for being idle in its transaction never read the COMMIT.
    */
   public static boolean serverRolledBack(SQLException thrown) {
     return hasState(thrown)
@@ -71,21 +71,21 @@ public enum SqlFault {
   }
 
   /**
-   * What a server that is a standby says to SET TRANSACTION READ WRITE: it does not support that.
-   * Of any other statement the state means just what it says.
+   * Interprets a failed SET TRANSACTION READ WRITE: a standby answers "not supported". For any
+   * other statement that state means just what it says.
    *
-   * @return null: nothing of the kind
+   * @return null if the failure does not mean a standby
    */
   static @Nullable SQLException ofStandby(SQLException thrown) {
     return "0A000".equals(thrown.getSQLState()) ? standby("The server is a standby", thrown) : null;
   }
 
-  /** A server that is a standby was found where the primary was wanted. */
+  /** The fault of finding a standby where a primary is needed. */
   static SQLException standby(String message, @Nullable SQLException cause) {
     return new SQLException(message, STANDBY, cause);
   }
 
-  /** Whether the server waited for too long: 25P03. */
+  /** Whether the server ended the session because it was idle in its transaction: 25P03. */
   static boolean saysIdle(Throwable thrown) {
     for (Throwable t = thrown; t != null; t = t.getCause()) {
       if (t instanceof SQLException e) {
@@ -101,24 +101,25 @@ public enum SqlFault {
   }
 
   /**
-   * The fault a block reports when a guard in its own write found that somebody else was faster:
-   * the whole transaction is then run again, as after any serialization failure.
+   * The fault a block throws if a guard in its own write shows that another transaction was faster.
+   * The whole transaction then runs again, as after any serialization failure.
    */
   public static SQLException conflict(String message) {
     return new SQLException(message, CONFLICT);
   }
 
   /**
-   * The same where the guard is a constraint of a table; any other failure stays what it is. For
-   * {@link RoundTrip#guarded}: what it is applied to must have failed in the guard's own statement.
+   * As {@link #conflict}, for a guard that is a table constraint; any other failure passes
+   * unchanged. For {@link RoundTrip#guarded}: the exception must come from the guard's own
+   * statement.
    */
   public static SQLException orConflict(SQLException thrown, String message) {
     return of(thrown) == CONSTRAINT ? GuardFailed.surely(message, thrown) : thrown;
   }
 
   /**
-   * The fault of a statement that looks up what it needs by itself, and found nothing: NULL in a
-   * column that refuses it (23502). In the caller's words; any other failure stays what it is.
+   * Rewords the failure of a statement whose own lookup found nothing and wrote NULL to a column
+   * that refuses it (23502). Any other failure passes unchanged.
    */
   public static SQLException orMissing(SQLException thrown, Supplier<String> message) {
     return "23502".equals(thrown.getSQLState())
@@ -127,9 +128,9 @@ public enum SqlFault {
   }
 
   /**
-   * The same for a transaction that was decided on what was remembered and not read: whatever the
-   * server itself refused about it, a look at the rows will tell. What it did not say itself stays
-   * a doubt, and what may pass by itself stays what it is.
+   * As {@link #conflict}, for a transaction decided from cached state: if the server refused it,
+   * the retry reads the rows and decides again. A failure that the server did not report stays in
+   * doubt, and a transient failure passes unchanged.
    */
   public static SQLException orLookAgain(SQLException thrown, String message) {
     SqlFault fault = of(thrown);
@@ -142,7 +143,7 @@ public enum SqlFault {
   }
 
   public static SqlFault of(SQLException exception) {
-    // A batch reports its own state first and the row's state in the chain behind it.
+    // A JDBC batch reports its own state first; the row's state is in the chain behind it.
     for (SQLException e = exception; e != null; e = e.getNextException()) {
       SqlFault fault = ofOne(e);
       if (fault != OTHER) {
@@ -153,8 +154,8 @@ public enum SqlFault {
   }
 
   /**
-   * As {@link #of(SQLException)}, in a transaction that its caller may have marked as read-only: to
-   * write there is a mistake, on whichever server.
+   * As {@link #of(SQLException)}, but in a read-only transaction a refused write is the caller's
+   * mistake, on any server.
    */
   static SqlFault of(SQLException exception, boolean readOnly) {
     SqlFault fault = of(exception);
@@ -162,8 +163,8 @@ public enum SqlFault {
   }
 
   /**
-   * The fault behind an exception that may have been wrapped by other libraries; empty behind an
-   * {@link OutcomeUnknown}, which must not be taken for something that may be tried again.
+   * The fault behind an exception that other libraries may have wrapped. Empty behind an {@link
+   * OutcomeUnknown}, which must not pass for a retryable fault.
    */
   static Optional<SqlFault> behind(@Nullable Throwable thrown) {
     int depth = 0;
@@ -213,7 +214,9 @@ public enum SqlFault {
     return e.getSQLState() != null && e.getSQLState().length() == 5;
   }
 
-  /** Pools say by type, often without a state, that there is no connection or no time for one. */
+  /**
+   * Pools report a missing connection or a timeout by exception type, often without an SQLSTATE.
+   */
   private static boolean isWithoutConnection(SQLException e) {
     return e instanceof SQLTransientConnectionException
         || e instanceof SQLNonTransientConnectionException

@@ -2,7 +2,7 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/** A statement failed for a reason that trying again does not cure. */
+/** A statement failed for a reason that a retry does not cure. */
 public final class StatementFailed extends PermanentFault {
   private static final long serialVersionUID = 1L;
 

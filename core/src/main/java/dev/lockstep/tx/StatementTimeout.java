@@ -2,7 +2,7 @@ package dev.lockstep.tx;
 
 import org.jspecify.annotations.Nullable;
 
-/** A statement ran into the statement timeout or was cancelled (57014). */
+/** A statement exceeded the statement timeout or was cancelled (57014). */
 public final class StatementTimeout extends TransientFault {
   private static final long serialVersionUID = 1L;
 

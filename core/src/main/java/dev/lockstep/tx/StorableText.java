@@ -3,9 +3,8 @@ package dev.lockstep.tx;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Text that is the same before and after the database: without NUL, which it refuses, and without
- * half a character (an unpaired surrogate), which would be stored as a question mark, so that two
- * names could become one.
+ * Checks that text survives the database unchanged. PostgreSQL refuses NUL. An unpaired surrogate
+ * would be stored as a question mark, so two names could become one.
  */
 public final class StorableText {
   private StorableText() {}
@@ -24,9 +23,9 @@ public final class StorableText {
   }
 
   /**
-   * For names and keys.
+   * Checks a name or key.
    *
-   * @throws IllegalArgumentException if it is blank, too long, or not storable
+   * @throws IllegalArgumentException if the text is blank, too long, or not storable
    */
   public static void require(String what, String text, int maxLength) {
     if (text.isBlank() || text.length() > maxLength || !is(text)) {
@@ -35,10 +34,13 @@ public final class StorableText {
     }
   }
 
-  /** What can be stored of a text that others made: an error's message, say. */
+  /**
+   * Makes foreign text, such as an error message, storable: cuts it and replaces what cannot be
+   * stored.
+   */
   public static String of(String text, int maxLength) {
     String cut = text.length() > maxLength ? text.substring(0, maxLength) : text;
-    // Encoding replaces half a character, also one that was cut in the middle.
+    // Encoding replaces an unpaired surrogate, including one that the cut left behind.
     return new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8)
         .replace('\0', ' ');
   }

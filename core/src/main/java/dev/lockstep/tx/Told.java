@@ -1,10 +1,10 @@
 package dev.lockstep.tx;
 
-/** What leaves {@link Transactor#exchange} for one request. */
+/** What {@link Transactor#exchange} reports for one request. */
 public sealed interface Told<A> {
-  /** It is so. */
+  /** The answer is certain. */
   record Answer<A>(A answer) implements Told<A> {}
 
-  /** The answer holds only if an attempt that was lost never commits, and nobody can tell. */
+  /** The answer holds only if a lost attempt never commits, which cannot be known. */
   record Unknown<A>(OutcomeUnknown why) implements Told<A> {}
 }

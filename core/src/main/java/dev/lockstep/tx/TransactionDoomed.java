@@ -3,8 +3,8 @@ package dev.lockstep.tx;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A joined call failed and its exception was swallowed. The whole transaction was rolled back, or
- * must be by the caller who brought the connection.
+ * A joined call failed and its exception was swallowed. The transaction was rolled back; on a
+ * connection that the caller brought, the caller must roll it back.
  */
 public final class TransactionDoomed extends PermanentFault {
   private static final long serialVersionUID = 1L;

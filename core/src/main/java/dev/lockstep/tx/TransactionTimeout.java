@@ -3,12 +3,12 @@ package dev.lockstep.tx;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server ended the transaction and its session (25P03, 25P04): the work paused for longer than
- * {@link TxOptions#idleTimeout()} between two statements, or the whole took longer than {@link
- * TxOptions#transactionTimeout()}. Nothing was changed.
+ * The server ended the transaction and its session (25P03, 25P04): the work paused longer than
+ * {@link TxOptions#idleTimeout()} between two statements, or the whole transaction took longer than
+ * {@link TxOptions#transactionTimeout()}. Nothing was changed.
  *
- * <p>A process or a network that stood still for a moment looks the same, so the transaction is run
- * once more; what is too slow the second time is not going to be faster the third.
+ * <p>A brief stall of the process or the network looks the same, so the transaction runs once more.
+ * Work that is too slow twice is not tried a third time.
  */
 public final class TransactionTimeout extends TransientFault {
   private static final long serialVersionUID = 1L;
@@ -21,7 +21,7 @@ public final class TransactionTimeout extends TransientFault {
     String what;
     if (SqlFault.saysIdle(cause)) {
       what =
-          "the work paused for longer than idleTimeout (%s) between two statements, so the server ended it. Compute less there, or raise TxOptions.idleTimeout"
+          "the work paused for longer than idleTimeout (%s) between two statements, so the server ended it. Pause less, or raise TxOptions.idleTimeout"
               .formatted(options.idleTimeout());
     } else if (SqlFault.behind(cause).filter(SqlFault.OVERDUE::equals).isPresent()) {
       what =
@@ -29,7 +29,7 @@ public final class TransactionTimeout extends TransientFault {
               .formatted(options.effectiveTransactionTimeout());
     } else {
       what =
-          "the connection was lost again after more than idleTimeout (%s). If the work pauses for that long between two statements, compute less there, or raise TxOptions.idleTimeout"
+          "the connection was lost again after more than idleTimeout (%s). If the work pauses that long between two statements, pause less, or raise TxOptions.idleTimeout"
               .formatted(options.idleTimeout());
     }
     return new TransactionTimeout(

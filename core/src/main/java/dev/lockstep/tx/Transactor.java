@@ -9,25 +9,29 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs functions in transactions.
+ * Runs your code in a database transaction, with timeouts, retry and a known commit outcome.
  *
  * <p><b>Who commits.</b> {@link #call} and {@link #run} commit when the function returns and roll
  * back when it throws. Inside another {@code call} of the same Transactor on the same thread they
- * join that transaction, and the outermost commits; a joined call that throws dooms the whole, even
- * if its exception is swallowed. {@link #nested} confines a failure to a savepoint. {@link #on}
- * runs on a connection of the caller's, who commits. A connection that the DataSource hands out
- * with a transaction in progress, or not in auto-commit mode, is refused: what the Transactor did
- * not begin it never ends. See {@link #onManualCommitPool} for pools without auto-commit.
+ * join that transaction; the outermost call commits. A joined call that throws dooms the whole
+ * transaction, even if the code around it swallows the exception. {@link #nested} confines a
+ * failure to a savepoint. {@link #on} runs on the caller's connection, and the caller commits. The
+ * Transactor never ends a transaction it did not begin: it refuses a connection that the DataSource
+ * hands out with a transaction in progress or with auto-commit off. For pools that run with
+ * auto-commit off, see {@link #onManualCommitPool}.
  *
- * <p><b>Retry.</b> Serialization failures, deadlocks and connections lost before COMMIT are retried
- * as a whole new transaction with backoff and jitter. A connection lost <i>during</i> COMMIT is
- * {@link OutcomeUnknown}, unless an {@link EffectLookup} was given: then Lockstep waits until the
- * server has finished with the transaction and looks.
+ * <p><b>Retry.</b> After a serialization failure, a deadlock, or a connection lost before COMMIT,
+ * the whole function runs again in a new transaction, with backoff and jitter. A connection lost
+ * <i>during</i> COMMIT throws {@link OutcomeUnknown}, unless the call has an {@link EffectLookup}:
+ * then Lockstep waits until the server has finished the transaction, and looks.
  *
- * <p><b>Session state.</b> None: timeouts and isolation are set with {@code SET LOCAL} and {@code
- * SET TRANSACTION}, in one round trip together with BEGIN.
+ * <p><b>Session state.</b> None. Timeouts and isolation are set with {@code SET LOCAL} and {@code
+ * SET TRANSACTION}, in the same round trip as BEGIN.
  *
- * <p>Thread-safe. Exceptions of the function that did not come from the database pass unchanged.
+ * <p><b>Failures.</b> An {@code SQLException} arrives as a {@link LockstepException}. Exceptions of
+ * the function that did not come from the database pass unchanged.
+ *
+ * <p>Thread-safe.
  */
 public final class Transactor {
   private final Source connections;
@@ -54,29 +58,31 @@ public final class Transactor {
   }
 
   /**
-   * For a pool that is configured to hand out connections that are not in auto-commit mode.
-   * Otherwise such a connection is refused: it may belong to a transaction that somebody else is
-   * about to use, and the Transactor would commit what they roll back. Do not use this with a
-   * DataSource that knows of the transaction a thread is in.
+   * Creates a Transactor for a pool that hands out connections with auto-commit off.
    *
-   * <p>Connections go back as they came. One with a transaction in progress is refused here, too.
+   * <p>The constructors refuse such connections. A connection with auto-commit off may belong to a
+   * transaction that other code will end, and the Transactor would commit what that code rolls
+   * back. Do not use this factory with a DataSource that is aware of the thread's transaction.
+   *
+   * <p>Connections go back to the pool in the mode they came in. A connection with a transaction in
+   * progress is still refused.
    */
   public static Transactor onManualCommitPool(
       DataSource pool, TxOptions defaults, TxListener listener) {
     return new Transactor(new Source(pool, true), defaults, listener);
   }
 
-  /** The options of calls that name none. */
+  /** The options of calls that pass none. */
   public TxOptions defaults() {
     return defaults;
   }
 
-  /** Whether this thread is in a transaction that a call would join. */
+  /** Whether this thread is in a transaction of this Transactor; a call would join it. */
   public boolean inTransaction() {
     return current.get() != null;
   }
 
-  /** Whether this thread is in such a transaction, with {@link TxOptions#pointLookups()}. */
+  /** Whether this thread is in a transaction that runs with {@link TxOptions#pointLookups()}. */
   public boolean plansPointLookups() {
     Frame frame = current.get();
     return frame != null && frame.options != null && frame.options.pointLookups();
@@ -94,10 +100,10 @@ public final class Transactor {
   }
 
   /**
-   * As {@link #call(TxOptions, TxWork)}, and resolves a connection lost during COMMIT by looking
-   * the effect up: found, its result is returned; not there, the transaction is tried again.
+   * As {@link #call(TxOptions, TxWork)}, and settles a connection lost during COMMIT: if the lookup
+   * finds the effect, its result is returned; if not, the transaction runs again.
    *
-   * @throws IllegalStateException inside another transaction, which is the one that commits
+   * @throws IllegalStateException inside another transaction, because the outermost call commits
    */
   public <T> T call(TxOptions options, TxWork<T> work, EffectLookup<T> lookup) {
     requireOutermost(options);
@@ -107,12 +113,12 @@ public final class Transactor {
 
   /**
    * As {@link #call(TxOptions, TxWork, EffectLookup)}, for work that answers many requests and
-   * shares its first and its last round trip with BEGIN and COMMIT.
+   * sends its first and last statements together with BEGIN and COMMIT.
    *
-   * <p>A transaction that goes in one packet ({@link Exchange#only}) can be lost without a name to
-   * ask for. The work is then run again, and the lost attempt may still commit. From then on only
-   * what is {@link Verdict.Final} is told; everything else, every failure included, is {@link
-   * OutcomeUnknown}.
+   * <p>A transaction sent in one packet ({@link Exchange#only}) can be lost before we learn its id,
+   * so we cannot ask the server about it. The work then runs again, and the lost attempt may still
+   * commit after the retry. From then on only a {@link Verdict.Final} answer is reported; every
+   * other answer and every failure becomes {@link OutcomeUnknown}.
    */
   public <A> List<Told<A>> exchange(
       TxOptions options,
@@ -125,7 +131,7 @@ public final class Transactor {
   private void requireOutermost(TxOptions options) {
     if (current.get() != null) {
       throw new IllegalStateException(
-          "A lookup belongs to the outermost transaction, which is the one that commits");
+          "A call with a lookup cannot join; give the lookup to the outermost call, which commits");
     }
     if (options.readOnly()) {
       throw new IllegalArgumentException("A read-only transaction has no effect to look up");
@@ -141,16 +147,17 @@ public final class Transactor {
   }
 
   /**
-   * Runs within a savepoint of the transaction this thread is in: if the work throws, only its own
-   * changes are undone. A serialization failure or deadlock still dooms the whole transaction,
-   * which is then retried as one; no savepoint can cure an old snapshot.
+   * Runs work within a savepoint of this thread's transaction; if the work throws, only its own
+   * changes are undone. A serialization failure or a deadlock still dooms the whole transaction,
+   * which then runs again: rolling back to a savepoint does not renew an old snapshot.
    *
    * @throws IllegalStateException outside a transaction
    */
   public <T> T nested(TxWork<T> work) {
     Frame frame = current.get();
     if (frame == null) {
-      throw new IllegalStateException("nested() needs a transaction around it");
+      throw new IllegalStateException(
+          "nested() runs inside a transaction only; wrap it in call() or run()");
     }
     Throwable doomBefore = frame.doom;
     int leftBefore = frame.left();
@@ -172,16 +179,17 @@ public final class Transactor {
   }
 
   /**
-   * Leaves something for the end of the transaction this thread is in. When the outermost function
-   * has returned, the work is run once with all that was left for it, after every other statement
-   * of the transaction; its last statements go to the server together with COMMIT. So what they
-   * lock is locked for the commit alone, and they cost no crossing of the network.
+   * Hands an item to work that runs at the end of this thread's transaction. When the outermost
+   * function has returned, each work runs once with all its items, after every other statement. Its
+   * last statements travel with COMMIT. They hold their locks only for the commit, and cost no
+   * extra round trip.
    *
-   * <p>A statement that fails there commits nothing, and is retried or thrown as any other. A
-   * connection lost while they run is lost during COMMIT, even if they had only begun.
+   * <p>If one of these statements fails, nothing commits; the fault is retried or thrown like any
+   * other. If the connection is lost while they run, it counts as lost during COMMIT, even if they
+   * had only begun.
    *
-   * <p>What was left in a {@link #nested} that throws is forgotten. Inside {@link #on} the work is
-   * run when that returns, since the COMMIT is the caller's.
+   * <p>Items left in a {@link #nested} that throws are dropped. Inside {@link #on} the work runs
+   * when that call returns, because the caller sends COMMIT.
    *
    * @param work the same object every time
    * @throws IllegalStateException outside a transaction
@@ -189,12 +197,13 @@ public final class Transactor {
   public <T> void leave(LastWork<T> work, T item) {
     Frame frame = current.get();
     if (frame == null) {
-      throw new IllegalStateException("Something can be left for the end of a transaction only");
+      throw new IllegalStateException(
+          "leave() runs inside a transaction only; wrap it in call() or run()");
     }
     frame.leave(work, item);
   }
 
-  /** Whether the transaction is as it was before the savepoint. */
+  /** Rolls back to the savepoint. True if the transaction can go on from there. */
   private static boolean undo(Frame frame, Savepoint savepoint, Throwable because) {
     try {
       frame.exchange.connection().rollback(savepoint);
@@ -206,11 +215,11 @@ public final class Transactor {
   }
 
   /**
-   * Runs on the caller's connection, within the caller's transaction: never commits, rolls back,
-   * retries or changes a setting. Calls of this Transactor made inside join that transaction.
+   * Runs work on the caller's connection, inside the caller's transaction. Never commits, rolls
+   * back, retries or changes a setting. Calls of this Transactor made inside join that transaction.
    *
-   * @throws TransactionDoomed if one of those calls failed and its exception was swallowed; the
-   *     caller, who commits, must roll back
+   * @throws TransactionDoomed if a joined call failed and its exception was swallowed; the caller
+   *     must roll back
    * @throws IllegalStateException if the connection is in auto-commit mode
    */
   public <T> T on(Connection connection, TxWork<T> work) {
@@ -250,7 +259,8 @@ public final class Transactor {
       T result = work.run(frame.exchange);
       if (frame.doom != null) {
         throw new TransactionDoomed(
-            "A joined call failed, so the whole transaction must be rolled back", frame.doom);
+            "A joined call failed and its exception was swallowed; roll the transaction back",
+            frame.doom);
       }
       frame.runLast();
       return result;
@@ -276,7 +286,7 @@ public final class Transactor {
     TxOptions outer = frame.options;
     if (outer != null && outer.readOnly() && !inner.readOnly()) {
       throw new IllegalStateException(
-          "'" + inner.label() + "' writes, but joins read-only '" + outer.label() + "'");
+          "'" + inner.label() + "' may write, but joins read-only '" + outer.label() + "'");
     }
     if (inner.isolation() == Isolation.READ_COMMITTED) {
       return;

@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * One attempt at a transaction, as it ended.
+ * One finished attempt at a transaction.
  *
  * @param label of the transaction's options
  * @param number 1 for the first attempt
- * @param connectionWait time until a connection was there
+ * @param connectionWait time until the pool gave a connection
  * @param duration time from asking for the connection to the outcome
- * @param outcome what became of it
- * @param fault what the database said, if it was the database
- * @param backoff the wait before the next attempt; zero if there is none
+ * @param outcome how the attempt ended
+ * @param fault the database's error, if it was the database that failed
+ * @param backoff the wait before the next attempt; zero if none follows
  */
 public record TxAttempt(
     String label,
@@ -23,17 +23,20 @@ public record TxAttempt(
     Optional<SqlFault> fault,
     Duration backoff) {
 
-  /** What became of an attempt. */
+  /** How an attempt ended. */
   public enum Outcome {
     /** The server confirmed COMMIT. */
     COMMITTED,
-    /** Rolled back, and not tried again. */
+    /** Rolled back; no further attempt. */
     FAILED,
-    /** Rolled back, and tried again after the backoff. */
+    /** Rolled back, or lost before its id was known; the work runs again after the backoff. */
     RETRIED,
-    /** The connection was lost in COMMIT; looked up: it had happened. */
+    /** The connection was lost during COMMIT; the lookup found the effect. */
     FOUND_COMMITTED,
-    /** The connection was lost in COMMIT, and nobody can tell. */
+    /**
+     * The call ends in {@link OutcomeUnknown}: this attempt was lost during COMMIT or its rows
+     * could not be read afterwards, or an earlier attempt was lost and may still commit.
+     */
     UNKNOWN
   }
 }

@@ -6,29 +6,29 @@ import java.time.Duration;
  * How a transaction runs. Immutable; start from {@link #DEFAULT} and change what differs.
  *
  * @param label names the transaction in listeners and error messages
- * @param isolation READ COMMITTED unless asked for more
- * @param readOnly refuses writes in the database
+ * @param isolation READ COMMITTED by default
+ * @param readOnly makes the database refuse writes
  * @param lockTimeout longest wait for one lock (3 s)
  * @param statementTimeout longest run of one statement (10 s)
- * @param idleTimeout longest time the server waits for the next statement (5 s), or for its answer
- *     to be taken; then it rolls back and ends the session. So a process that stops in the middle
- *     of a transaction, or a network that swallows packets, holds up others no longer than this.
- *     Work that computes for longer between two statements needs more. With less than the
- *     lockTimeout of the others these only wait.
- * @param transactionTimeout longest time of one attempt on the server (15 s), or statementTimeout
- *     where that is longer; then the server rolls back and ends the session. It is the only bound
- *     that works while the server waits for the rest of a message that arrived in part: the session
- *     counts as active then, but runs no statement. The default is one full lockTimeout, one full
- *     statementTimeout and some slack; work of many slow statements needs more. The time ends when
- *     COMMIT begins to write: deferred constraints and triggers count, the flush to disk and the
- *     wait for a replica do not. Needs PostgreSQL 17; on 14 to 16 TCP keep-alives take its place,
- *     which notice a dead network within idleTimeout and two seconds, but not a stopped process
- * @param deadline longest time for everything: waiting for a connection, all attempts, all waits
- *     (30 s). A transaction still running then is cut off and rolled back.
- * @param retry what happens after a conflict or a lost connection
- * @param pointLookups plan statements as index look-ups whatever the statistics say. Drivers keep
- *     plans; one that was made while a table was small, and so scans it, would ruin the first
- *     minute of a sale in which that table grows a thousandfold.
+ * @param idleTimeout longest time the server waits for the next statement, or for the client to
+ *     read an answer (5 s). Then it rolls back and ends the session. A process that stops in
+ *     mid-transaction, or a network that drops packets, therefore blocks others no longer than
+ *     this. If it is shorter than the others' lockTimeout, they wait and go on; if it is longer,
+ *     they may time out first. Raise it for work that computes longer between two statements.
+ * @param transactionTimeout longest time of one attempt on the server (15 s, or statementTimeout if
+ *     that is longer). Then the server rolls back and ends the session. No other bound works while
+ *     the server waits for the rest of a partly received message: that session counts as active but
+ *     runs no statement. The default covers one full lockTimeout, one full statementTimeout and
+ *     some slack; work with many slow statements needs more. The clock stops when COMMIT begins to
+ *     write: deferred constraints and triggers count, the flush to disk and the wait for a replica
+ *     do not. Needs PostgreSQL 17. On 14 to 16 TCP keep-alives replace it: they detect a dead
+ *     network within idleTimeout plus two seconds, but not a stopped process
+ * @param deadline longest time for the whole call: waiting for a connection, all attempts, all
+ *     backoffs (30 s). A transaction still running then is cut off and rolled back.
+ * @param retry how often and how soon to run again after a conflict or a lost connection
+ * @param pointLookups plans statements as index lookups, whatever the statistics say. Drivers cache
+ *     plans; a plan made while a table was small scans it, and would ruin the first minute of a
+ *     sale in which the table grows a thousandfold.
  */
 public record TxOptions(
     String label,
@@ -63,7 +63,7 @@ public record TxOptions(
     requireWholeMillis("deadline", deadline);
     if (lockTimeout.compareTo(statementTimeout) > 0) {
       throw new IllegalArgumentException(
-          "lockTimeout must not exceed statementTimeout, which would end the wait first");
+          "lockTimeout must not exceed statementTimeout, or the statement ends first");
     }
   }
 
@@ -165,7 +165,7 @@ public record TxOptions(
         pointLookups);
   }
 
-  /** What applies: transactionTimeout, or statementTimeout where that is longer. */
+  /** The timeout in force: transactionTimeout, or statementTimeout if that is longer. */
   public Duration effectiveTransactionTimeout() {
     return transactionTimeout.compareTo(statementTimeout) < 0
         ? statementTimeout
@@ -215,7 +215,7 @@ public record TxOptions(
   }
 
   private static void requireWholeMillis(String name, Duration duration) {
-    // Zero would switch the timeout off in PostgreSQL, the opposite of what it says.
+    // PostgreSQL reads zero as "no timeout", the opposite of what the caller wrote.
     if (duration.toMillis() < 1 || duration.toMillis() > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
           name + " must be between 1 ms and " + Integer.MAX_VALUE + " ms, is " + duration);

@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * What happens inside a transaction. It may run several times, so its only lasting effects should
- * be those it makes on the connection. It never commits, rolls back or closes the connection.
+ * The code to run inside a transaction. It may run several times, so keep lasting effects to the
+ * connection. It must not commit, roll back or close the connection.
  */
 @FunctionalInterface
 public interface TxWork<T> {

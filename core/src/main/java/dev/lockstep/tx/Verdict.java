@@ -4,17 +4,20 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One answer of an attempt, and how far it can be trusted after an earlier attempt of the same call
- * was lost with its connection and may still commit (see {@link Exchange#only}).
+ * One answer of an attempt, and whether it still holds if an earlier, lost attempt of the same call
+ * commits later (see {@link Exchange#only}).
  *
- * <p>Every answer of {@link Transactor#exchange} is one or the other, so that no block can forget
- * the question: a {@link Final} answer reaches its caller, a {@link Conditional} one becomes {@link
- * OutcomeUnknown} once an attempt was lost.
+ * <p>Every answer of {@link Transactor#exchange} is one or the other, so no block can forget to
+ * decide. After a loss, a {@link Final} answer reaches its caller and a {@link Conditional} one
+ * becomes {@link OutcomeUnknown}.
  */
 public sealed interface Verdict<A> {
   A answer();
 
-  /** For work that is never sent in one packet: its lost attempts have a name. */
+  /**
+   * Marks every answer as conditional, for work that never goes in one packet: the server can be
+   * asked about its lost attempts.
+   */
   static <A> List<Verdict<A>> conditional(List<A> answers) {
     List<Verdict<A>> verdicts = new ArrayList<>(answers.size());
     answers.forEach(answer -> verdicts.add(new Conditional<>(answer)));
@@ -22,11 +25,14 @@ public sealed interface Verdict<A> {
   }
 
   /**
-   * Stands whatever becomes of a lost attempt: this attempt wrote it under guards that the lost one
-   * fails, or found it written.
+   * Holds whatever a lost attempt does: this attempt wrote the effect under guards that make the
+   * lost one fail, or found it already written.
    */
   record Final<A>(A answer) implements Verdict<A> {}
 
-  /** True only if no lost attempt commits later. Every refusal is of this kind. */
+  /**
+   * Holds only if no lost attempt commits later. A refusal is of this kind, unless a written row
+   * proves it (an id that is already in use).
+   */
   record Conditional<A>(A answer) implements Verdict<A> {}
 }

@@ -9,21 +9,21 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sets a {@link Watchdog} on each connection of a Transactor that runs a transaction.
+ * Sets a {@link Watchdog} on each connection on which a Transactor runs a transaction.
  *
- * <p>One thread for all, which sleeps until the nearest deadline it knows of. A transaction that
- * begins and ends before that does not wake it: a timer of its own for each would cost a lone
- * caller a twentieth of its time. The thread is started on demand and ends when it was idle.
+ * <p>One thread serves all watchdogs and sleeps until the nearest known deadline. Transactions that
+ * begin and end before that do not wake it: a timer per transaction would cost a lone caller five
+ * percent of its time. The thread starts on demand and ends after an idle period.
  */
 final class Watch {
   private static final Duration IDLE_AFTER = Duration.ofSeconds(5);
 
   private final Set<Watchdog> dogs = ConcurrentHashMap.newKeySet();
   private final AtomicReference<@Nullable Thread> watchman = new AtomicReference<>();
-  // Null while he looks around: whoever comes meanwhile may have been overlooked.
+  // Null while the thread scans the set: it may have missed a watchdog added meanwhile.
   private volatile @Nullable Deadline sleepsUntil;
 
-  /** The connection will be cut at the deadline, unless the watchdog is released before. */
+  /** Cuts the connection at the deadline, unless the watchdog is finished before. */
   Watchdog over(Connection connection, Deadline deadline) {
     Watchdog dog = new Watchdog(connection, deadline, dogs::remove);
     dogs.add(dog);
@@ -51,7 +51,7 @@ final class Watch {
     try {
       keepWatch();
     } finally {
-      // Whatever ended him, the next transaction must not rely on somebody who is gone.
+      // However the thread ended, the next transaction must start a new one.
       watchman.compareAndSet(Thread.currentThread(), null);
     }
   }
@@ -74,7 +74,10 @@ final class Watch {
     }
   }
 
-  /** Says that he is gone first, and looks then: who comes in between is seen by one of the two. */
+  /**
+   * Clears the reference first and checks the set second: a watchdog added in between is seen by
+   * this thread or starts a new one.
+   */
   private boolean leave() {
     watchman.set(null);
     return dogs.isEmpty() || !watchman.compareAndSet(null, Thread.currentThread());

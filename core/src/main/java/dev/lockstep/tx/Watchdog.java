@@ -8,10 +8,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Cuts a connection when its deadline passes, so that neither a chain of slow statements nor a
- * silent network holds a caller for ever.
+ * silent network blocks a caller for ever.
  *
- * <p>Every method holds the monitor, the cut included: once {@link #finish} has returned, the
- * connection is either cut for certain or never will be, and may go back to its pool.
+ * <p>{@link #hasCut()}, {@link #finish()} and {@link #cut()} hold the monitor. Once {@code finish}
+ * has returned, the connection has been cut or never will be, and may go back to its pool.
  */
 final class Watchdog {
   private static final Logger log = LoggerFactory.getLogger(Watchdog.class);
@@ -32,7 +32,10 @@ final class Watchdog {
     return deadline;
   }
 
-  /** No two are equal. The JVM's own would be made for each, and looked up under the monitor. */
+  /**
+   * Equality is identity. The JVM's identity hash would be computed for each watchdog and looked up
+   * under its monitor.
+   */
   @Override
   public int hashCode() {
     return Long.hashCode(deadline.atNanos());
@@ -43,28 +46,28 @@ final class Watchdog {
     return this == other;
   }
 
-  /** True once the deadline came first: the connection is gone, and so is its transaction. */
+  /** True if the deadline came first: the connection and its transaction are gone. */
   synchronized boolean hasCut() {
     return cut;
   }
 
-  /** The alarm is off. */
+  /** Disarms the watchdog. */
   synchronized void finish() {
     finished = true;
     whenFinished.accept(this);
   }
 
-  /** The deadline has passed. */
+  /** Cuts the connection, unless the watchdog is finished. */
   synchronized void cut() {
     if (finished || cut) {
       return;
     }
     cut = true;
     try {
-      // Abort closes the socket under a statement that is still running; nothing else does.
+      // Only abort closes the socket under a running statement.
       connection.abort(Runnable::run);
     } catch (Throwable e) {
-      log.warn("Could not cut a connection past its deadline", e);
+      log.warn("Could not abort a connection whose deadline has passed", e);
     }
   }
 }
