@@ -20,9 +20,9 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks until the answer is final: through a combiner's queue, or in a transaction of the caller's.
- * Each round ends some of what has expired; a request whose {@link Patience} is over fails with
- * {@link StillExpiring}.
+ * Asks until the answer is final, through a combiner's queue or in the caller's transaction. Each
+ * round ends some expired items. A request that runs out of {@link Patience} fails with {@link
+ * StillExpiring}.
  *
  * <p>Thread-safe.
  *
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param <A> an answer
  */
 public final class Asker<K, Q, A extends Provisional> {
-  /** Between two looks at what has expired and another transaction has locked. */
+  /** Pause between two rounds while another transaction has the expired items locked. */
   private static final long SOON_NANOS = 5_000_000;
 
   private static final Executor SOON =
@@ -44,9 +44,9 @@ public final class Asker<K, Q, A extends Provisional> {
   private final Function<K, String> expiring;
 
   /**
-   * @param options of the combiner's transactions: how long to wait
-   * @param thoroughly the same request, to be decided only after what has expired was looked for
-   * @param expiring names what expires of a key, as "holds of scope 7"
+   * @param options of the combiner's transactions; they limit the wait
+   * @param thoroughly the same request, to be decided only after a search for expired items
+   * @param expiring names the expiring items of a key, such as "holds of scope 7"
    */
   public Asker(
       Combiner<K, Q, A> combiner,
@@ -61,7 +61,7 @@ public final class Asker<K, Q, A extends Provisional> {
     this.expiring = expiring;
   }
 
-  /** Queues a request, and tells its final answer or what was thrown. */
+  /** Queues a request and passes its final answer, or the exception, to the callback. */
   public void submit(K key, Q request, BiConsumer<@Nullable A, @Nullable Throwable> told) {
     submit(key, request, false, patience(), told);
   }
@@ -85,8 +85,8 @@ public final class Asker<K, Q, A extends Provisional> {
                   } else if (answer.putOff()) {
                     submit(key, request, thorough, patience, told);
                   } else if (patience.lasts(answer.swept(), System.nanoTime())) {
-                    // Without progress, though it was looked for, another batch has it, and may
-                    // wait.
+                    // A thorough round without progress means that another transaction has the
+                    // items: pause.
                     Executor when = answer.swept() > 0 || !thorough ? Runnable::run : SOON;
                     Q again = thoroughly.apply(request);
                     when.execute(() -> submit(key, again, true, patience, told));
@@ -129,8 +129,9 @@ public final class Asker<K, Q, A extends Provisional> {
       List<Q> asked = open.stream().map(i -> thoroughly.apply(requests.get(i))).toList();
       List<A> round = Combiner.apply(exchange, operation, key, asked);
       if (round.stream().allMatch(answer -> answer.again() && answer.swept() == 0)) {
-        // Whoever is deciding about the rest may be waiting for what this transaction has locked.
-        throw SqlFault.conflict("expired %s are locked".formatted(expiring.apply(key)));
+        // Don't wait: the transaction that holds the expired items may wait for our locks.
+        throw SqlFault.conflict(
+            "Expired %s are locked by another transaction".formatted(expiring.apply(key)));
       }
       List<Integer> again = new ArrayList<>();
       for (int i = 0; i < round.size(); i++) {

@@ -2,16 +2,14 @@ package dev.lockstep.combine;
 
 import java.util.List;
 
-/**
- * What one writer took from a lane at once. Compared by identity: two batches are never the same.
- */
+/** The requests that a writer took from a lane at once. Compared by identity. */
 final class Batch<Q, A> {
   private final List<Pending<Q, A>> pending;
   private final int taken;
   private volatile List<Delivery.Answer> answers = List.of();
 
   /**
-   * @param taken how many left the queue, abandoned ones included
+   * @param taken how many requests left the queue, including abandoned ones
    */
   Batch(List<Pending<Q, A>> pending, int taken) {
     this.pending = pending;
@@ -26,12 +24,12 @@ final class Batch<Q, A> {
     return taken;
   }
 
-  /** The answers are known. Not yet delivered: that may take a while. */
+  /** Records the answers. Delivering them may take a while. */
   void decided(List<Delivery.Answer> known) {
     answers = known;
   }
 
-  /** Answers everyone now: as decided, else with this. */
+  /** Answers every caller now: with the decided answer, otherwise with the given failure. */
   void settle(Throwable otherwise) {
     answers.forEach(answer -> answer.complete().run());
     pending.forEach(p -> p.answer().completeExceptionally(otherwise));

@@ -12,18 +12,18 @@ import java.time.ZoneOffset;
 import java.util.UUID;
 
 /**
- * One small row that says that a batch was committed, for batches that leave no other row of their
- * own. It goes with the batch's last statements and costs no round trip.
+ * A small row that proves a batch committed, for batches that write no other row of their own. It
+ * travels with the batch's last statements and costs no round trip.
  *
- * <p>It is asked for at most once, by the node that wrote it, while its callers still wait. Whoever
- * leaves a mark takes a few old ones of the same scope away, so that the table stays small.
+ * <p>Only the node that wrote it asks for it, at most once, while its callers wait. Each batch that
+ * leaves a mark deletes a few old ones of the same scope, so the table stays small.
  *
  * @param scope the shard key
  * @param at the database's clock, as the batch knows it
  * @param id of the batch
  */
 record BatchMark(long scope, Instant at, UUID id) {
-  /** No caller waits that long for an answer, not even over a restart of the server. */
+  /** No caller waits this long for an answer, not even across a server restart. */
   private static final Duration KEPT = Duration.ofHours(1);
 
   /** More than one, or a backlog would never shrink. */
@@ -32,7 +32,7 @@ record BatchMark(long scope, Instant at, UUID id) {
   private static final String LEAVE =
       "INSERT INTO lockstep.batch_mark (scope, at, id) VALUES (?, ?, ?)";
 
-  // Past whatever another batch is taking away, so that nobody waits for anybody here.
+  // Locks old marks and skips those another batch is deleting, so that no batch waits here.
   private static final String TAKE_AWAY =
       """
       DELETE FROM lockstep.batch_mark m USING (

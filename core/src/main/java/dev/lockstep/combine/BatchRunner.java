@@ -25,25 +25,26 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers a batch, all or nothing. What it throws says that nothing of the batch happened, unless
- * it is an {@link OutcomeUnknown}.
+ * Answers a batch, all or nothing. Any exception but {@link OutcomeUnknown} means that nothing of
+ * the batch happened.
  */
 @FunctionalInterface
 interface BatchRunner<K, Q, A> {
   List<Told<A>> run(K key, List<Q> requests);
 
-  /** The same for a part of a batch that has failed for taking too long: it waits briefly. */
+  /** As {@link #run}, with short timeouts, for a part of a batch that failed by taking too long. */
   default List<Told<A>> runHurried(K key, List<Q> requests) {
     return run(key, requests);
   }
 
-  /** Whether the calling thread may run a batch itself. */
+  /** Whether the calling thread may run a batch. */
   default boolean mayRunHere() {
     return true;
   }
 
   /**
-   * Runs the operation in one transaction per batch; a doubtful COMMIT is looked up by its trace.
+   * Runs the operation in one transaction per batch. If COMMIT is in doubt, looks for the batch's
+   * trace.
    */
   record InTransaction<K, Q, S, P, A>(
       Transactor transactor,
@@ -52,10 +53,10 @@ interface BatchRunner<K, Q, A> {
       CombinerListener listener)
       implements BatchRunner<K, Q, A> {
 
-    /** The part of a lock timeout that a batch in a hurry waits for a lock. */
+    /** A hurried batch waits for one lock at most {@code lockTimeout / BRIEFLY}. */
     private static final int BRIEFLY = 16;
 
-    /** The part of a lock timeout that a statement of a batch in a hurry may take. */
+    /** A statement of a hurried batch runs at most {@code lockTimeout / QUICKLY}. */
     private static final int QUICKLY = 12;
 
     private static final int ATTEMPTS_IN_A_HURRY = 3;
@@ -105,7 +106,7 @@ interface BatchRunner<K, Q, A> {
                     latest.thrown = e;
                     throw e;
                   } finally {
-                    // A companion's interrupt, or of its caller's: it must not end the retries.
+                    // An interrupt from a companion or its caller must not end the retries.
                     latest.interrupted |= Thread.interrupted();
                   }
                 },
@@ -121,7 +122,7 @@ interface BatchRunner<K, Q, A> {
       return told;
     }
 
-    /** Not inside a transaction: the batch has one of its own, and must not join. */
+    /** Not inside a transaction: the batch needs its own and must not join. */
     @Override
     public boolean mayRunHere() {
       return !transactor.inTransaction();
@@ -129,8 +130,8 @@ interface BatchRunner<K, Q, A> {
   }
 
   /**
-   * The answers are made and counted before anything is committed: an operation that fails at them
-   * must not have happened.
+   * Locks, decides, writes, and builds the answers before anything commits: an operation that
+   * cannot answer must not take effect.
    */
   static <K, Q, S, P, A> Decided<P, A> decide(
       Exchange exchange,
@@ -147,15 +148,16 @@ interface BatchRunner<K, Q, A> {
     List<Verdict<A>> answers = operation.answers(plan);
     if (answers.size() != requests.size()) {
       throw new IllegalStateException(
-          "%d answers to %d requests".formatted(answers.size(), requests.size()));
+          "The operation gave %d answers to %d requests"
+              .formatted(answers.size(), requests.size()));
     }
     return new Decided<>(plan, answers);
   }
 
-  /** A plan that is written and not yet committed, and what will be answered then. */
+  /** A written, uncommitted plan and its answers. */
   record Decided<P, A>(P plan, List<Verdict<A>> answers) {}
 
-  /** Runs the operation in a transaction of somebody else's, which has no attempts of ours. */
+  /** Runs the operation in a foreign transaction, where we make no attempts and lose none. */
   static <K, Q, S, P, A> List<A> apply(
       Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
@@ -164,12 +166,12 @@ interface BatchRunner<K, Q, A> {
         .toList();
   }
 
-  /** How a batch of ours will be found, should its COMMIT be lost. */
+  /** How to find a batch whose COMMIT was lost. */
   @FunctionalInterface
   interface Recognition {
     boolean happened(Connection connection) throws SQLException;
 
-    /** Leaves a mark where nothing else of the batch can be recognised. */
+    /** Adds a mark to the transaction if nothing else identifies the batch. */
     static <K, P, A> Recognition of(
         Exchange exchange, Combined<K, ?, ?, P, A> operation, K key, Decided<P, A> decided)
         throws SQLException {
@@ -186,14 +188,14 @@ interface BatchRunner<K, Q, A> {
     }
   }
 
-  /** What the latest attempt decided, which is the one whose COMMIT was in doubt. */
+  /** The latest attempt's plan and answers; this is the attempt whose COMMIT may be in doubt. */
   final class Latest<P, A> {
     private @Nullable Decided<P, A> latest;
     private Recognition recognition = connection -> false;
-    // Whether it had the locks of its key, and what it has thrown itself.
+    // Whether the attempt had the locks of its key, and what its work threw.
     private boolean locked;
     private @Nullable Throwable thrown;
-    // Of all of them: kept from the retries, and left to whom it was meant for.
+    // Whether any attempt was interrupted. Hidden from the retries and restored at the end.
     private boolean interrupted;
 
     void begin() {
@@ -202,9 +204,9 @@ interface BatchRunner<K, Q, A> {
     }
 
     /**
-     * Whether it failed when it had the locks of its key, so that it may be one request's doing:
-     * what the work threw, a companion perhaps; or, also at COMMIT, what took too long. A database
-     * that is away by then is away for everybody.
+     * Whether the attempt failed after it had the locks of its key, so that one request may be the
+     * cause: its own work threw (a companion, perhaps), or it took too long or conflicted, at
+     * COMMIT too. A database that becomes unreachable then fails every request alike.
      */
     boolean failedBeside(TransientFault fault) {
       boolean own = thrown != null && (fault == thrown || fault.getCause() == thrown);
@@ -236,7 +238,7 @@ interface BatchRunner<K, Q, A> {
     }
   }
 
-  /** Whether a smaller batch might fare better than the one this came from. */
+  /** Whether one request may be the cause, so that a smaller batch might succeed. */
   static boolean blamesARequest(Throwable thrown) {
     return !(thrown instanceof LockstepException) || thrown instanceof PermanentFault;
   }

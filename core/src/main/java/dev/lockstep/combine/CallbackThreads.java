@@ -11,12 +11,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads for callers' callbacks, of which any may block, and for as long as it likes. A few are
- * enough while they come back; when none has come back for a moment and something waits, there are
- * twice as many, up to a bound. They are started on demand and gone when idle.
+ * Runs callers' callbacks, any of which may block for as long as it likes. A few threads suffice
+ * while they return. If none returned for a moment and callbacks wait, the pool doubles, up to a
+ * limit. Threads start on demand and end when idle.
  *
- * <p>Of our own, since the common pool may have no thread at all, or have them all in somebody's
- * callback.
+ * <p>The common pool would not do: it may have no thread, or all of them may be in callbacks.
  */
 final class CallbackThreads implements Executor {
   private static final int MIN_THREADS = 4;
@@ -73,7 +72,7 @@ final class CallbackThreads implements Executor {
   }
 
   private synchronized void look() {
-    // Those that have begun: all that there ever were, but for those that wait.
+    // Tasks begun = all tasks minus those that wait.
     long begun = pool.getTaskCount() - pool.getQueue().size();
     if (pool.getQueue().isEmpty()) {
       pool.setCorePoolSize(few);

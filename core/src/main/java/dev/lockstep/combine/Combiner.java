@@ -27,19 +27,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Combines the contended writes of many callers into few transactions.
  *
- * <p>Requests queue per key. A writer takes whatever is waiting for one key, decides and writes it
- * in one transaction, and answers. There is no fixed delay: a lone caller's request is a batch of
- * one at once, and a batch grows only by what arrives while the one before it commits, or while a
- * busy key gathers, where {@link CombinerConfig#gather} allows it. A key has one writer at a time;
- * keys with waiting requests take turns, so a hot key cannot starve a quiet one.
+ * <p>Requests queue per key. A writer takes what waits for one key, decides and writes it in one
+ * transaction, and answers. There is no fixed delay: a lone request is at once a batch of one. A
+ * batch grows only by requests that arrive while the previous one commits, or while a busy key
+ * gathers ({@link CombinerConfig#gather}). Each key has one writer at a time. Keys with waiting
+ * requests take turns, so a hot key cannot starve a quiet one.
  *
- * <p>A batch that fails for a reason that may lie in a request is split until the bad request
- * stands alone; only its caller gets the exception. See {@link Halving}. A full queue refuses at
- * once with {@link Overloaded}.
+ * <p>If a batch fails and one request may be the cause, it is split until the bad request is alone;
+ * only that caller gets the exception ({@link Halving}). A full queue refuses at once with {@link
+ * Overloaded}.
  *
- * <p>Writers are threads of the combiner's own, started on demand and gone when idle; a caller that
- * waits and meets nobody is its own writer. Callbacks run on an executor, never on a writer, so a
- * slow one delays no batch.
+ * <p>Writer threads start on demand and end when idle. A caller that waits and finds no other
+ * request runs its own batch. Callbacks never run on a writer, so a slow one delays no batch.
  *
  * <p>Thread-safe. {@link #close} lets waiting requests finish, in bounded time, and answers every
  * caller.
@@ -58,9 +57,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition quiet = lock.newCondition();
   private final Gathering gathering;
-  // Guarded by lock. A key has an entry while requests of it wait or run.
+  // Guarded by lock. A key has an entry while its requests wait or run.
   private final Map<K, Lane<K, Q, A>> lanes = new HashMap<>();
-  // Guarded by lock. Lanes that have requests and no writer, longest waiting first.
+  // Guarded by lock. Lanes with requests but no writer, longest waiting first.
   private final ArrayDeque<Lane<K, Q, A>> turns = new ArrayDeque<>();
   // Guarded by lock. Batches taken from their lane and not yet answered.
   private final Set<Batch<Q, A>> unanswered = new HashSet<>();
@@ -68,14 +67,14 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private int writers;
   private boolean closed;
 
-  // Per instance on purpose: a batch of one combiner may ask another.
+  // Per instance on purpose: a batch of one combiner may call another combiner.
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Boolean> inBatch = ThreadLocal.withInitial(() -> false);
 
-  // Set when close has waited long enough: what is not begun by then is not begun at all.
+  // Set when the drain timeout is over: no batch begins after that.
   private volatile boolean halted;
 
-  /** Stages are completed on threads of their own, which all combiners share. */
+  /** Creates a combiner. Stages complete on callback threads that all combiners share. */
   public static <K, Q, S, P, A> Combiner<K, Q, A> on(
       Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
     return new Combiner<>(
@@ -98,16 +97,16 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   /**
    * Queues a request. The stage completes with its answer after the transaction committed, or with
-   * a {@link LockstepException}. Cancelling it while it waits withdraws the request; later it has
-   * no effect on what happens.
+   * a {@link LockstepException}. Cancelling the stage withdraws a request that still waits; after
+   * that it has no effect.
    */
   public CompletionStage<A> submit(K key, Q request) {
     return enqueue(key, Pending.of(request, true)).answer();
   }
 
   /**
-   * Queues a request and waits for its answer. With nobody before it the calling thread is its own
-   * writer, for this one request.
+   * Queues a request and waits for its answer. If nothing is ahead of it, the calling thread runs
+   * the batch of this one request.
    *
    * @throws LockstepException as the stage of {@link #submit} would
    * @throws IllegalStateException inside a batch of this combiner, which would wait for itself
@@ -127,8 +126,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   /**
-   * The other door: decides the requests of one key on the caller's connection, in the caller's
-   * transaction. The caller commits; a failure leaves the transaction to be rolled back.
+   * Decides requests of one key on the caller's connection, in the caller's transaction. The caller
+   * commits. After a failure the caller must roll back.
    */
   public static <K, Q, S, P, A> List<A> apply(
       Connection connection, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
@@ -136,14 +135,14 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     return apply(Exchange.within(connection), operation, key, requests);
   }
 
-  /** The same, in another block's batch. */
+  /** As {@code apply} on a connection, inside another block's batch. */
   public static <K, Q, S, P, A> List<A> apply(
       Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
     return BatchRunner.apply(exchange, operation, key, requests);
   }
 
-  /** Requests waiting for a writer now, over all keys. */
+  /** The number of requests that wait for a writer, over all keys. */
   public int waiting() {
     lock.lock();
     try {
@@ -154,9 +153,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   /**
-   * Refuses new requests, lets the waiting ones finish within the drain timeout, and answers what
-   * is left: {@link CombinerClosed} to those not begun, {@link OutcomeUnknown} to those whose
-   * transaction would not end.
+   * Refuses new requests, lets waiting ones finish within the drain timeout, and answers the rest:
+   * {@link CombinerClosed} for requests not begun, {@link OutcomeUnknown} for those whose
+   * transaction does not end.
    */
   @Override
   public void close() {
@@ -208,7 +207,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     return pending;
   }
 
-  /** Under the lock. True if a writer must be started for it. */
+  /** Under the lock. True if the caller must start a writer. */
   private boolean add(@Nullable Lane<K, Q, A> known, K key, Pending<Q, A> pending) {
     Lane<K, Q, A> lane = known == null ? new Lane<>(key) : known;
     if (known == null) {
@@ -220,7 +219,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     if (known == null || lane.size() == Gathering.ENOUGH) {
       gathering.disturb();
     }
-    // A lane that is already known is being written or has its turn coming.
+    // A known lane has a writer or waits for its turn.
     if (known != null || writers >= config.maxWriters()) {
       return false;
     }
@@ -236,19 +235,19 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     try {
       threads.start(this::write);
     } catch (RejectedExecutionException | OutOfMemoryError e) {
-      // No thread to be had: this caller's thread does the work rather than leave it lying.
+      // No thread is available: the caller's thread serves the queue instead.
       write();
     }
   }
 
   /**
-   * A caller that is going to wait anyway runs its request itself if nobody waits before it: no
-   * other thread has to wake up, which takes as long as a small transaction. False: it must queue.
+   * Runs the request on the calling thread if nothing is ahead of it: the caller waits anyway, and
+   * waking another thread takes as long as a small transaction. False if the request must queue.
    */
   private boolean serveHere(K key, Pending<Q, A> pending) {
     Thread caller = Thread.currentThread();
-    // Threads of a fork-join pool are few and shared: they wait, which the pool makes up for. An
-    // interrupted caller waits too, since an interrupt would end the transaction's retries.
+    // Fork-join threads are few and shared: they queue, and the pool compensates. An interrupted
+    // caller queues, too: its interrupt would end the transaction's retries.
     if (caller instanceof ForkJoinWorkerThread || caller.isInterrupted() || !runner.mayRunHere()) {
       return false;
     }
@@ -271,7 +270,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     return true;
   }
 
-  /** The caller has its answer; what came meanwhile is for a writer. */
+  /** Hands requests that arrived meanwhile to a writer; the caller has its answer and leaves. */
   private void passOn(Lane<K, Q, A> lane) {
     lock.lock();
     try {
@@ -287,7 +286,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     startWriter();
   }
 
-  /** A writer: serves lanes in turn until none has a request. */
+  /** A writer's loop: serves lanes in turn until none has a request. */
   private void write() {
     Lane<K, Q, A> lane = null;
     int served = 0;
@@ -312,18 +311,18 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       } finally {
         lock.unlock();
       }
-      // An interrupt that a companion left behind is not meant for the next batch.
+      // Clear an interrupt that a companion left behind: it is not meant for the next batch.
       boolean unused = halted || Thread.interrupted();
       serve(lane.key(), batch);
     }
   }
 
-  /** Under the lock. Nobody else wants this writer, and its key can do with more. */
+  /** Under the lock. True if no other lane needs this writer and its key can use more requests. */
   private boolean mayGather() {
     return !closed && turns.size() == 1 && turns.element().size() < Gathering.ENOUGH;
   }
 
-  /** Under the lock. The lane just served goes behind the others, or is forgotten when empty. */
+  /** Under the lock. Queues the served lane behind the others, or removes it when empty. */
   private void leave(Lane<K, Q, A> served) {
     if (served.size() == 0) {
       lanes.remove(served.key());
@@ -344,8 +343,10 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       batch.decided(answers);
       delivery.deliver(answers, () -> answered(batch));
     } catch (Throwable unforeseen) {
-      // Whatever it was, this writer lives on: its lane and its callers depend on it.
-      batch.settle(new OutcomeUnknown(config.name() + ": a writer failed", unforeseen));
+      // The writer must survive any failure: its lane and its callers depend on it.
+      batch.settle(
+          new OutcomeUnknown(
+              config.name() + ": the writer failed; look the effect up", unforeseen));
       answered(batch);
     }
   }
@@ -383,7 +384,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
 
   private void answerTheRest() {
     OutcomeUnknown unknown =
-        new OutcomeUnknown(config.name() + ": closed while the transaction was under way", null);
+        new OutcomeUnknown(
+            config.name() + ": closed before the transaction ended; look the effect up", null);
     List<Batch<Q, A>> rest;
     lock.lock();
     try {

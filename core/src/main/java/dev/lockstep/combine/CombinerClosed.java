@@ -2,11 +2,11 @@ package dev.lockstep.combine;
 
 import dev.lockstep.tx.TransientFault;
 
-/** The combiner was closed before the request was begun. Nothing was done. */
+/** The combiner was closed before the request began. Nothing was changed. */
 public final class CombinerClosed extends TransientFault {
   private static final long serialVersionUID = 1L;
 
   CombinerClosed(String combiner) {
-    super(combiner + ": closed", null);
+    super(combiner + ": closed before the request began", null);
   }
 }

@@ -7,22 +7,23 @@ import java.time.Duration;
  * The limits of a combiner.
  *
  * @param name names its threads and its transactions
- * @param maxWriters transactions under way at once, over all keys; each takes one connection (4)
+ * @param maxWriters transactions at once, over all keys; each takes one connection (4)
  * @param maxBatch requests decided in one transaction (500)
- * @param maxWaiting requests waiting, over all keys; one more is refused (100,000)
- * @param maxWaitingPerKey requests waiting for one key, so that one hot key cannot take the whole
- *     queue (20,000)
- * @param gather how long a busy key waits for company between two batches: one whose batch had at
- *     least {@value Gathering#BUSY} requests and left some waiting, fewer than {@value
- *     Gathering#ENOUGH}. Fewer and larger transactions, for callers to whom a few milliseconds do
- *     not matter (0: no wait)
+ * @param maxWaiting requests that may wait, over all keys; one more is refused (100,000)
+ * @param maxWaitingPerKey requests that may wait for one key, so that a hot key cannot take the
+ *     whole queue (20,000)
+ * @param gather how long a busy key waits between two batches for more requests (0: no wait). A key
+ *     is busy if its last batch had at least {@value Gathering#BUSY} requests and some wait again,
+ *     but fewer than {@value Gathering#ENOUGH}. Makes fewer and larger transactions, at the price
+ *     of a few milliseconds
  * @param drainTimeout how long {@code close} lets waiting requests finish (10 s)
- * @param transaction how a batch's transaction runs, by default with point look-ups, and with an
- *     idle timeout (2.5 s) below the lock timeout: a batch computes in memory only, and should its
- *     process stop all the same, those who want its rows wait, but get them. A statement and the
- *     whole may take 8 s: one wait for a lock, and 5 s for work of milliseconds and a slow COMMIT.
- *     Should half a message be lost, others are kept waiting no longer. Its label is the name
- * @param listener hears of every batch; nobody by default
+ * @param transaction how a batch's transaction runs. The default plans point lookups. Its idle
+ *     timeout (2.5 s) is below the lock timeout: a batch computes in memory only, and if its
+ *     process stops, others that want its rows wait and then get them. A statement, and the whole
+ *     transaction, may take 8 s: one wait for a lock, plus 5 s for work of milliseconds and a slow
+ *     COMMIT. If the rest of a message is lost, others wait no longer than that. The name becomes
+ *     its label
+ * @param listener receives every batch; by default there is none
  */
 public record CombinerConfig(
     String name,

@@ -3,26 +3,26 @@ package dev.lockstep.combine;
 import java.time.Duration;
 
 /**
- * Hears of every batch. Called on a writer while others wait for it, so it must be quick; what it
- * throws is logged and changes nothing.
+ * Receives every batch. Runs on a writer while callers wait for it, so it must be quick. An
+ * exception it throws is logged and changes nothing.
  */
 public interface CombinerListener {
-  /** Hears nothing. */
+  /** Does nothing. */
   CombinerListener NONE = new CombinerListener() {};
 
   /**
-   * A batch has its rows.
+   * Called when a batch has its rows.
    *
-   * @param took from asking for them to having read them: the wait for other transactions, and the
-   *     little that reading takes
+   * @param took from asking for the rows to having read them: mostly the wait for other
+   *     transactions
    */
   default void onLocked(Duration took) {}
 
   /**
-   * A batch was answered, or failed.
+   * Called when a batch was decided or failed.
    *
-   * @param requests how many it decided
-   * @param took from its beginning to its end, every attempt included
+   * @param requests the number of requests in it
+   * @param took from begin to end, including every attempt
    */
   default void onBatch(int requests, Duration took) {}
 }

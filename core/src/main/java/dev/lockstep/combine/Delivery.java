@@ -9,17 +9,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Hands answers to their callers without ever running a caller's code on a writer.
+ * Hands answers to their callers and never runs a caller's code on a writer.
  *
- * <p>A callback may block, even on the answer to a neighbour of the same batch, so every answer
- * that can have one is a task of its own. Answers that a thread waits for run nobody's code. They
- * have threads of their own, where no callback stands before them: to wake hundreds of threads
- * takes as long as a good part of the next batch. A writer wakes only a few itself.
+ * <p>A callback may block, even on the answer to a neighbour in the same batch, so every answer
+ * that may have a callback is its own task. Answers that a thread waits for run no caller's code.
+ * They use separate threads, so that no callback delays them: waking hundreds of threads takes as
+ * long as a good part of the next batch. A writer wakes only a few waiting callers itself.
  */
 final class Delivery {
   /**
-   * @param exposed whether the caller was given the stage, and can have attached a callback
-   * @param complete gives the answer; a second time has no effect
+   * @param exposed whether the caller holds the stage and may have attached a callback
+   * @param complete gives the answer; a second call has no effect
    */
   record Answer(boolean exposed, Runnable complete) {}
 
@@ -86,7 +86,7 @@ final class Delivery {
     try {
       to.execute(task);
     } catch (Throwable e) {
-      // No thread to be had. An answer on this one is better than none.
+      // No thread is available; answering on this one is better than not answering.
       task.run();
     }
   }

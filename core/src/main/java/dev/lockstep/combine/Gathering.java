@@ -5,21 +5,21 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.BooleanSupplier;
 
 /**
- * Lets a busy key wait a little between two batches, so that more requests share the next one.
+ * Lets a busy key wait briefly between two batches, so that more requests share the next one.
  * Guarded by the combiner's lock.
  */
 final class Gathering {
-  /** With fewer in a batch there is nothing to be saved: the database has time to spare. */
+  /** Smaller batches gain nothing by waiting: the database has time to spare. */
   static final int BUSY = 16;
 
-  /** With so many waiting, more would make a transaction hardly any cheaper for each. */
+  /** With this many waiting, more would hardly lower the cost per request. */
   static final int ENOUGH = 64;
 
   private final Condition over;
   private final long nanos;
 
   /**
-   * @param over of the combiner's lock
+   * @param over a condition of the combiner's lock
    */
   Gathering(Condition over, Duration time) {
     this.over = over;
@@ -27,9 +27,9 @@ final class Gathering {
   }
 
   /**
-   * Waits, by the writer that has served so many of a key at once.
+   * Makes the writer wait after a batch of this size.
    *
-   * @param worthwhile looked at again after every {@link #disturb}
+   * @param worthwhile checked again after every {@link #disturb}
    */
   void afterBatchOf(int served, BooleanSupplier worthwhile) {
     if (served < BUSY) {
@@ -45,7 +45,7 @@ final class Gathering {
     }
   }
 
-  /** Something has changed for those who wait. */
+  /** Makes waiting writers check again. */
   void disturb() {
     over.signalAll();
   }

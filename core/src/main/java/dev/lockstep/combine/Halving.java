@@ -11,17 +11,17 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a batch, and halves it as long as its failure may be one request's, until the bad request
- * stands alone.
+ * Runs a batch. If it fails and one request may be the cause, halves it until the bad request is
+ * alone.
  *
- * <p>A batch that has the locks of its key can still fail for one request: it meets another lock (a
- * unique value that another transaction is about to insert), its statement is slow, conflicts each
- * time, or asks a server that is away. Each such failure costs a wait. So after the first one the
- * halves {@link BatchRunner#runHurried hurry}, and all of them together get no longer than one lock
- * timeout; requests without an answer by then are told of the first failure. A lock on the key
- * itself is everybody's, and nothing is halved for it.
+ * <p>A batch that has the locks of its key can still fail because of one request: the request meets
+ * another lock (a unique value that another transaction is about to insert), its statement is slow,
+ * it conflicts every time, or it calls a server that is down. Each such failure costs a wait. So
+ * after the first one, the halves run {@link BatchRunner#runHurried hurried} and share one lock
+ * timeout in total. Requests without an answer by then get the first failure. A lock on the key
+ * itself blocks every request, so the batch is not halved for it.
  *
- * <p>For one batch, by one thread.
+ * <p>Serves one batch on one thread.
  */
 final class Halving<K, Q, A> {
   private final BatchRunner<K, Q, A> runner;
@@ -34,7 +34,7 @@ final class Halving<K, Q, A> {
   private boolean givenUp;
 
   /**
-   * @param halted whether nothing more is to begin
+   * @param halted true once no further transaction may begin
    */
   Halving(BatchRunner<K, Q, A> runner, CombinerConfig config, BooleanSupplier halted) {
     this.runner = runner;
@@ -42,7 +42,7 @@ final class Halving<K, Q, A> {
     this.halted = halted;
   }
 
-  /** One answer for each. */
+  /** One answer per request. */
   List<Answer> decide(K key, List<Pending<Q, A>> pending) {
     if (!pending.isEmpty()) {
       decideSome(key, pending);
@@ -91,12 +91,12 @@ final class Halving<K, Q, A> {
       }
       return true;
     }
-    // The key itself is locked: whatever is left would meet the same.
+    // The key itself is locked: the remaining requests would meet the same lock.
     givenUp |= thrown instanceof LockTimeout;
     return BatchRunner.blamesARequest(thrown);
   }
 
-  /** A batch had the locks of its key, and failed after that in a way that may pass. */
+  /** A batch had the locks of its key and then failed with a transient fault. */
   static final class FailedBeside extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

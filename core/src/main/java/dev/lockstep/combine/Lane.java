@@ -25,7 +25,7 @@ final class Lane<K, Q, A> {
     queue.add(pending);
   }
 
-  /** Up to so many requests in the order they came; abandoned ones are dropped on the way. */
+  /** Takes up to {@code max} requests in arrival order, and drops abandoned ones. */
   Batch<Q, A> take(int max) {
     List<Pending<Q, A>> taken = new ArrayList<>(Math.min(max, queue.size()));
     int before = queue.size();

@@ -3,7 +3,7 @@ package dev.lockstep.combine;
 import dev.lockstep.tx.TransientFault;
 import java.time.Duration;
 
-/** The queue is full. Nothing was done; {@link #retryAfter()} says when there should be room. */
+/** The queue is full. Nothing was changed; {@link #retryAfter()} says when to expect room. */
 public final class Overloaded extends TransientFault {
   private static final long serialVersionUID = 1L;
 

@@ -3,9 +3,9 @@ package dev.lockstep.combine;
 import dev.lockstep.tx.TxOptions;
 
 /**
- * How long a request waits for what has expired and may cure its refusal. It gives up when nothing
- * was ended for as long as a lock is waited for, or when the time of a transaction has passed in
- * all. Used by one thread at a time.
+ * Limits how long a request waits for expired items that may cure its refusal. It gives up when no
+ * item was ended for one lock timeout, or after one transaction deadline in total. Used by one
+ * thread at a time.
  */
 final class Patience {
   private final long idleNanos;
@@ -19,9 +19,9 @@ final class Patience {
   }
 
   /**
-   * After a round.
+   * Records a round.
    *
-   * @param swept what it ended
+   * @param swept how many items it ended
    * @return whether to go on
    */
   boolean lasts(int swept, long nowNanos) {

@@ -7,9 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A request and the promise of its answer.
+ * A request and the future of its answer.
  *
- * @param exposed whether the caller holds the promise itself, and may attach to it or cancel it
+ * @param exposed whether the caller holds the future, and may attach to it or cancel it
  */
 record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
 
@@ -35,12 +35,12 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
     return pending.stream().map(one -> one.with(fault)).toList();
   }
 
-  /** Its caller gave up while it was waiting: it need not be run at all. */
+  /** The caller cancelled it while it waited, so it need not run. */
   boolean abandoned() {
     return answer.isDone();
   }
 
-  /** The answer, for a caller that waits; what it threw is thrown here as it is. */
+  /** Waits for the answer; throws the failure unwrapped. */
   A await() {
     try {
       return answer.join();

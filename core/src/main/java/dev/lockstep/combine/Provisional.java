@@ -1,19 +1,19 @@
 package dev.lockstep.combine;
 
 /**
- * An answer that may be no answer yet: something has expired that could turn a refusal into a
- * grant, and is still to be ended. Whoever implements it carries no outcome then, so that nothing
- * that is only provisional can reach a caller; {@link Asker} asks again.
+ * An answer that may not be final: something has expired that could turn a refusal into a grant,
+ * and is not ended yet. An implementation carries no outcome in that case, so no provisional result
+ * can reach a caller. {@link Asker} asks again.
  */
 public interface Provisional {
   /** Whether the request must be decided again. */
   boolean again();
 
-  /** Whether it waits for nothing but the next batch, and nothing has to expire for that. */
+  /** Whether the request only has to wait for the next batch, not for an expiry. */
   default boolean putOff() {
     return false;
   }
 
-  /** How much of what had expired the batch has ended. */
+  /** How many expired items the batch ended. */
   int swept();
 }

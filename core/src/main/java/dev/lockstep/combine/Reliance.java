@@ -6,11 +6,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a writer may go by what it remembers of a key instead of reading it: while the database's
- * clock can be carried on by our own, and while that mostly turns out well.
+ * Decides whether a writer may use what it remembers of a key instead of reading it: while our
+ * clock can stand in for the database's, and while memory mostly proves right.
  *
- * <p>Several nodes that write to one key would miss again and again, and so would a client that
- * repeats itself: after a miss nothing is relied on for a while, longer each time.
+ * <p>If several nodes write to one key, or a client repeats its requests, memory misses often.
+ * After each miss the writer reads for a while, longer each time.
  *
  * <p>Used by one writer of the key at a time.
  */
@@ -19,7 +19,7 @@ public final class Reliance {
   private static final int MAX_DOUBLINGS = 7;
 
   private final long clockLastsNanos;
-  // Null: the database's clock was never read.
+  // Null until the database's clock was read.
   private @Nullable Instant readAt;
   private long readNanos;
   private boolean relied;
@@ -27,18 +27,19 @@ public final class Reliance {
   private long pausedUntilNanos;
 
   /**
-   * @param clockLasts how long the database's clock is carried on by our own; the longer, the more
-   *     is remembered that somebody else has changed
+   * @param clockLasts how long our clock stands in for the database's; the longer, the more often
+   *     another node has changed what we remember
    */
   public Reliance(Duration clockLasts) {
     this.clockLastsNanos = clockLasts.toNanos();
   }
 
   /**
-   * A batch begins. If the one before relied on memory and was not confirmed, it missed.
+   * Begins a batch. If the previous batch relied on memory and was not confirmed, it counts as a
+   * miss.
    *
-   * @param nanos by the clock of this process
-   * @return the database's time by now; empty: it has to be read, as has all else
+   * @param nanos by this process's clock
+   * @return the database's time now; empty if the batch must read it, and everything else
    */
   public Optional<Instant> begin(long nanos) {
     if (relied) {
@@ -54,15 +55,15 @@ public final class Reliance {
         : Optional.empty();
   }
 
-  /** The batch that has begun goes by memory. */
+  /** Records that the current batch relies on memory. */
   public void rely() {
     relied = true;
   }
 
   /**
-   * The batch has committed.
+   * Records that the current batch committed.
    *
-   * @return whether it went by memory
+   * @return whether it relied on memory
    */
   public boolean confirm() {
     if (!relied) {
@@ -74,9 +75,9 @@ public final class Reliance {
   }
 
   /**
-   * The database's clock was read.
+   * Records a reading of the database's clock.
    *
-   * @param nanos when, by the clock of this process
+   * @param nanos when, by this process's clock
    */
   public void read(Instant now, long nanos) {
     readAt = now;

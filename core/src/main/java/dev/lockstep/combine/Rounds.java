@@ -8,23 +8,22 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Visits keys one after the other, again and again, as a sweeper does. A key that fails keeps no
- * other from its turn: it comes last in the next round. As soon as one of those fails once more,
- * the rest of them wait for the round after, so that many locked keys cost a round one lock timeout
- * and not one each.
+ * Visits keys in repeated rounds, as a sweeper does. A key that fails does not cost others their
+ * turn: it comes last in the next round. If a key fails there again, the remaining failed keys wait
+ * for the round after. Many locked keys thus cost a round one lock timeout, not one each.
  *
  * <p>Thread-safe.
  */
 public final class Rounds<K> {
-  // Guarded by this. Keys that failed when they were last visited, longest ago first.
+  // Guarded by this. Keys whose last visit failed, longest ago first.
   private final Set<K> failing = new LinkedHashSet<>();
 
   /**
-   * Visits the keys, in their order but for those that failed in the round before.
+   * Visits the keys in order; those that failed in the previous round come last.
    *
    * @return the sum of what the visits return
-   * @throws RuntimeException the first failure, when all others had their turn; further ones are
-   *     suppressed in it. At once if the thread is interrupted.
+   * @throws RuntimeException the first failure, after the other keys had their turn; further
+   *     failures are suppressed in it. Thrown at once if the thread is interrupted.
    */
   public int each(Collection<K> keys, ToIntFunction<? super K> visit) {
     List<K> last = failingOf(keys);

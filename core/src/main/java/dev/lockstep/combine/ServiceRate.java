@@ -3,8 +3,7 @@ package dev.lockstep.combine;
 import java.time.Duration;
 
 /**
- * How long a request takes in a writer, as a moving average: what turns a queue length into a
- * retry-after.
+ * The moving average of a writer's time per request. It turns a queue length into a retry-after.
  */
 final class ServiceRate {
   private static final double WEIGHT_OF_NEWEST = 0.2;
@@ -19,7 +18,7 @@ final class ServiceRate {
     nanosPerRequest += WEIGHT_OF_NEWEST * (newest - nanosPerRequest);
   }
 
-  /** When so many waiting requests should be through so many writers; between 50 ms and 30 s. */
+  /** Estimates when this many writers have served this many requests; between 50 ms and 30 s. */
   synchronized Duration retryAfter(int waiting, int writers) {
     Duration estimate = Duration.ofNanos((long) (nanosPerRequest * waiting / writers));
     if (estimate.compareTo(SHORTEST) < 0) {

@@ -8,9 +8,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Ends in the background what has expired, again and again on a thread of its own, until closed.
- * Any number of nodes may run one. Nothing depends on it but how soon what is free shows: a command
- * that needs it takes back what has expired itself.
+ * Ends expired items in the background, on its own thread, until closed. Any number of nodes may
+ * run one. Correctness does not depend on it, only how soon free stock or money shows: a command
+ * that needs it ends expired items itself.
  */
 public final class Sweeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Sweeper.class);
@@ -21,8 +21,8 @@ public final class Sweeper implements AutoCloseable {
   private final ScheduledExecutorService thread;
 
   /**
-   * @param name of the thread, and in what is logged
-   * @param interval from the end of one sweep to the beginning of the next
+   * @param name of the thread, also used in log lines
+   * @param interval from the end of one sweep to the start of the next
    */
   public Sweeper(String name, Duration interval, Runnable sweep) {
     this.name = name;
@@ -43,8 +43,11 @@ public final class Sweeper implements AutoCloseable {
     try {
       sweep.run();
     } catch (Throwable e) {
-      // The next round tries again, whatever it was: a task that throws is never scheduled again.
-      log.warn("{}: not everything that has expired was ended this time: {}", name, e.toString());
+      // Catch everything: the executor never reruns a task that throws. The next sweep tries again.
+      log.warn(
+          "{}: sweep failed, some expired items remain; the next sweep tries again: {}",
+          name,
+          e.toString());
     }
   }
 
@@ -53,7 +56,7 @@ public final class Sweeper implements AutoCloseable {
     thread.shutdownNow();
     try {
       if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("{} has not ended within {} s", name, CLOSE_SECONDS);
+        log.warn("{}: thread still running {} s after close", name, CLOSE_SECONDS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -5,14 +5,14 @@ import java.sql.SQLException;
 import java.time.Instant;
 
 /**
- * By what a plan is recognised when the answer to its COMMIT was lost: something of its own that it
+ * How to recognise a plan when the answer to its COMMIT was lost: by something that only the plan
  * wrote, never by inference.
  */
 public sealed interface Trace {
 
   /**
-   * It writes nothing, neither itself nor through anybody who writes along. Its answers rest on
-   * locked rows and stand whether or not the empty transaction committed.
+   * The plan writes nothing, and no companion writes for it. Its answers rest on locked rows and
+   * hold whether or not the empty transaction committed.
    */
   record Nothing() implements Trace {}
 
@@ -20,7 +20,7 @@ public sealed interface Trace {
   record Rows(Look look) implements Trace {}
 
   /**
-   * It writes, but no row of it tells whose it is. The combiner adds a mark of the batch to the
+   * The plan writes, but none of its rows identifies it. The combiner adds a batch mark to the
    * transaction.
    *
    * @param scope the shard key of what the plan writes
@@ -28,7 +28,7 @@ public sealed interface Trace {
    */
   record Mark(long scope, Instant now) implements Trace {}
 
-  /** Whether the rows are there. */
+  /** Checks whether the rows exist. */
   @FunctionalInterface
   interface Look {
     boolean finds(Connection connection) throws SQLException;

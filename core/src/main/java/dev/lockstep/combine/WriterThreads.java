@@ -5,7 +5,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A combiner's own threads: named, started on demand, gone after a few idle seconds. */
+/** A combiner's own threads: named, started on demand, ended after a few idle seconds. */
 final class WriterThreads implements AutoCloseable {
   private static final long IDLE_SECONDS = 5;
   private static final long LAST_WORD_SECONDS = 5;
@@ -17,9 +17,8 @@ final class WriterThreads implements AutoCloseable {
     pool =
         new ThreadPoolExecutor(
             0,
-            // The combiner limits its writers. A limit here would refuse some of them: a writer
-            // that
-            // has given up its place may still be on its way back to the pool.
+            // The combiner limits its writers. A limit here could refuse one: a writer that gave up
+            // its place may still be returning to the pool.
             Integer.MAX_VALUE,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
@@ -35,7 +34,7 @@ final class WriterThreads implements AutoCloseable {
     pool.execute(writer);
   }
 
-  /** Interrupts what still runs and waits a bounded time for it to end. */
+  /** Interrupts running writers and waits a bounded time for them to end. */
   @Override
   public void close() {
     pool.shutdownNow();

@@ -1,15 +1,30 @@
 /**
- * The combiner: many callers' requests, one transaction.
+ * Combines many callers' requests into one transaction: the engine under every contended write.
  *
- * <p>Owns {@code batch_mark}. Blocks describe a contended write as a {@link
- * dev.lockstep.combine.Combined} operation (lock, decide, write) and get from {@link
- * dev.lockstep.combine.Combiner} the queue, the writers, retries, isolation of bad requests, and
- * overload control. An operation that remembers what its last batch left asks {@link
- * dev.lockstep.combine.Reliance} whether to go by it. What expires is ended in {@link
- * dev.lockstep.combine.Rounds} by a {@link dev.lockstep.combine.Sweeper}.
+ * <p>Start with {@link dev.lockstep.combine.Combiner}, the entry type, then {@link
+ * dev.lockstep.combine.Combined}, which a block implements (lock, decide, write). ADR 001 has the
+ * reasons and the numbers. Path of a request:
  *
- * <p>Promises: every request is answered exactly once, whatever throws; requests of a key are
- * decided in the order they came; one bad request never fails its neighbours.
+ * <ul>
+ *   <li>{@code Combiner} queues it per key in a {@code Lane}; a writer takes a {@code Batch}.
+ *   <li>{@code BatchRunner} runs the batch in one transaction; {@code Halving} splits a failing
+ *       batch until the bad request is alone.
+ *   <li>{@code Delivery} answers the callers, off the writer's thread.
+ * </ul>
+ *
+ * <p>Blocks with expiring items add {@link dev.lockstep.combine.Asker}, which asks until an answer
+ * is final, and {@link dev.lockstep.combine.Sweeper}, which visits keys in {@link
+ * dev.lockstep.combine.Rounds}. An operation that remembers what its last batch wrote asks {@link
+ * dev.lockstep.combine.Reliance} whether to trust it; {@link dev.lockstep.combine.Timely} guards
+ * the time it assumed.
+ *
+ * <p>States of a request: waiting, in a batch, answered. A waiting request can be cancelled.
+ *
+ * <p>Owns the table {@code batch_mark}. Its rows are locked with SKIP LOCKED, so no batch waits for
+ * them. Row locks are the operation's, in the order given in CONTRIBUTING.md.
+ *
+ * <p>Promises: every request is answered exactly once, whatever throws. Requests of a key are
+ * decided in arrival order. One bad request never fails its neighbours.
  */
 @NullMarked
 package dev.lockstep.combine;
