@@ -19,12 +19,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads for a batch that only acquires, which is the rush: it locks the pools and nothing else.
+ * Reads the state for a batch that only acquires, the common case in a rush: locks the pools and
+ * nothing else.
  *
- * <p>Nothing is taken back here. When something has expired and would change a refusal, the command
- * is asked again, {@link Ask#thorough()}. Quotas and holds are read without a lock, for the writes
- * are guarded: a buyer who reaches the limit on another node meanwhile, or an identical acquire
- * there, fails the write, and the batch is decided again.
+ * <p>It takes nothing back. If an expired hold could change a refusal, the command is asked again
+ * as {@link Ask#thorough()}. Quotas and holds are read without locks, because the writes are
+ * guarded: if the buyer reaches the limit on another node meanwhile, or the same acquire runs
+ * there, the write fails and the batch is decided again.
  */
 final class AcquireReader {
   private static final String LOCK_POOLS =
@@ -32,8 +33,8 @@ final class AcquireReader {
       SELECT pool, has_units, total, held, sold, pause_reason, next_rank, audit_seq FROM lockstep.pool
       WHERE scope = ? AND pool = ANY (?) ORDER BY pool FOR UPDATE""";
 
-  // Read when the pools are locked, by a snapshot and at a time of its own: now() would be the time
-  // of BEGIN, and what has expired while the lock was waited for would pass for live. One row per
+  // Runs after the pools are locked, with its own snapshot and time. now() would be the time of
+  // BEGIN, and a hold that expired during the wait for the lock would pass for live. One row per
   // quota, at least one.
   private static final String READ_BUYERS =
       """
@@ -80,7 +81,7 @@ final class AcquireReader {
     trip.send();
     Scope found = read;
     if (found == null) {
-      throw new IllegalStateException("No row of scope %d was read".formatted(s));
+      throw new IllegalStateException("The query for scope %d returned no row".formatted(s));
     }
     return new ScopeState(
         found.row().now(),
@@ -94,7 +95,7 @@ final class AcquireReader {
         wanted.named());
   }
 
-  /** Repeated acquires, which are rare: another crossing of the network only for them. */
+  /** Reads the holds of repeated acquires. They are rare, so only they pay another round trip. */
   private Map<HoldId, StoredHold> known(Exchange exchange, SqlArray ids) throws SQLException {
     RoundTrip trip = exchange.trip();
     Rows<StoredHold> rows =

@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-/** What came of {@link HoldCommand.Acquire}. */
+/** The outcome of {@link HoldCommand.Acquire}. */
 public sealed interface AcquireResult extends HoldOutcome
     permits HoldOutcome.Granted,
         HoldOutcome.HoldIdReused,

@@ -3,10 +3,10 @@ package dev.lockstep.hold;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits in the combiner: a command, perhaps with a companion's payload; or no command at all,
- * which just takes back what has expired.
+ * What waits in the combiner: a command, perhaps with a companion's payload; or a sweep, which has
+ * no command and only takes back expired holds.
  *
- * @param thorough what has expired must be taken back first, as it may change the answer
+ * @param thorough take back expired holds first, because they may change the answer
  */
 record Ask(@Nullable HoldCommand<?> command, @Nullable Attachment<?> attachment, boolean thorough) {
 

@@ -2,7 +2,7 @@ package dev.lockstep.hold;
 
 import dev.lockstep.tx.StorableText;
 
-/** Whoever buys, by any name of up to {@value #MAX_LENGTH} characters. */
+/** A buyer's name, up to {@value #MAX_LENGTH} characters. */
 public record BuyerId(String value) {
   public static final int MAX_LENGTH = 200;
 

@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-/** What came of {@link HoldCommand.Change}. */
+/** The outcome of {@link HoldCommand.Change}. */
 public sealed interface ChangeResult extends HoldOutcome
     permits HoldOutcome.Granted,
         HoldOutcome.UnknownHold,

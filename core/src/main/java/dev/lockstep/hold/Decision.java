@@ -35,11 +35,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Decides a batch: state and commands in, plan out. A pure function of the two; every promise about
- * stock is made here and only guarded by the database.
+ * Decides a batch: state and commands in, plan out. A pure function: every promise about stock is
+ * made here; the database only guards it.
  *
- * <p>Expired holds are taken back first, then the commands are decided in their order, each on what
- * those before it left.
+ * <p>Takes back expired holds first, then decides the commands in order, each on what the previous
+ * ones left.
  */
 final class Decision {
   private static final String EXPIRY = "expiry";
@@ -57,7 +57,7 @@ final class Decision {
   }
 
   /**
-   * @param vetoed places of the commands that leave a live hold as it is
+   * @param vetoed indexes of the commands whose held hold must stay as it is
    */
   static Plan decide(
       ScopeState state, List<HoldCommand<?>> commands, BitSet vetoed, Duration maxLifetime) {
@@ -86,8 +86,8 @@ final class Decision {
   }
 
   /**
-   * Stock comes back with an expired hold, and so does what its buyer had used. A replayed hold
-   * whose time is up is about to end itself.
+   * An expired hold returns its stock and its share of the buyer's limit. A replayed hold past its
+   * expiry is about to end.
    */
   private boolean expiryMayCure(HoldOutcome outcome) {
     return outcome instanceof SoldOut
@@ -159,7 +159,7 @@ final class Decision {
   private ChangeResult change(Hold hold, Change command) {
     AcquireResult refusal = stock.refusalOf(hold.buyer(), hold.lines(), command.lines());
     if (refusal != null) {
-      // Everything that can refuse the lines of an acquire can refuse those of a change, too.
+      // Every refusal of an acquire's lines is also a refusal of a change.
       return (ChangeResult) refusal;
     }
     List<HeldLine> lines = stock.replace(hold.id(), hold.lines(), command.lines());
@@ -183,7 +183,7 @@ final class Decision {
     Instant until = wanted.isAfter(latest) ? latest : wanted;
     boolean longer = until.isAfter(hold.expiresAt());
     if (!longer && !wanted.isAfter(latest)) {
-      // Asked for less than it has: it keeps what it has.
+      // The hold already lasts longer; it keeps its expiry.
       return new Granted(hold, true);
     }
     if (bound.isPresent() && hold.extensions() >= bound.get().maxExtensions()) {
@@ -197,12 +197,14 @@ final class Decision {
     return new Granted(extended, false);
   }
 
-  /** As precise as the database keeps it, so that an answer and its replay are the same. */
+  /** Rounds to the database's precision, so that an answer and its replay are equal. */
   private static Instant storable(Instant time) {
     return time.truncatedTo(ChronoUnit.MICROS);
   }
 
-  /** Decided after whatever came before in the batch: a change that overtook it is seen here. */
+  /**
+   * Compares with the hold as earlier commands of the batch left it, so a preceding change is seen.
+   */
   private EndResult confirm(Hold hold, Confirm command) {
     boolean live = hold.state() == HoldState.HELD || hold.state() == HoldState.SOLD;
     return live && !Lines.agree(command.expected(), hold.lines())
@@ -234,7 +236,7 @@ final class Decision {
     return new Ended(returned, false, stock.countsOf(returned));
   }
 
-  /** The hold as it is at this moment: one whose time is up ends here, whoever asked about it. */
+  /** Returns the hold's current state; ends it first if its time is up. */
   private Hold currentStateOf(StoredHold stored) {
     Hold hold = stored.hold();
     return isDue(hold) ? endNow(hold, HoldState.EXPIRED, EXPIRY) : hold;

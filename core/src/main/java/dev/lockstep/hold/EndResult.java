@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-/** What came of {@link HoldCommand.Confirm} or {@link HoldCommand.Release}. */
+/** The outcome of {@link HoldCommand.Confirm} or {@link HoldCommand.Release}. */
 public sealed interface EndResult extends HoldOutcome
     permits HoldOutcome.Ended,
         HoldOutcome.UnknownHold,

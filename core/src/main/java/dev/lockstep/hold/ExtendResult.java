@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-/** What came of {@link HoldCommand.Extend}. */
+/** The outcome of {@link HoldCommand.Extend}. */
 public sealed interface ExtendResult extends HoldOutcome
     permits HoldOutcome.Granted,
         HoldOutcome.UnknownHold,

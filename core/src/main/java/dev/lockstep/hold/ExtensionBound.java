@@ -3,13 +3,13 @@ package dev.lockstep.hold;
 import java.time.Duration;
 
 /**
- * How often and how far somebody may extend a hold. It is compared with the hold under its lock, so
- * it holds however many ask at once.
+ * Limits how often and how far a caller may extend a hold. It is checked under the hold's lock, so
+ * it holds under any concurrency.
  *
  * @param maxExtensions how often one hold can be extended under a bound; 0: never
- * @param maxHoldFor the longest time from now that can be asked for
- * @param maxLifetime the longest time from taking the hold to its expiry; {@link
- *     HoldsConfig#maxLifetime()} holds as well
+ * @param maxHoldFor the longest time from now that an extend may ask for
+ * @param maxLifetime the longest time from acquiring the hold to its expiry; {@link
+ *     HoldsConfig#maxLifetime()} applies as well
  */
 public record ExtensionBound(int maxExtensions, Duration maxHoldFor, Duration maxLifetime) {
   public static final int MAX_EXTENSIONS = 1_000;

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * 64 bits over who asks for what: the same request has the same in every process. It tells an
- * acquire from another one under the same id, both of one buyer; nobody gains by a collision.
+ * A 64-bit hash of buyer and lines, the same in every process. It tells two acquires under one id
+ * apart. Forging a collision gains nothing.
  */
 final class Fingerprint {
   // FNV-1a.
@@ -22,7 +22,7 @@ final class Fingerprint {
       fingerprint.add(b);
     }
     for (Line line : lines) {
-      // A zero byte cannot be part of a buyer's name, so the two never run together.
+      // A buyer's name contains no zero byte, so name and lines never run together.
       fingerprint.addInt(0);
       fingerprint.addLong(line.pool().value());
       fingerprint.addInt(line.quantity());

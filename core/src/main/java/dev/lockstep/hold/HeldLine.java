@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * What a hold has of one pool.
  *
- * @param units the units, for a pool of distinct ones; empty for a counted pool
+ * @param units the units, for a pool of units; empty for a counted pool
  */
 public record HeldLine(PoolId pool, int quantity, List<Integer> units) {
   public HeldLine {

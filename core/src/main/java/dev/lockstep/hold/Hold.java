@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A hold as it stands.
+ * A hold's current content.
  *
- * @param lines one a pool, pools ascending
+ * @param lines one per pool, pools ascending
  * @param expiresAt on the database's clock
  * @param extensions how often it was extended under an {@link ExtensionBound}
- * @param end how it ended; empty while it is held. Of what was sold and returned: the return
+ * @param end how it ended; empty while it is held. For a sold and returned hold: the return
  */
 public record Hold(
     ScopeId scope,
@@ -27,7 +27,7 @@ public record Hold(
     lines = List.copyOf(lines);
   }
 
-  /** When a hold ended, and who ended it. */
+  /** When a hold ended, and which actor ended it. */
   public record End(Instant at, String by) {}
 
   public int quantity() {

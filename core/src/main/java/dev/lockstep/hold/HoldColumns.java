@@ -9,9 +9,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds turned into columns for a statement. Times travel as microseconds since 1970, which the
- * server need not parse; no time is 0. Lines travel end to end, as SQL has no array of arrays of
- * different lengths: each hold says where its own begin and end, counted from one.
+ * Turns holds into columns for a statement. Times travel as microseconds since 1970, which the
+ * server need not parse; 0 means no time. The lines of all holds travel end to end, because SQL has
+ * no array of arrays of different lengths. Each hold says where its lines begin and end, counted
+ * from one.
  */
 final class HoldColumns {
   private final List<Hold> holds;

@@ -5,28 +5,28 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What can be asked of a scope's stock. Each command names its result type, so that {@link
- * Holds#submit(HoldCommand)} answers with exactly the outcomes the command can have.
+ * A command on a scope's stock. Each command names its result type, so {@link
+ * Holds#submit(HoldCommand)} answers with exactly the outcomes that the command can have.
  */
 public sealed interface HoldCommand<R extends HoldOutcome> {
   ScopeId scope();
 
   HoldId hold();
 
-  /** Who asks. */
+  /** The actor that asks. */
   Actor actor();
 
   /**
    * Takes a hold on all lines or on none.
    *
-   * @param holdFor until it expires, from 1 s to {@link HoldsConfig#maxHoldFor()}
+   * @param holdFor time until it expires, from 1 s to {@link HoldsConfig#maxHoldFor()}
    */
   record Acquire(
       ScopeId scope, HoldId hold, BuyerId buyer, List<Line> lines, Duration holdFor, Actor actor)
       implements HoldCommand<AcquireResult> {
     public Acquire {
       if (hold.equals(HoldId.NONE)) {
-        throw new IllegalArgumentException(hold + " stands for no hold; it cannot be one's id");
+        throw new IllegalArgumentException(hold + " means 'no hold' and cannot be a hold's id");
       }
       lines = Lines.canonical(lines);
       requireAtLeastASecond(holdFor);
@@ -35,7 +35,7 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
       }
     }
 
-    /** For a buyer, by that buyer. */
+    /** An acquire for a buyer, by that buyer. */
     public static Acquire of(
         ScopeId scope, HoldId hold, BuyerId buyer, List<Line> lines, Duration holdFor) {
       return new Acquire(scope, hold, buyer, lines, holdFor, Actor.buyer(buyer));
@@ -51,10 +51,11 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
   }
 
   /**
-   * Moves the expiry to so long from now, never beyond {@link HoldsConfig#maxLifetime()}.
+   * Moves the expiry to {@code holdFor} from now, never beyond {@link HoldsConfig#maxLifetime()}.
+   * Never shortens a hold.
    *
-   * @param bound how often and how far the caller may extend; empty: as the configuration allows,
-   *     and it does not count
+   * @param bound how often and how far the caller may extend; if empty, only the configuration
+   *     limits it and the extension is not counted
    */
   record Extend(
       ScopeId scope, HoldId hold, Duration holdFor, Actor actor, Optional<ExtensionBound> bound)
@@ -63,18 +64,18 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
       requireAtLeastASecond(holdFor);
     }
 
-    /** Without a bound of its own. */
+    /** An extension without a bound. */
     public Extend(ScopeId scope, HoldId hold, Duration holdFor, Actor actor) {
       this(scope, hold, holdFor, actor, Optional.empty());
     }
   }
 
   /**
-   * Turns what is held into what is sold.
+   * Sells the hold.
    *
-   * @param expected what was paid for: a hold that has anything else is not sold, and answered with
-   *     {@link HoldOutcome.LinesDiffer}. A line that names no units expects any of its pool. Empty:
-   *     whatever it has is sold
+   * @param expected what was paid for. If the hold has anything else, it is not sold, and the
+   *     answer is {@link HoldOutcome.LinesDiffer}. A line without units accepts any units of its
+   *     pool. If empty, the hold is sold as it is
    */
   record Confirm(ScopeId scope, HoldId hold, Actor actor, List<Line> expected)
       implements HoldCommand<EndResult> {
@@ -82,24 +83,24 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
       expected = expected.isEmpty() ? List.of() : Lines.canonical(expected);
     }
 
-    /** Whatever it has. */
+    /** Sells the hold as it is. */
     public Confirm(ScopeId scope, HoldId hold, Actor actor) {
       this(scope, hold, actor, List.of());
     }
   }
 
-  /** Gives back what is held. */
+  /** Gives the held stock back. */
   record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}
 
   /**
-   * Takes back what was sold: it is free again, and no longer counts against the buyer's limit.
-   * Whether it may come back is for the caller to know.
+   * Takes back a sold hold: its stock is free again and no longer counts against the buyer's limit.
+   * The caller decides whether it may come back.
    */
   record Return(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<ReturnResult> {}
 
   private static void requireAtLeastASecond(Duration holdFor) {
     if (holdFor.compareTo(Duration.ofSeconds(1)) < 0) {
-      throw new IllegalArgumentException("A hold lasts at least 1 s, not " + holdFor);
+      throw new IllegalArgumentException("A hold must last at least 1 s, not " + holdFor);
     }
   }
 }

@@ -3,9 +3,9 @@ package dev.lockstep.hold;
 import java.util.Optional;
 
 /**
- * Which holds of a scope are wanted; what is empty does not matter.
+ * Selects holds of a scope; an empty field matches every hold.
  *
- * @param after only holds that come behind this one in the list
+ * @param after only holds that follow this one in the list
  */
 public record HoldFilter(
     Optional<BuyerId> buyer, Optional<HoldState> state, Optional<HoldId> after) {

@@ -5,16 +5,19 @@ import java.security.SecureRandom;
 import java.util.UUID;
 
 /**
- * Names a hold, and makes acquiring it idempotent: the same id with the same content is granted
- * once and answered alike ever after.
+ * Identifies a hold and makes acquiring idempotent: the same id with the same content is granted
+ * once, and every repetition gets the same answer.
  */
 public record HoldId(UUID value) implements Comparable<HoldId> {
-  /** In place of a hold where there is none. */
+  /** Stands for "no hold". */
   static final HoldId NONE = new HoldId(new UUID(0, 0));
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** A new id (UUID version 7: ordered by time, so that index pages fill one after the other). */
+  /**
+   * Creates a new id (UUID version 7: ordered by time, so that index pages fill one after the
+   * other).
+   */
   public static HoldId next() {
     long millis = System.currentTimeMillis();
     long high = (millis << 16) | 0x7000 | RANDOM.nextInt(0x1000);
@@ -23,18 +26,18 @@ public record HoldId(UUID value) implements Comparable<HoldId> {
   }
 
   /**
-   * The id that belongs to an idempotency key, the same in every process (SHA-256, UUID version 8).
+   * Returns the id for an idempotency key, the same in every process (SHA-256, UUID version 8).
    *
-   * @param owner whose key it is, so that two clients may use the same key
-   * @throws IllegalArgumentException for a key with half a character (an unpaired surrogate)
+   * @param owner the key's owner, so that two clients may use the same key
+   * @throws IllegalArgumentException if the key contains an unpaired surrogate
    */
   public static HoldId forKey(BuyerId owner, String key) {
     return new HoldId(DerivedId.forKey(owner.value(), key));
   }
 
   /**
-   * As {@link #forKey}, for one use of a key: the same key of the same owner names another hold for
-   * each purpose, and none that {@link #forKey} names.
+   * As {@link #forKey}, for one purpose: an owner's key yields a different hold for each purpose,
+   * and never one that {@link #forKey} yields.
    *
    * @param purpose what the application takes the hold for
    */

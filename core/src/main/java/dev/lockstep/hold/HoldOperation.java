@@ -29,8 +29,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands on a scope's stock as one combined write: {@link StateReader}, {@link Decision}, {@link
- * PlanWriter}. Skips the read when {@link ScopeMemory} suffices.
+ * Implements commands on a scope's stock as one combined write: {@link StateReader} or {@link
+ * AcquireReader}, {@link Decision}, {@link PlanWriter}. Skips the read when {@link ScopeMemory}
+ * suffices.
  */
 final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply> {
   private static final String AUDITED =
@@ -42,7 +43,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   private static final int MAX_REMEMBERED_SCOPES = 1_000;
 
   private final HoldsConfig config;
-  // Pools seen to have no units, which never changes: their batches need not look for any.
+  // Pools known to have no units, which never changes: their batches skip the unit query.
   private final Set<CountedPool> counted = ConcurrentHashMap.newKeySet();
 
   private final Map<ScopeId, ScopeMemory> memories = new ConcurrentHashMap<>();
@@ -54,16 +55,16 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   /**
-   * What a batch is decided on.
+   * The state that a batch is decided on.
    *
    * @param locked read and locked, not just remembered
    * @param vetoes what its companions refuse
-   * @param nanos when it was known, by the clock of this process: a clock that is carried on from
-   *     there never runs ahead of the database's
+   * @param nanos when it was known, by this process's clock; a clock carried on from there never
+   *     runs ahead of the database's
    */
   record Seen(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {}
 
-  /** A plan together with the asks it answers. */
+  /** A plan and the asks it answers. */
   record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
 
   @Override
@@ -86,7 +87,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
       Exchange exchange, ScopeId scope, List<Ask> asks, @Nullable List<Acquire> acquires)
       throws SQLException {
     ScopeState state = read(exchange, scope, asks, acquires);
-    // Remembered from a transaction that created the pool otherwise and was then rolled back.
+    // Remembered from a transaction that created the pool without units and then rolled back.
     boolean mistaken =
         state.pools().entrySet().stream()
             .filter(pool -> pool.getValue().hasUnits())
@@ -110,7 +111,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   /**
-   * @param acquires the asks, if there is nothing else among them; else null
+   * @param acquires the asks if all of them are acquires; otherwise null
    */
   private ScopeState read(
       Exchange exchange, ScopeId scope, List<Ask> asks, @Nullable List<Acquire> acquires)
@@ -143,7 +144,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
       if (vetoes.putOff().get(i)) {
         replies.add(Reply.putOff(swept));
       } else if (asks.get(i).command() == null) {
-        // Of several sweeps in one batch only one counts what the batch took back.
+        // If a batch has several sweeps, only the first counts what the batch took back.
         replies.add(Reply.swept(unclaimed, state.moreExpired()));
         unclaimed = 0;
       } else {
@@ -162,7 +163,8 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
     } else if (decided.replies().stream().allMatch(reply -> reply.outcome() instanceof Granted)) {
       writer.writeUnread(exchange);
     } else {
-      throw SqlFault.conflict("Scope %d must be read to refuse".formatted(scope.value()));
+      throw SqlFault.conflict(
+          "Scope %d: a refusal must be decided on locked rows; run again".formatted(scope.value()));
     }
   }
 
@@ -204,9 +206,10 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   /**
-   * Done here or found done, or found to be another hold: an attempt that was lost would have to
-   * insert the same hold, and fails. Whatever else there is, a refusal that is only provisional and
-   * so has no outcome included, rests on what may change before the lost attempt comes.
+   * True if the outcome holds even if a lost attempt commits later: the effect was written here,
+   * was found written, or the id belongs to another hold. The lost attempt would have to insert the
+   * same hold, and fails. Every other outcome, also none at all (a provisional refusal), rests on
+   * state that may change before the lost attempt arrives.
    */
   private static boolean stands(@Nullable HoldOutcome outcome) {
     return outcome instanceof Granted
@@ -215,9 +218,9 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   /**
-   * The last audit row of the plan. Another node may have given the same number to another end of
-   * the same hold, so all of the row must be ours, its time included. A batch that only extends, or
-   * refuses while a companion writes for it, leaves no row that tells whose it is.
+   * The plan's last audit row. Another node may have used the same number for another end of the
+   * same hold, so the whole row must match, including its time. A batch that only extends, or only
+   * refuses while a companion writes, leaves no row that identifies it.
    */
   @Override
   public Trace trace(ScopeId scope, Decided decided) {

@@ -5,12 +5,13 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What came of a command. When several would apply, the first in this list is given: {@link
- * Overloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link Vetoed} (of a
- * hold that is held), {@link LinesDiffer}, a replayed {@link Granted} or {@link Ended}, {@link
+ * The outcome of a command. If several apply, the first in this list is given: {@link Overloaded},
+ * {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link Vetoed} (for a held hold),
+ * {@link LinesDiffer}, a replayed acquire's {@link Granted} or a replayed {@link Ended}, {@link
  * HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link UnknownUnit}, {@link Paused}, {@link
- * LimitReached}, {@link SoldOut}, {@link ExtensionLimit}, {@link LifetimeReached}, and at last the
- * success. Of a hold that was given back, {@link HoldEnded} is told whatever it had.
+ * LimitReached}, {@link SoldOut}, {@link ExtensionLimit}, {@link LifetimeReached}, and finally the
+ * success. Confirming a hold that was released, expired or returned gives {@link HoldEnded},
+ * whatever its lines.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,
@@ -39,22 +40,23 @@ public sealed interface HoldOutcome
   /**
    * The hold is taken, changed or extended.
    *
-   * @param replayed this very command had been granted before; nothing was changed now
+   * @param replayed nothing changed now: the same acquire was granted before, or the hold already
+   *     lasts that long
    */
   record Granted(Hold hold, boolean replayed)
       implements HoldOutcome, AcquireResult, ChangeResult, ExtendResult {}
 
   /**
-   * The hold was ended as asked.
+   * The hold ended as asked.
    *
-   * @param replayed it had already been ended in the same way; nothing was changed now
-   * @param pools the counts of the hold's pools right after, so that the last sale can be acted
-   *     upon
+   * @param replayed nothing changed now: the hold had already ended in the same way
+   * @param pools the counts of the hold's pools right after, so that a caller can act on the last
+   *     sale
    */
   record Ended(Hold hold, boolean replayed, List<PoolCounts> pools)
       implements HoldOutcome, EndResult, ReturnResult {}
 
-  /** Too many requests are waiting; nothing was done. */
+  /** Too many requests wait; nothing was changed. */
   record Overloaded(Duration retryAfter)
       implements HoldOutcome, AcquireResult, ChangeResult, ExtendResult, EndResult, ReturnResult {}
 
@@ -64,20 +66,22 @@ public sealed interface HoldOutcome
   record UnknownHold(HoldId hold)
       implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
 
-  /** The hold belongs to another buyer than the one who asks. */
+  /** The actor may not touch this buyer's hold. */
   record NotYours(HoldId hold)
       implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
 
-  /** The command's {@link Veto} keeps the hold as it is. Nothing was changed. */
+  /** The command's {@link Veto} refused it. Nothing was changed. */
   record Vetoed(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
 
-  /** The hold has other lines than those it was to be sold for; nothing was sold now. */
+  /** The hold has other lines than the confirm expects; nothing was sold now. */
   record LinesDiffer(Hold hold) implements HoldOutcome, EndResult {}
 
-  /** The hold has ended otherwise; it says how, when and by whom. */
+  /** The hold has ended in another way; it says how, when and by which actor. */
   record HoldEnded(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
 
-  /** There is nothing to take back: the hold is held still, or was given back before a sale. */
+  /**
+   * There is nothing to return: the hold is still held, or was released or expired without a sale.
+   */
   record NotSold(Hold hold) implements HoldOutcome, ReturnResult {}
 
   record UnknownPool(PoolId pool) implements HoldOutcome, AcquireResult, ChangeResult {}
@@ -85,33 +89,34 @@ public sealed interface HoldOutcome
   /** The pool has no such unit, or is a counted pool, which has none. */
   record UnknownUnit(PoolId pool, int unit) implements HoldOutcome, AcquireResult, ChangeResult {}
 
-  /** The pool is paused; nobody can take from it until it is resumed. */
+  /** The pool is paused; nothing can be taken from it until it is resumed. */
   record Paused(PoolId pool, String reason) implements HoldOutcome, AcquireResult, ChangeResult {}
 
   /**
-   * The buyer's limit would be passed.
+   * The command would exceed the buyer's limit.
    *
    * @param used what the buyer has in live holds now
+   * @param asked how much more the command takes
    */
   record LimitReached(int limit, int used, int asked)
       implements HoldOutcome, AcquireResult, ChangeResult {}
 
-  /** Not enough is free, in every pool that lacks. Nothing was taken from any. */
+  /** Too little is free in the named pools. Nothing was taken from any pool. */
   record SoldOut(List<Shortage> shortages) implements HoldOutcome, AcquireResult, ChangeResult {}
 
   /**
-   * The bound of the caller does not allow it: the hold was extended as often as it says, or the
-   * time asked for is longer. Nothing was changed.
+   * The caller's bound refuses the extension: the hold was extended as often as allowed, or the
+   * requested time is too long. Nothing was changed.
    */
   record ExtensionLimit(Hold hold, ExtensionBound bound) implements HoldOutcome, ExtendResult {}
 
-  /** The hold cannot last longer than this. */
+  /** The hold cannot last longer than {@code latest}. */
   record LifetimeReached(Hold hold, Instant latest) implements HoldOutcome, ExtendResult {}
 
   /**
-   * A pool that lacks.
+   * A pool with too little free.
    *
-   * @param free what could have been had
+   * @param free what the command could have had
    */
   record Shortage(PoolId pool, int asked, int free) {}
 }

@@ -14,14 +14,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Reads that lock nothing. */
+/** Queries that lock nothing. */
 final class HoldQueries {
   private static final String FIND =
       "SELECT %s FROM lockstep.hold WHERE scope = ? AND hold = ?".formatted(HoldRow.COLUMNS);
 
-  // From the newest by the index hold_newest, which has this order and is over this expression:
-  // what is read ends with the page. What is not asked for is left out, because "or no filter"
-  // would hide the range from the planner.
+  // Walks the index hold_newest from the newest hold: it has this order and this expression, so
+  // reading stops with the page. Unused filters are left out, because "or no filter" would hide the
+  // range from the planner.
   private static final String PAGE =
       "SELECT %s FROM lockstep.hold WHERE scope = ? AND scope + 0 = ?".formatted(HoldRow.COLUMNS);
   private static final String OF_BUYER = " AND buyer = ?";
@@ -40,8 +40,7 @@ final class HoldQueries {
         ORDER BY seq DESC LIMIT 1) t ON true
       WHERE a.scope = ? AND a.pool = ? AND a.seq > ? ORDER BY a.seq LIMIT ?""";
 
-  // Scopes one after the other, each found by one step into the index: the cost grows with the
-  // scopes that have something expired, not with the holds.
+  // One index probe per scope: the cost grows with the scopes, not with the holds.
   private static final String SCOPES_WITH_EXPIRED =
       """
       SELECT s.scope FROM lockstep.scope s
@@ -51,8 +50,9 @@ final class HoldQueries {
         ORDER BY h.expires_at LIMIT 1) due
       ORDER BY s.scope""";
 
-  // As above: the first of each scope, by the index of what expires. No further than is asked for:
-  // what was sold long before it would have expired is in the index until VACUUM comes.
+  // As above: one probe per scope into the index of expiring holds. Looks no further ahead than
+  // asked: holds that were sold long before their expiry stay in the index until VACUUM removes
+  // them.
   private static final String NEXT_EXPIRY =
       """
       SELECT extract(epoch FROM min(due.expires_at) - now()) * 1000 FROM lockstep.scope s
@@ -62,9 +62,9 @@ final class HoldQueries {
           AND h.expires_at <= now() + ? * interval '1 millisecond'
         ORDER BY h.expires_at LIMIT 1) due""";
 
-  // The unit says who has it, the hold whether it was sold. Units and holds are laid side by side
-  // and sorted, not joined: where a transaction plans for look-ups by key, or a planner knows
-  // nothing of the scope yet, a join would compare every hold with every unit.
+  // The unit names its hold, and the hold says whether it was sold. Units and holds are unioned and
+  // sorted, not joined: in a transaction with point lookups, or with a planner that has no
+  // statistics of the scope, a join would compare every hold with every unit.
   private static final String TAKEN_UNITS =
       """
       SELECT pool, unit, hold, state FROM (
@@ -123,7 +123,8 @@ final class HoldQueries {
 
   private static void requirePage(int limit) {
     if (limit < 1 || limit > Holds.MAX_PAGE) {
-      throw new IllegalArgumentException("A page has 1 to " + Holds.MAX_PAGE + " rows");
+      throw new IllegalArgumentException(
+          "limit must be 1 to " + Holds.MAX_PAGE + " rows, is " + limit);
     }
   }
 

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** How a row of the hold table becomes a {@link Hold}. */
+/** Reads a {@link Hold} from a row of the hold table. */
 final class HoldRow {
   static final String COLUMNS =
       "hold, buyer, fingerprint, state, created_at, expires_at, ended_at, ended_by,"

@@ -1,8 +1,8 @@
 package dev.lockstep.hold;
 
 /**
- * Where a hold is in its life. It leaves {@link #HELD} exactly once; what was {@link #SOLD} may
- * come back, once, and is {@link #RETURNED} then.
+ * The states of a hold. It leaves {@link #HELD} exactly once, to SOLD, RELEASED or EXPIRED. A
+ * {@link #SOLD} hold can become {@link #RETURNED}, once.
  */
 public enum HoldState {
   HELD(0),
@@ -19,7 +19,7 @@ public enum HoldState {
     this.code = (short) code;
   }
 
-  /** As stored. */
+  /** The stored value. */
   short code() {
     return code;
   }
@@ -28,7 +28,7 @@ public enum HoldState {
     return BY_CODE[code];
   }
 
-  /** Sold, whether or not it came back later. */
+  /** True if it was ever sold, returned or not. */
   public boolean wasSold() {
     return this == SOLD || this == RETURNED;
   }

@@ -26,24 +26,24 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sells scarce things: takes, changes, extends, confirms and releases holds on pools of stock.
+ * Sells scarce stock: takes, changes, extends, confirms, releases and returns holds on pools.
  *
  * <p><b>Promises.</b> Never oversold: {@code held + sold <= total} at every instant. Never
- * undersold: "sold out" is said only by who holds the pool's lock and has taken back what expired.
- * A cart is held whole or not at all. A buyer's limit holds under any concurrency. A hold ends
- * once: sold, released or expired; what was sold may be taken back, once. Acquiring with the same
- * {@link HoldId} again has no further effect. Every change of stock leaves an audit row in the same
+ * undersold: "sold out" is answered only under the pool's lock, after expired holds were taken
+ * back. A cart is held whole or not at all. A buyer's limit holds under any concurrency. A hold
+ * ends once: sold, released or expired. A sold hold can be returned, once. Acquiring the same
+ * {@link HoldId} again has no further effect. Every stock change writes an audit row in the same
  * transaction.
  *
- * <p><b>Two doors.</b> {@link #submit} queues a command and combines it with those of other
- * callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the caller's
- * connection, in the caller's transaction; the caller commits, and until then the pools stay
- * locked.
+ * <p><b>Who commits.</b> {@link #submit} and {@link #call} queue a command and combine it with
+ * those of other callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the
+ * caller's connection, in the caller's transaction; the caller commits, and the pools stay locked
+ * until then.
  *
- * <p>Thread-safe. {@link #close} lets what is queued finish, in bounded time.
+ * <p>Thread-safe. {@link #close} lets queued commands finish, in bounded time.
  */
 public final class Holds implements AutoCloseable {
-  /** Batches of one scope in one sweep, so that the others have their turn. */
+  /** Batches per scope and sweep, so that other scopes get their turn. */
   private static final int MAX_SWEEPS = 1_000;
 
   public static final int MAX_PAGE = 10_000;
@@ -75,18 +75,18 @@ public final class Holds implements AutoCloseable {
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
-   * outcome ({@link HoldOutcome.Overloaded} at once when the queue is full), or exceptionally with
-   * a {@link dev.lockstep.tx.LockstepException} for a fault.
+   * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
+   * full, it completes at once with {@link HoldOutcome.Overloaded}.
    *
-   * @throws IllegalArgumentException for a time beyond the configured maximum
+   * @throws IllegalArgumentException if the command asks for more time than configured
    */
   public <R extends HoldOutcome> CompletionStage<R> submit(HoldCommand<R> command) {
     return submit(Ask.of(config.requireWithinLimits(command), null));
   }
 
   /**
-   * As {@link #submit(HoldCommand)}, and waits for the answer. A caller that waits anyway and meets
-   * nobody runs the transaction itself, which spares it the wait for another thread to wake up.
+   * As {@link #submit(HoldCommand)}, and waits for the answer. If no other command is ahead, the
+   * calling thread runs the transaction and saves the wait for another thread to wake up.
    *
    * @throws dev.lockstep.tx.LockstepException for a fault
    */
@@ -110,8 +110,8 @@ public final class Holds implements AutoCloseable {
   /**
    * Decides a command on the caller's connection. The caller commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict when another transaction was faster: roll back
-   *     and begin again, as {@link Transactor#call} does by itself
+   * @throws dev.lockstep.tx.SerializationConflict if another transaction was faster: roll back and
+   *     start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R run(Connection connection, HoldCommand<R> command) {
@@ -119,8 +119,8 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * As {@link #run(Connection, HoldCommand)}, unless the veto keeps the hold as it is. What the
-   * veto writes as a companion it writes here, too.
+   * As {@link #run(Connection, HoldCommand)}, unless the veto refuses the command. The veto also
+   * writes here, as any companion does.
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome, P> R run(
@@ -130,8 +130,9 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * Decides commands on the caller's connection, scope by scope in ascending order; within a scope
-   * in the order given. One outcome a command, in the order given. The caller commits.
+   * Decides commands on the caller's connection. Scopes go in ascending order; within a scope,
+   * commands go in the given order. Returns one outcome per command, in the given order. The caller
+   * commits.
    *
    * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
    */
@@ -166,8 +167,9 @@ public final class Holds implements AutoCloseable {
   /**
    * Creates a scope.
    *
-   * @param buyerLimit units one buyer may have in live holds of the scope; empty: no limit, ever
-   * @throws dev.lockstep.tx.ConstraintViolated if it exists
+   * @param buyerLimit units that one buyer may have in live holds of the scope; if empty, the scope
+   *     never has a limit
+   * @throws dev.lockstep.tx.ConstraintViolated if the scope exists
    */
   public void createScope(ScopeId scope, OptionalInt buyerLimit) {
     transactor.run(connection -> createScope(connection, scope, buyerLimit));
@@ -180,7 +182,8 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * Changes the limit of a scope that has one. Buyers above a lowered limit keep what they have.
+   * Changes the buyer limit of a scope that has one. Buyers above a lowered limit keep what they
+   * have.
    *
    * @return false if there is no such scope, or it was created without a limit
    */
@@ -192,11 +195,11 @@ public final class Holds implements AutoCloseable {
   /**
    * Creates pools in a scope, all or none.
    *
-   * @throws dev.lockstep.tx.ConstraintViolated if one exists
-   * @throws IllegalArgumentException if the scope does not
+   * @throws dev.lockstep.tx.ConstraintViolated if one of them exists
+   * @throws IllegalArgumentException if the scope does not exist
    */
   public void createPools(ScopeId scope, List<NewPool> pools) {
-    // A million units take seconds, more than a statement on the hot path ever may.
+    // A million units take seconds, longer than any statement on the hot path may.
     TxOptions patient =
         transactor
             .defaults()
@@ -212,21 +215,21 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * Stops acquiring from a pool and changing carts to take more of it, from the next decision on.
-   * What is held can still be confirmed, released and extended.
+   * Pauses a pool: from the next decision on, no acquire and no cart change takes more of it.
+   * Existing holds can still be confirmed, released and extended.
    *
    * @return false if there is no such pool
    */
   public boolean pause(ScopeId scope, PoolId pool, String reason) {
     if (reason.isBlank()) {
       throw new IllegalArgumentException(
-          "Pausing needs a reason that buyers and operators can read");
+          "Give a reason for the pause; buyers and operators read it");
     }
     return transactor.call(connection -> Pools.pause(connection, scope, pool, reason));
   }
 
   /**
-   * Lets a paused pool sell again.
+   * Resumes a paused pool.
    *
    * @return false if there is no such pool
    */
@@ -234,7 +237,7 @@ public final class Holds implements AutoCloseable {
     return transactor.call(connection -> Pools.resume(connection, scope, pool));
   }
 
-  /** Commands waiting to be decided now, over all scopes. */
+  /** The number of commands that wait for a decision, over all scopes. */
   public int waiting() {
     return combiner.waiting();
   }
@@ -244,7 +247,7 @@ public final class Holds implements AutoCloseable {
     return transactor.call(connection -> Pools.read(connection, scope));
   }
 
-  /** As {@link #pools(ScopeId)}, on the caller's connection: with what its transaction wrote. */
+  /** As {@link #pools(ScopeId)}, on the caller's connection; sees that transaction's writes. */
   public List<Pool> pools(Connection connection, ScopeId scope) {
     return transactor.on(connection, c -> Pools.read(c, scope));
   }
@@ -259,22 +262,23 @@ public final class Holds implements AutoCloseable {
     return transactor.on(connection, c -> HoldQueries.takenUnits(c, scope));
   }
 
-  /** A hold as it was last written: one that expired a moment ago may still say held. */
+  /** Returns a hold as last written: one that has just expired may still be HELD. */
   public Optional<Hold> find(ScopeId scope, HoldId hold) {
     return transactor.call(connection -> HoldQueries.find(connection, scope, hold));
   }
 
   /**
-   * Holds of a scope, newest first, at most {@value #MAX_PAGE}. It walks back from the newest, or
-   * from where the filter says, until the page is full: where few match, that is far.
+   * Lists holds of a scope, newest first, at most {@value #MAX_PAGE}. Reads back from the newest
+   * hold, or from {@link HoldFilter#after()}, until the page is full; if few holds match, it reads
+   * many.
    */
   public List<Hold> list(ScopeId scope, HoldFilter filter, int limit) {
     return transactor.call(connection -> HoldQueries.page(connection, scope, filter, limit));
   }
 
   /**
-   * A page of a pool's stock audit, oldest first, at most {@value #MAX_PAGE} rows. After -1 it
-   * begins with what the pool was opened with, after 0 with the first change.
+   * Returns a page of a pool's stock audit, oldest first, at most {@value #MAX_PAGE} rows. Pass -1
+   * to start with the opening row, 0 to start with the first change.
    */
   public List<StockChange> audit(ScopeId scope, PoolId pool, long afterSeq, int limit) {
     return transactor.call(
@@ -282,12 +286,13 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * Takes back what has expired, scope by scope in small batches, and returns when nothing is left
-   * that other nodes are not at. A scope that cannot be swept (a lock, say) keeps no other from its
-   * turn.
+   * Ends expired holds, scope by scope in small batches. Returns when only holds that other nodes
+   * are working on remain. A scope that cannot be swept (because of a lock, for example) does not
+   * stop the others.
    *
-   * @return how many holds ended here
-   * @throws dev.lockstep.tx.LockstepException if a scope could not be swept, after all others were
+   * @return how many holds this call ended
+   * @throws dev.lockstep.tx.LockstepException if a scope could not be swept; thrown after all
+   *     others were
    */
   public int sweep() {
     return sweeps.each(transactor.call(HoldQueries::scopesWithExpired), this::sweepScope);
@@ -305,15 +310,15 @@ public final class Holds implements AutoCloseable {
   }
 
   /**
-   * How long it is until the next expiry of a hold that is there now; empty if none expires within
-   * that time. A new hold lasts a second at least: who asks that often knows of every expiry before
-   * it comes.
+   * Returns the time until the next expiry of an existing hold; empty if none expires within the
+   * given time. New holds last at least one second, so a caller that asks every second never misses
+   * one.
    */
   public Optional<Duration> untilNextExpiry(Duration within) {
     return transactor.call(connection -> HoldQueries.untilNextExpiry(connection, within));
   }
 
-  /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */
+  /** Starts a thread that calls {@link #sweep()} at this interval until closed. */
   public AutoCloseable startSweeper(Duration interval) {
     return new Sweeper("hold-sweeper", interval, this::sweep);
   }

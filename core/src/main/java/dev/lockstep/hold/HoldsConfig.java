@@ -9,9 +9,10 @@ import java.time.Duration;
  * The limits of the hold block.
  *
  * @param combiner queue, batches and transactions; a node uses {@code maxWriters} connections
- * @param maxHoldFor longest time a hold may be asked for at once (24 h)
- * @param maxLifetime longest time from taking a hold to its expiry, however often extended (48 h)
- * @param sweepBatch expired holds taken back along with any batch (500)
+ * @param maxHoldFor longest time that one acquire or extend may ask for (24 h)
+ * @param maxLifetime longest time from acquiring a hold to its expiry, including all extensions (48
+ *     h)
+ * @param sweepBatch expired holds that one batch takes back (500)
  */
 public record HoldsConfig(
     CombinerConfig combiner, Duration maxHoldFor, Duration maxLifetime, int sweepBatch) {
@@ -22,7 +23,8 @@ public record HoldsConfig(
 
   public HoldsConfig {
     if (maxHoldFor.compareTo(Duration.ofSeconds(1)) < 0 || maxLifetime.compareTo(maxHoldFor) < 0) {
-      throw new IllegalArgumentException("1 s <= maxHoldFor <= maxLifetime does not hold");
+      throw new IllegalArgumentException(
+          "maxHoldFor must be at least 1 s and not exceed maxLifetime");
     }
     if (maxLifetime.compareTo(Duration.ofDays(3650)) > 0) {
       throw new IllegalArgumentException("maxLifetime must not exceed ten years");
@@ -49,9 +51,9 @@ public record HoldsConfig(
   }
 
   /**
-   * The command.
+   * Returns the command unchanged.
    *
-   * @throws IllegalArgumentException for a time beyond the maximum
+   * @throws IllegalArgumentException if it asks for more than the maximum time
    */
   <C extends HoldCommand<?>> C requireWithinLimits(C command) {
     Duration holdFor = null;
@@ -62,7 +64,7 @@ public record HoldsConfig(
     }
     if (holdFor != null && holdFor.compareTo(maxHoldFor) > 0) {
       throw new IllegalArgumentException(
-          "A hold can be asked for %s at most, not %s".formatted(maxHoldFor, holdFor));
+          "A hold may last at most %s from now, not %s".formatted(maxHoldFor, holdFor));
     }
     return command;
   }

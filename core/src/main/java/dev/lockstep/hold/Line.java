@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param pool which pool
  * @param quantity how many, from 1 to {@value #MAX_QUANTITY}
- * @param units the very units wanted; empty: whichever the shuffle gives next
+ * @param units the exact units wanted; if empty, the next ones of the shuffle
  */
 public record Line(PoolId pool, int quantity, List<Integer> units) {
   public static final int MAX_QUANTITY = 10_000;
@@ -16,14 +16,14 @@ public record Line(PoolId pool, int quantity, List<Integer> units) {
   public Line {
     if (quantity < 1 || quantity > MAX_QUANTITY) {
       throw new IllegalArgumentException(
-          "A quantity is 1 to %d, not %d".formatted(MAX_QUANTITY, quantity));
+          "A quantity must be 1 to %d, not %d".formatted(MAX_QUANTITY, quantity));
     }
     units = List.copyOf(units);
     if (!units.isEmpty() && units.size() != quantity) {
-      throw new IllegalArgumentException("As many units as the quantity says, or none");
+      throw new IllegalArgumentException("A line must name as many units as its quantity, or none");
     }
     if (new HashSet<>(units).size() != units.size()) {
-      throw new IllegalArgumentException("A unit is asked for twice");
+      throw new IllegalArgumentException("A line must not name a unit twice");
     }
   }
 
@@ -31,7 +31,7 @@ public record Line(PoolId pool, int quantity, List<Integer> units) {
     return new Line(pool, quantity, List.of());
   }
 
-  /** These very units (seats, positions). */
+  /** Exactly these units (seats, positions). */
   public static Line units(PoolId pool, List<Integer> units) {
     return new Line(pool, units.size(), units);
   }

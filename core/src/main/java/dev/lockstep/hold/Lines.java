@@ -6,21 +6,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The lines of a cart in their one canonical form: one line a pool, pools ascending. */
+/** Brings a cart's lines into canonical form: one line per pool, pools ascending. */
 final class Lines {
   static final int MAX_LINES = 100;
 
   private Lines() {}
 
   /**
-   * Lines of the same pool are summed first, so that no check is made on a part.
+   * Sums lines of the same pool, so that checks see the whole quantity.
    *
-   * @throws IllegalArgumentException for no line, too many, or a sum beyond a line's maximum
+   * @throws IllegalArgumentException for no lines, too many lines, or a sum beyond a line's maximum
    */
   static List<Line> canonical(List<Line> lines) {
     if (lines.isEmpty() || lines.size() > MAX_LINES) {
       throw new IllegalArgumentException(
-          "A cart has 1 to %d lines, not %d".formatted(MAX_LINES, lines.size()));
+          "A cart must have 1 to %d lines, not %d".formatted(MAX_LINES, lines.size()));
     }
     Map<PoolId, Line> byPool = new TreeMap<>();
     for (Line line : lines) {
@@ -31,8 +31,7 @@ final class Lines {
 
   private static Line sum(Line a, Line b) {
     if (a.units().isEmpty() != b.units().isEmpty()) {
-      throw new IllegalArgumentException(
-          "Lines of one pool either all name their units or none does");
+      throw new IllegalArgumentException("Lines of one pool must all name units, or none of them");
     }
     List<Integer> units = new ArrayList<>(a.units());
     units.addAll(b.units());
@@ -40,7 +39,7 @@ final class Lines {
   }
 
   /**
-   * Whether a hold has exactly what is expected; nothing expected agrees with everything.
+   * Whether a hold has exactly the expected lines; an empty expectation accepts any.
    *
    * @param expected canonical
    */

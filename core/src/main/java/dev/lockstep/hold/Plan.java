@@ -7,17 +7,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a batch writes, and what it answers.
+ * What a batch writes, and its answers.
  *
- * @param now the clock of the batch
+ * @param now the batch's clock
  * @param newHolds holds to insert, in their final state
- * @param changedHolds holds that are now as they say here
+ * @param changedHolds holds to update, with their new content
  * @param units units whose owner changed
  * @param quotaDeltas change of each buyer's use; never zero
- * @param buyerLimit what the guard of the quota compares with; 0 when the scope has no limit
- * @param audit the changes of stock in order
+ * @param buyerLimit the limit that the quota guard compares with; 0 if the scope has none
+ * @param audit the stock changes in order
  * @param pools the pools' new counters
- * @param answers one a command, in their order
+ * @param answers one per command, in the order of the commands
  */
 record Plan(
     Instant now,
@@ -30,14 +30,14 @@ record Plan(
     List<PoolChange> pools,
     List<Answer> answers) {
 
-  /** A hold that was in one state as stored, and is as it says here after the batch. */
+  /** A hold's stored state before the batch, and its content after. */
   record HoldChange(HoldState before, Hold after) {}
 
   /**
-   * A unit goes from one owner to another; null: free.
+   * A unit's change of owner; null means free.
    *
-   * @param rank its place in the shuffle, by which it is found among its neighbours; null where it
-   *     was not read
+   * @param rank its place in the shuffle, which finds it next to its neighbours; null if it was not
+   *     read
    */
   record UnitChange(
       PoolId pool,
@@ -47,17 +47,16 @@ record Plan(
       @Nullable HoldId after) {}
 
   /**
-   * @param paused whether it was seen to be paused
+   * @param paused whether the pool was paused when it was read
    */
   record PoolChange(
       PoolCounts counts, boolean paused, int nextRank, long seqBefore, long seqAfter) {}
 
   /**
-   * What a command is told.
+   * The answer to a command.
    *
-   * @param askAgain "sold out" or "limit reached" only as far as this batch could see: expired
-   *     holds are still to be taken back, so the command must be decided again before anybody is
-   *     told
+   * @param askAgain true for a provisional answer: expired holds still have to be taken back, so
+   *     the command must be decided again before its caller gets an answer
    */
   record Answer(HoldOutcome outcome, boolean askAgain) {}
 }

@@ -23,26 +23,26 @@ import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a plan in one round trip, together with COMMIT if nothing is to follow: one statement a
- * table, whatever the size of the batch.
+ * Writes a plan in one round trip, together with COMMIT if nothing follows. The number of
+ * statements does not grow with the batch.
  *
- * <p>What the plan was decided on should still be there: the rows are locked, or nobody else has
- * sold since. But for a new hold, a buyer's quota or a pool that was only remembered another node
- * may have been faster. Each statement therefore guards itself: where a row is not as it was seen,
- * it sets a value that a constraint of the table refuses. That fails the transaction, also one of
- * the caller's, and it is run again on what is there now.
+ * <p>The rows should still be as the plan saw them: they are locked, or no other node has sold
+ * since. But another node may have been faster with a new hold, a buyer's quota, or a pool that was
+ * only remembered. So each statement guards itself: if a row is not as seen, the statement sets a
+ * value that a table constraint refuses. The transaction fails, the caller's own too, and runs
+ * again on the current rows.
  *
- * <p>Pools come before everything else that is contended: a batch that has not locked them yet
- * waits here, and has nothing then that the one before it could want.
+ * <p>Pools come before every other contended row: a batch that has not locked them yet waits here,
+ * and holds nothing that the batch ahead of it could want.
  *
- * <p>A statement that joins a table names the keys a second time ({@code = ANY}), so that just
- * those rows are read whatever a planner knows or believes of a scope, and pairs them by hash: in a
- * nested loop it would look each of them up once for each of them.
+ * <p>A statement that joins a table repeats the keys ({@code = ANY}), so that it reads just those
+ * rows whatever the planner believes about a scope. It joins by hash: a nested loop would compare
+ * every row with every new value.
  */
 final class PlanWriter {
-  // Times are sent as microseconds. Lines of all holds are sent end to end. Columns are arrays of
-  // equal length, read by subscript: a call of unnest for each would copy every value twice before
-  // it is used. Texts, which have no fixed place in their array, are unnested and number the rows.
+  // Times travel as microseconds; lines of all holds travel end to end. Columns are arrays of equal
+  // length, read by subscript: unnest would copy every value twice. Texts have no fixed place in
+  // their array, so they are unnested, and number the rows.
   private static final String MICROS = "timestamptz 'epoch' + interval '1 microsecond' * ";
   private static final String LINES =
       """
@@ -57,8 +57,9 @@ final class PlanWriter {
         ?::integer[] AS line_to, ?::bigint[] AS unit_pools, ?::integer[] AS units,
         ?::integer[] AS unit_from, ?::integer[] AS unit_to""";
 
-  // Joining the scope's row keeps the statement on one shard (and refuses an unknown scope). A hold
-  // that is there already fails it, and so does another limit than the one decided by.
+  // Joining the scope's row keeps the statement on one shard and refuses an unknown scope. An
+  // existing hold fails the statement; so does a buyer limit other than the one decided by (state
+  // -1 violates a CHECK).
   private static final String INSERT_HOLDS =
       """
       INSERT INTO lockstep.hold (scope, hold, buyer, fingerprint, state, created_at, expires_at,
@@ -75,8 +76,8 @@ final class PlanWriter {
       WHERE s.scope = ?"""
           .formatted(MICROS, LINES, ALL_LINES);
 
-  // The compare-and-set that lets a hold end only once, and come back only once: it leaves the
-  // state it was seen in, or takes one that does not exist.
+  // The compare-and-set that lets a hold end only once and return only once: if the state is not
+  // the one seen, it becomes -1, which a CHECK refuses.
   private static final String UPDATE_HOLDS =
       """
       UPDATE lockstep.hold h
@@ -90,8 +91,8 @@ final class PlanWriter {
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
 
-  // The guard of a buyer's limit: it holds even against a node that saw no row to lock. No use is
-  // below zero.
+  // Guards the buyer's limit, also against a node that saw no row to lock: used = -1 violates a
+  // CHECK.
   private static final String RAISE_QUOTAS =
       """
       INSERT INTO lockstep.quota AS q (scope, buyer, used)
@@ -120,9 +121,9 @@ final class PlanWriter {
         unnest(?) WITH ORDINALITY AS x (actor, i)
       WHERE s.scope = ?""";
 
-  // Where the pool was only remembered this is also what locks it, in ascending order either way it
-  // is joined. Nothing is held a negative number of times. (Without this guard the key of the audit
-  // row, which has the sequence in it, would still refuse a sale that was decided on old counters.)
+  // If the pool was only remembered, this statement also locks it; ascending, whichever way the
+  // join runs. held = -1 violates a CHECK. (Without this guard, the audit row's key, which includes
+  // the sequence, would still refuse a sale decided on old counters.)
   private static final String UPDATE_POOLS =
       """
       UPDATE lockstep.pool p
@@ -134,7 +135,7 @@ final class PlanWriter {
         unnest(?) WITH ORDINALITY AS x (pool, i)
       WHERE p.scope = ? AND p.pool = x.pool AND p.pool = ANY (?)""";
 
-  // The same for a batch of one pool, which most are: there is nothing to pair.
+  // The same for one pool, the most common batch: no join needed.
   private static final String UPDATE_POOL =
       """
       UPDATE lockstep.pool
@@ -152,7 +153,7 @@ final class PlanWriter {
     this.now = plan.now().atOffset(ZoneOffset.UTC);
   }
 
-  /** Writes, together with what the companions ask for, or with COMMIT. */
+  /** Writes the plan, in one round trip with the companions' statements or with COMMIT. */
   void write(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.guarded(this::orConflict, guarded -> addTo(guarded, () -> {}));
@@ -160,9 +161,9 @@ final class PlanWriter {
   }
 
   /**
-   * Writes a plan of new holds that rests on nothing but what the statements guard. Should it be
-   * lost and run again, the pools' sequences, and the holds that are there by then, refuse it; and
-   * so does the clock, if it comes late.
+   * Writes a plan of new holds that was decided from memory; the statements guard everything it
+   * rests on. If the attempt is lost and the work runs again, the pools' sequences and the existing
+   * holds refuse the lost attempt. The clock refuses it if it comes late.
    */
   void writeUnread(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
@@ -172,7 +173,7 @@ final class PlanWriter {
   }
 
   /**
-   * @param onceLocked adds what has to run when the pools are locked
+   * @param onceLocked adds what must run once the pools are locked
    */
   private void addTo(RoundTrip trip, Runnable onceLocked) {
     UnitWrites units = new UnitWrites(new ScopeId(scope), plan.units());
@@ -196,18 +197,20 @@ final class PlanWriter {
     units.lookedUp(trip);
     insertHolds(trip);
     insertAudit(trip);
-    // Last: buyers are all that two batches of one scope may both want when they have no pool in
-    // common, and the one that waits has done the rest by then.
+    // Last: two batches of one scope without a common pool can contend only for buyers, and the one
+    // that waits has finished everything else by then.
     raiseQuotas(trip, quotas(delta -> delta > 0));
   }
 
-  /** A constraint that fails here is a guard that did. */
+  /** A constraint failure here is a failed guard. */
   private SQLException orConflict(SQLException thrown) {
-    return SqlFault.orConflict(thrown, "Rows of scope %d were not as seen".formatted(scope));
+    return SqlFault.orConflict(
+        thrown, "Scope %d: another transaction was faster; run again".formatted(scope));
   }
 
   private SQLException orLookAgain(SQLException thrown) {
-    return SqlFault.orLookAgain(thrown, "Rows of scope %d must be read".formatted(scope));
+    return SqlFault.orLookAgain(
+        thrown, "Scope %d: what was remembered is out of date; run again".formatted(scope));
   }
 
   private Map<String, Integer> quotas(IntPredicate which) {

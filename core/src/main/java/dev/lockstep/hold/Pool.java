@@ -3,10 +3,10 @@ package dev.lockstep.hold;
 import java.util.Optional;
 
 /**
- * A pool as it stands.
+ * A pool's current content.
  *
  * @param hasUnits distinct units rather than a mere count
- * @param pauseReason why nobody can take from it; empty: they can
+ * @param pauseReason why buyers cannot take from it; empty unless paused
  */
 public record Pool(
     ScopeId scope, PoolCounts counts, boolean hasUnits, Optional<String> pauseReason) {

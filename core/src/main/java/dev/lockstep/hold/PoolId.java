@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-/** A stock of like things within a scope (a product, a layer). Chosen by the caller. */
+/** Identifies a stock within a scope (a product, a layer). Chosen by the caller. */
 public record PoolId(long value) implements Comparable<PoolId> {
   @Override
   public int compareTo(PoolId other) {

@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 
-/** Scopes and pools: made, paused, read. */
+/** Creates, pauses and reads scopes and pools. */
 final class Pools {
   /** Units travel in chunks, so that a pool of a million needs no array of a million. */
   private static final int UNITS_PER_STATEMENT = 50_000;
@@ -29,7 +29,7 @@ final class Pools {
       FROM lockstep.scope s, unnest(?, ?, ?) AS x (pool, has_units, total)
       WHERE s.scope = ?""";
 
-  // What it begins with is the first row of its audit, before any change.
+  // The opening stock is the audit's first row, before any change.
   private static final String INSERT_OPENINGS =
       """
       INSERT INTO lockstep.stock_audit (scope, pool, seq, hold, cause, actor, held_before, held_after,
@@ -38,7 +38,7 @@ final class Pools {
       FROM lockstep.scope s, unnest(?, ?) AS x (pool, total)
       WHERE s.scope = ?""";
 
-  // In the order of the shuffle, so that the units given out one after the other lie together.
+  // In shuffle order, so that units given out in sequence are stored together.
   private static final String INSERT_UNITS =
       """
       INSERT INTO lockstep.unit (scope, pool, unit, rank)
@@ -46,7 +46,8 @@ final class Pools {
       FROM lockstep.scope s, unnest(?) WITH ORDINALITY AS x (unit, place)
       WHERE s.scope = ?""";
 
-  // Waits for the batch that has the pool and is seen by the next: pausing needs no further signal.
+  // Waits for the batch that holds the pool's lock; the next batch sees the pause. No other signal
+  // is needed.
   private static final String PAUSE =
       "UPDATE lockstep.pool SET paused = true, pause_reason = ? WHERE scope = ? AND pool = ?";
   private static final String RESUME =
@@ -79,7 +80,7 @@ final class Pools {
 
   static void requireLimit(int limit) {
     if (limit < 1) {
-      throw new IllegalArgumentException("A buyer's limit is at least 1, not " + limit);
+      throw new IllegalArgumentException("A buyer's limit must be at least 1, not " + limit);
     }
   }
 
@@ -100,7 +101,8 @@ final class Pools {
       statement.setArray(3, array(connection, "int4", pools, NewPool::total));
       statement.setLong(4, scope.value());
       if (statement.executeUpdate() != pools.size()) {
-        throw new IllegalArgumentException("There is no scope " + scope.value());
+        throw new IllegalArgumentException(
+            "There is no scope " + scope.value() + "; create it first");
       }
     }
     try (PreparedStatement statement = connection.prepareStatement(INSERT_OPENINGS)) {

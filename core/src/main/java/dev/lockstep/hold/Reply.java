@@ -5,33 +5,33 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answer to an {@link Ask}. A refusal that expired holds may still cure is {@link #again} and
- * carries no outcome: nothing that is only provisional can reach a caller.
+ * carries no outcome, so no provisional result can reach a caller.
  *
- * @param outcome null for a sweep, and where the ask must be decided again
- * @param again the ask must be decided again: more has expired than the batch could take back, or
- *     it is put off
- * @param putOff to the next batch, which begins at once; see {@link Veto}
- * @param swept expired holds taken back by the batch
+ * @param outcome null for a sweep, and if the ask must be decided again
+ * @param again the ask must be decided again: more holds have expired than the batch could take
+ *     back, or it is put off
+ * @param putOff the next batch, which begins at once, decides it; see {@link Veto}
+ * @param swept expired holds that the batch took back
  */
 record Reply(@Nullable HoldOutcome outcome, boolean again, boolean putOff, int swept)
     implements Provisional {
   Reply {
     if (again && outcome != null) {
-      throw new IllegalArgumentException("A provisional outcome is told to nobody");
+      throw new IllegalArgumentException("A reply that asks again must not carry an outcome");
     }
   }
 
-  /** To a command. */
+  /** The reply to a command. */
   static Reply to(Plan.Answer answer, int swept) {
     return new Reply(answer.askAgain() ? null : answer.outcome(), answer.askAgain(), false, swept);
   }
 
-  /** To a sweep. */
+  /** The reply to a sweep. */
   static Reply swept(int swept, boolean more) {
     return new Reply(null, more, false, swept);
   }
 
-  /** To a command that the next batch decides. */
+  /** The reply to a command that the next batch decides. */
   static Reply putOff(int swept) {
     return new Reply(null, true, true, swept);
   }

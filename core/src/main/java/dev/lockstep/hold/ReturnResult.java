@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-/** What came of {@link HoldCommand.Return}. */
+/** The outcome of {@link HoldCommand.Return}. */
 public sealed interface ReturnResult extends HoldOutcome
     permits HoldOutcome.Ended,
         HoldOutcome.UnknownHold,

@@ -1,4 +1,7 @@
 package dev.lockstep.hold;
 
-/** A campaign, a shop: what carts, limits and batches stay inside of. Chosen by the caller. */
+/**
+ * Identifies a campaign or a shop; carts, limits and batches stay inside one scope. Chosen by the
+ * caller.
+ */
 public record ScopeId(long value) {}

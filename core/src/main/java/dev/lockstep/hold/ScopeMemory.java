@@ -14,18 +14,18 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the last batch of a scope left there, so that the next need not read it again: a batch that
- * takes from known, open, counted pools, all of which have enough, is written at once.
+ * Remembers what the last batch of a scope left, so that the next need not read it. A batch that
+ * takes only from known, open, counted pools with enough stock is written at once.
  *
- * <p>Nothing depends on the memory being right. The writes compare all that a grant rests on with
- * what is there ({@link PlanWriter}), and where another node was faster the batch is decided again
- * on locked rows. A refusal is never given from memory: only who has the lock may say "sold out".
- * Where it often misses it is left alone for a while ({@link Reliance}).
+ * <p>Correctness does not depend on the memory. The writes compare everything a grant rests on with
+ * the actual rows ({@link PlanWriter}); if another node was faster, the batch is decided again on
+ * locked rows. A refusal never comes from memory: "sold out" needs the lock. If memory misses
+ * often, it pauses ({@link Reliance}).
  *
  * <p>Used by one writer of the scope at a time.
  */
 final class ScopeMemory {
-  /** Then another node may have sold as well. */
+  /** After this time another node may well have sold. */
   private static final Duration CLOCK_LASTS = Duration.ofSeconds(1);
 
   private static final int MAX_POOLS = 10_000;
@@ -33,10 +33,10 @@ final class ScopeMemory {
   private final Reliance reliance = new Reliance(CLOCK_LASTS);
   private final Map<PoolId, PoolRow> pools = new HashMap<>();
   private OptionalInt buyerLimit = OptionalInt.empty();
-  // False from when a batch begins to when it is known to have committed.
+  // False from the start of a batch until its commit is known.
   private boolean certain;
 
-  /** The state such a batch can be decided on without reading; empty: it has to be read. */
+  /** The state to decide these commands on without reading; empty if the batch must read. */
   Optional<ScopeState> recall(List<Acquire> commands, long nanos) {
     Optional<Instant> clock = reliance.begin(nanos);
     Map<PoolId, PoolRow> wanted = certain && clock.isPresent() ? enough(commands) : null;
@@ -58,7 +58,7 @@ final class ScopeMemory {
             Map.of()));
   }
 
-  /** A batch that read and locked what it needed has committed. */
+  /** Records a committed batch that read and locked its rows. */
   void learn(ScopeState state, long stateNanos, Plan plan) {
     if (pools.size() > MAX_POOLS) {
       pools.clear();
@@ -76,7 +76,7 @@ final class ScopeMemory {
     follow(plan);
   }
 
-  /** A batch that was decided from memory has committed. */
+  /** Records a committed batch that was decided from memory. */
   void confirm(Plan plan) {
     if (reliance.confirm()) {
       follow(plan);

@@ -6,10 +6,10 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.OptionalInt;
 
-/** The clock of a batch and the limit of its scope; a scope that does not exist has none. */
+/** A batch's clock and its scope's buyer limit; a scope that does not exist has none. */
 record ScopeRow(Instant now, OptionalInt buyerLimit) {
 
-  /** From the first two columns. */
+  /** Reads the first two columns. */
   static ScopeRow read(ResultSet row) throws SQLException {
     int limit = row.getInt(2);
     boolean unlimited = row.wasNull();

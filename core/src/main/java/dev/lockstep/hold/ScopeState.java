@@ -9,16 +9,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the locked rows of a scope said: everything a batch's decisions rest on.
+ * The state of a scope that a batch's decisions rest on, as read from its rows or remembered.
  *
- * @param now the database's clock, read once for the batch
- * @param buyerLimit empty: no limit
- * @param holds the holds the commands name, and the expired ones
- * @param expired what can be taken back before anything else, soonest expired first
- * @param moreExpired there are further expired holds that this batch could not lock
- * @param used what each buyer has in live holds; only buyers that have a quota row
- * @param units free units a pool can give, in the order it gives them
- * @param named the units commands ask for by name
+ * @param now the batch's time on the database's clock
+ * @param buyerLimit empty if there is no limit
+ * @param holds the holds that commands name, and the expired ones
+ * @param expired holds to take back before anything else, soonest expired first
+ * @param moreExpired further holds have expired that this batch does not take back
+ * @param used what each buyer has in live holds; only buyers with a quota row
+ * @param units free units that a pool can give, in the order it gives them
+ * @param named the units that commands ask for by name
  */
 record ScopeState(
     Instant now,
@@ -31,7 +31,7 @@ record ScopeState(
     Map<PoolId, List<UnitRow>> units,
     Map<PoolId, Map<Integer, UnitRow>> named) {
 
-  /** A hold row with the fingerprint of what was first asked for. */
+  /** A hold row with the fingerprint of the original acquire. */
   record StoredHold(Hold hold, long fingerprint) {}
 
   record PoolRow(
@@ -41,7 +41,7 @@ record ScopeState(
       int nextRank,
       long auditSeq) {
 
-    /** As a change leaves it. */
+    /** The row after the change. */
     PoolRow after(PoolChange change) {
       return new PoolRow(
           change.counts(), hasUnits, pauseReason, change.nextRank(), change.seqAfter());

@@ -23,23 +23,23 @@ import java.util.function.Predicate;
 
 /**
  * Locks and reads what any batch needs, in one round trip and in one order: holds, pools (whose
- * lock covers their units), quotas.
+ * locks cover their units), quotas.
  *
- * <p>Quotas come after pools because a buyer's first row can only be inserted when the decision is
- * made: a batch that locked the row of such a buyer before its pools could wait for one that has
- * the pools and is about to insert that row.
+ * <p>Quotas come after pools because a buyer's first quota row can be inserted only after the
+ * decision. A batch that locked such a row before its pools could wait for a batch that has the
+ * pools and is about to insert that row.
  */
 final class StateReader {
-  // The holds the commands name, so that nobody else ends them meanwhile. For an acquire this finds
-  // the hold of an earlier, identical one. Sorted: two batches cannot wait for each other in a
-  // ring. Not the strongest lock: who only refers to a hold by its key is in nobody's way.
+  // Locks the holds that commands name, so that no other batch ends them; for an acquire, this
+  // finds an earlier identical one. Sorted, so that two batches cannot deadlock. NO KEY UPDATE does
+  // not block a transaction that only refers to a hold by its key.
   private static final String LOCK_NAMED_HOLDS =
       """
       SELECT %s FROM lockstep.hold
       WHERE scope = ? AND hold = ANY (?) ORDER BY hold FOR NO KEY UPDATE"""
           .formatted(HoldRow.COLUMNS);
 
-  // What has expired, as far as no other batch is at it already.
+  // Locks expired holds and skips those that another batch has locked.
   private static final String LOCK_EXPIRED_HOLDS =
       """
       SELECT %s FROM lockstep.hold
@@ -47,9 +47,9 @@ final class StateReader {
       ORDER BY expires_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED"""
           .formatted(HoldRow.COLUMNS);
 
-  // Read when all locks are held, and at that time, not at that of BEGIN. What has expired and is
-  // not ours by then is being decided by
-  // another batch, or is more than one batch takes back: "sold out" would be premature.
+  // Runs when all locks are held, at that time, not at BEGIN's. An expired hold that we have not
+  // locked by then is in another batch, or beyond the size of one batch: "sold out" would be
+  // premature.
   private static final String READ_SCOPE =
       """
       SELECT statement_timestamp(), s.buyer_limit, (
@@ -58,9 +58,10 @@ final class StateReader {
           ORDER BY expires_at LIMIT ?) due)
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
 
-  // Buyers who ask, and buyers of holds that may end. As an array and not as a join, so that the
-  // plan is an index look-up for each, however large the table has grown when it is made. The guard
-  // of the later upsert covers a buyer who has no row yet. In the order in which it raises quotas.
+  // Locks the quotas of acquiring buyers and of buyers whose holds may end, in the order in which
+  // quotas are raised later. An array instead of a join keeps the plan an index lookup per buyer,
+  // however large the table was when the plan was made. A buyer without a row is covered by the
+  // guard of the later upsert.
   private static final String LOCK_QUOTAS =
       """
       SELECT buyer, used FROM lockstep.quota
@@ -87,7 +88,7 @@ final class StateReader {
   private final int sweepBatch;
   private final Predicate<PoolId> isCounted;
   private final Set<UUID> holds = new TreeSet<>();
-  // Of those, the ones whose pools and buyers are needed: an acquire only asks whether it is known.
+  // The subset whose pools and buyers are needed: an acquire only asks whether its hold exists.
   private final Set<UUID> touched = new TreeSet<>();
   private final Set<String> buyers = new TreeSet<>();
   private final Wanted wanted = new Wanted();
@@ -112,8 +113,8 @@ final class StateReader {
   }
 
   ScopeState read(Exchange exchange) throws SQLException {
-    // To the planner an empty array in place of an id proves anything, also that only the holds of
-    // the index of what expires can match; it would walk over all that are live.
+    // An empty array would let the planner conclude that only the index of expiring holds can
+    // match; it would then walk over all live holds.
     touched.add(HoldId.NONE.value());
     holds.add(HoldId.NONE.value());
     SqlArray touchedIds = SqlArray.uuids(touched);
@@ -160,8 +161,8 @@ final class StateReader {
     List<HoldId> expired = new ArrayList<>();
     for (StoredHold stored : due) {
       Hold hold = stored.hold();
-      // Another batch can make this one see an expired hold without having locked what it needs;
-      // that hold is left to the next batch.
+      // Another batch can let us see an expired hold without the locks on its pools and buyer;
+      // leave it to the next batch.
       boolean locked =
           hold.lines().stream().allMatch(line -> pools.containsKey(line.pool()))
               && (row.scope().buyerLimit().isEmpty() || used.containsKey(hold.buyer()));

@@ -21,9 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The stock of a scope while a batch is being decided: pools, holds, quotas and the audit trail.
- */
+/** The stock of a scope while a batch is decided: pools, holds, quotas and the audit trail. */
 final class Stock {
   private final ScopeState state;
   private final Map<PoolId, WorkingPool> pools = new TreeMap<>();
@@ -50,7 +48,7 @@ final class Stock {
     return Optional.ofNullable(holds.get(id));
   }
 
-  /** Of a hold that is known to be there. */
+  /** Returns a hold that is known to exist. */
   StoredHold stored(HoldId id) {
     return find(id).orElseThrow();
   }
@@ -60,8 +58,8 @@ final class Stock {
   }
 
   /**
-   * Why a buyer who has some lines cannot have others instead, in the documented precedence; null:
-   * it can be done.
+   * Returns why a buyer cannot exchange the lines they have for the wanted ones, in the documented
+   * precedence; null if they can.
    */
   @Nullable AcquireResult refusalOf(BuyerId buyer, List<HeldLine> has, List<Line> wants) {
     AcquireResult refusal = firstUnknown(wants);
@@ -74,9 +72,9 @@ final class Stock {
     return refusal == null ? soldOut(has, wants) : refusal;
   }
 
-  /** Moves units so that the hold has the wanted lines; call only when nothing refuses them. */
+  /** Moves units so that the hold has the wanted lines. Call it only if nothing refuses them. */
   List<HeldLine> replace(HoldId hold, List<HeldLine> has, List<Line> wants) {
-    // First everything is given back, so that a cart can swap what it holds for its own.
+    // Give everything back first, so that a cart can swap units with itself.
     for (HeldLine line : has) {
       Line wanted = lineOf(wants, line.pool());
       // Sets, here and below: a line may have thousands of units.
@@ -101,7 +99,7 @@ final class Stock {
     return result;
   }
 
-  /** Counts and writes down the step from some lines to others. */
+  /** Counts and audits the step from some lines to others. */
   void account(Hold hold, List<HeldLine> from, List<HeldLine> to, Cause cause, String actor) {
     Map<PoolId, Integer> deltas = new TreeMap<>();
     from.forEach(line -> deltas.merge(line.pool(), -line.quantity(), Integer::sum));
@@ -132,7 +130,7 @@ final class Stock {
     account(hold, hold.lines(), List.of(), cause, actor);
   }
 
-  /** Of a hold that was sold. */
+  /** Takes back a sold hold. */
   void takeBack(Hold hold, String actor) {
     for (HeldLine line : hold.lines()) {
       WorkingPool pool = pool(line.pool());
@@ -227,7 +225,8 @@ final class Stock {
   private WorkingPool pool(PoolId id) {
     WorkingPool pool = pools.get(id);
     if (pool == null) {
-      throw new IllegalStateException("Pool %d is not locked".formatted(id.value()));
+      throw new IllegalStateException(
+          "Pool %d is not among the pools that the batch locked".formatted(id.value()));
     }
     return pool;
   }
@@ -244,7 +243,7 @@ final class Stock {
     return before != null && after != null && !before.units().equals(after.units());
   }
 
-  /** The units a hold keeps when it goes from one line to another of the same pool. */
+  /** The units that a hold keeps when its line of a pool is replaced. */
   private static List<Integer> kept(@Nullable HeldLine has, @Nullable Line wants) {
     if (has == null || wants == null) {
       return List.of();
@@ -255,7 +254,7 @@ final class Stock {
     return has.units().subList(0, Math.min(has.units().size(), wants.quantity()));
   }
 
-  // Loops, as these are asked several times for every hold.
+  // Loops, because these run several times per hold.
   private static @Nullable HeldLine heldOf(List<HeldLine> lines, PoolId pool) {
     for (HeldLine line : lines) {
       if (line.pool().equals(pool)) {

@@ -3,10 +3,10 @@ package dev.lockstep.hold;
 import java.time.Instant;
 
 /**
- * One row of the stock audit: what a pool's counters were and became, why, and by whom.
+ * One row of the stock audit: a pool's counters before and after, the cause and the actor.
  *
- * @param seq 1, 2, 3 … without gap within the pool; 0 is what it was opened with
- * @param hold all zeros where the total changed and no hold
+ * @param seq 1, 2, 3 … without gaps within the pool; 0 is the opening row
+ * @param hold all zeros if the total changed and no hold did
  */
 public record StockChange(
     PoolId pool,
@@ -26,7 +26,7 @@ public record StockChange(
     RELEASED(3),
     EXPIRED(4),
     RETURNED(5),
-    /** The pool was created with its total: the row before the first change. */
+    /** The pool was created with its total; the row before the first change. */
     OPENED(6),
     /** The pool's total was changed. */
     RESTOCKED(7);
@@ -41,7 +41,7 @@ public record StockChange(
       this.code = (short) code;
     }
 
-    /** As stored. */
+    /** The stored value. */
     short code() {
       return code;
     }

@@ -6,13 +6,13 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * The order in which a pool's units are given out, from a seed: anyone who has the seed can compute
- * it again and check which unit came when.
+ * The order in which a pool's units are given out, derived from a seed. Anyone with the seed can
+ * recompute it and check which unit came when.
  *
- * <p>Fisher–Yates from the last position down; the random numbers are the big-endian 64-bit words
- * of SHA-256(seed ‖ pool id as 8 bytes ‖ counter as 8 bytes), counter from 0; a number below {@code
- * n} is the word without its sign bit modulo {@code n}, words that would favour small results being
- * skipped.
+ * <p>Fisher–Yates from the last position down. The random numbers are the big-endian 64-bit words
+ * of SHA-256(seed ‖ pool id as 8 bytes ‖ counter as 8 bytes), with the counter starting at 0. A
+ * number below {@code n} is the word without its sign bit, modulo {@code n}; words that would
+ * favour small results are skipped.
  */
 public final class UnitShuffle {
   public static final int MIN_SEED_BYTES = 16;
@@ -22,7 +22,7 @@ public final class UnitShuffle {
 
   private UnitShuffle(byte[] seed) {
     if (seed.length < MIN_SEED_BYTES) {
-      throw new IllegalArgumentException("A seed has at least " + MIN_SEED_BYTES + " bytes");
+      throw new IllegalArgumentException("A seed must have at least " + MIN_SEED_BYTES + " bytes");
     }
     this.seed = seed;
   }
@@ -71,7 +71,7 @@ public final class UnitShuffle {
       while (true) {
         long word = next() & Long.MAX_VALUE;
         long result = word % bound;
-        // Negative (by overflow) when the word lies in the last, incomplete run of the bound.
+        // Overflows to negative if the word lies in the last, incomplete run of the bound.
         if (word - result + (bound - 1) >= 0) {
           return (int) result;
         }

@@ -12,16 +12,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the units of a plan. Those that are taken in the order of the shuffle are found by their
- * rank: they lie beside each other in its index and in the table. Found by their numbers, which the
- * shuffle has scattered, the units of a batch would be on as many pages of the index as they are.
- * Only what is given back was never read, and has nothing but its number.
+ * Writes the units of a plan. Units taken in shuffle order are found by rank, because they are
+ * neighbours in that index and in the table. Their numbers are scattered by the shuffle; found by
+ * number, each unit would be on another index page. Returned units were not read and are found by
+ * number.
  */
 final class UnitWrites {
-  /** Of so many pools at most, all ranks of a batch may be looked for in each. */
+  /** With at most this many pools, every rank of the batch is looked up in every pool. */
   private static final int FEW_POOLS = 4;
 
-  // A unit changes hands only from the owner it was seen with: no unit is without a rank.
+  // A unit changes hands only from the owner it was seen with; otherwise rank becomes NULL, which
+  // the column refuses.
   private static final String BY_NUMBER =
       """
       UPDATE lockstep.unit u SET hold = x.after, returned = (x.after IS NULL),
@@ -30,9 +31,9 @@ final class UnitWrites {
       WHERE u.scope = ? AND u.pool = x.pool AND u.unit = x.unit
         AND u.pool = ANY (?) AND u.unit = ANY (?)""";
 
-  // What was read is free, and is so still. Asks by the expressions of unit_by_rank, like the
-  // statement that reads, and not for the scope itself as well: a planner takes the two for
-  // independent, expects one row of the scope, and goes through all of them for each that is taken.
+  // The units were read as free and must still be. Uses the expressions of unit_by_rank, like the
+  // query that reads, and not the plain scope as well: the planner takes the two conditions for
+  // independent, expects one row in the scope, and would scan all of them for each unit taken.
   static final String BY_RANK =
       """
       UPDATE lockstep.unit u SET hold = x.hold, returned = false,
@@ -56,12 +57,12 @@ final class UnitWrites {
     this.fewPools = new TreeSet<>(pools(taken)).size() <= FEW_POOLS;
   }
 
-  /** Whether {@link #paired} adds a statement that has several rows to pair. */
+  /** Whether {@link #paired} adds a statement that joins several rows. */
   boolean pairs() {
     return others.size() > 1 || (fewPools && taken.size() > 1);
   }
 
-  /** Adds what is paired by hash. */
+  /** Adds the statements that join by hash. */
   void paired(RoundTrip trip) {
     if (!others.isEmpty()) {
       trip.update(
@@ -88,7 +89,7 @@ final class UnitWrites {
     }
   }
 
-  /** Adds what is looked up one by one. */
+  /** Adds the statement that looks units up one by one. */
   void lookedUp(RoundTrip trip) {
     if (!taken.isEmpty() && !fewPools) {
       trip.update(

@@ -13,10 +13,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the {@link Veto} companions of a batch say about it, by the place of each ask.
+ * What the {@link Veto} companions of a batch decide, by the index of each ask.
  *
  * @param refused asks whose hold stays as it is
- * @param putOff asks for the next batch: another companion writes about the same hold in this one
+ * @param putOff asks for the next batch, because another companion writes about the same hold in
+ *     this one
  */
 record Vetoes(BitSet refused, BitSet putOff) {
   static final Vetoes NONE = new Vetoes(new BitSet(), new BitSet());

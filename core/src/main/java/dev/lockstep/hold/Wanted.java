@@ -15,19 +15,19 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Predicate;
 
-/** The lines a batch asks for, and the units that could fill them. */
+/** The lines that a batch asks for, and the units that could fill them. */
 final class Wanted {
-  // The next units of the shuffle, and after them those that were given back. The pool's lock keeps
-  // them ours. A counted pool has none. The first part asks by the expressions of unit_by_rank
-  // alone: given the bare columns, a planner that knows nothing yet of a new scope takes it for one
-  // row, and reads and sorts the whole pool by its primary key.
+  // The next units of the shuffle, then those given back; the pool's lock reserves them for us. A
+  // counted pool has none. The first part uses only the expressions of unit_by_rank: with the plain
+  // columns, a planner without statistics of a new scope expects one row, and reads and sorts the
+  // whole pool by its primary key.
   private static final String OFFER_UNITS =
       """
       SELECT w.pool, u.unit, u.rank, u.returned, NULL::uuid
       FROM unnest(?, ?) AS w (pool, quantity)
       CROSS JOIN LATERAL (
         SELECT scope, next_rank FROM lockstep.pool
-        WHERE scope = ? AND pool = w.pool AND has_units OFFSET 0) p -- one look-up a pool
+        WHERE scope = ? AND pool = w.pool AND has_units OFFSET 0) p -- one lookup per pool
       CROSS JOIN LATERAL (
         (SELECT unit, rank, returned FROM lockstep.unit
          WHERE scope + 0 = p.scope AND pool + 0 = w.pool AND rank >= p.next_rank
@@ -39,8 +39,8 @@ final class Wanted {
          ORDER BY rank LIMIT w.quantity)
         LIMIT w.quantity) u""";
 
-  // Finds a unit in every pool in which units are named, which is more than was asked and does no
-  // harm; a join would be a choice of plans.
+  // Looks for each named unit in every pool that has named units. That finds more than was asked,
+  // which is harmless; a join would leave the planner a choice.
   private static final String READ_NAMED_UNITS =
       """
       SELECT pool, unit, rank, returned, hold FROM lockstep.unit
@@ -66,7 +66,7 @@ final class Wanted {
     return SqlArray.bigints(quantities.keySet());
   }
 
-  /** Adds the questions about units, if there are any, to a trip that has locked the pools. */
+  /** Adds the unit queries, if any, to a trip that has locked the pools. */
   void readUnits(RoundTrip trip, ScopeId scope, Predicate<PoolId> isCounted) {
     long s = scope.value();
     if (!quantities.keySet().stream().map(PoolId::new).allMatch(isCounted)) {
@@ -82,12 +82,12 @@ final class Wanted {
     }
   }
 
-  /** Free units by pool, in the order of the shuffle; there once the trip was sent. */
+  /** Free units by pool, in the order they are given out; filled once the trip was sent. */
   Map<PoolId, List<UnitRow>> offered() {
     return offered;
   }
 
-  /** Units asked for by name; there once the trip was sent. */
+  /** Units asked for by name; filled once the trip was sent. */
   Map<PoolId, Map<Integer, UnitRow>> named() {
     return named;
   }

@@ -15,13 +15,13 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A pool while a batch is being decided: counters, units and sequence as they come to be. */
+/** A pool while a batch is decided: counters, units and audit sequence. */
 final class WorkingPool {
   private final PoolRow row;
   private final ArrayDeque<UnitRow> offered;
   private final List<UnitRow> fresh;
   private final Map<Integer, UnitRow> named;
-  // Units given back in this batch, to be given out only when the shuffle has no more.
+  // Units given back in this batch; given out only when the shuffle has no more.
   private final ArrayDeque<Integer> freed = new ArrayDeque<>();
   private final Map<Integer, Owners> touched = new LinkedHashMap<>();
   private PoolCounts counts;
@@ -59,7 +59,7 @@ final class WorkingPool {
     return ownerOf(unit) == null;
   }
 
-  /** Takes so many units for a hold, in the order of the shuffle; none of a counted pool. */
+  /** Takes units for a hold in shuffle order; returns none for a counted pool. */
   List<Integer> take(int quantity, HoldId hold) {
     if (!row.hasUnits()) {
       return List.of();
@@ -93,7 +93,7 @@ final class WorkingPool {
     return new StockChange(before.pool(), ++seq, hold, cause, actor, before, counts, now);
   }
 
-  /** Empty when nothing changed. */
+  /** Empty if nothing changed. */
   Optional<PoolChange> change() {
     return seq == row.auditSeq()
         ? Optional.empty()
@@ -116,7 +116,7 @@ final class WorkingPool {
   private @Nullable UnitRow nextOffered() {
     while (!offered.isEmpty()) {
       UnitRow offer = offered.remove();
-      // An earlier command of the batch may have asked for it by name.
+      // An earlier command of the batch may have taken it by name.
       if (!touched.containsKey(offer.unit())) {
         return offer;
       }
@@ -131,9 +131,9 @@ final class WorkingPool {
         return unit;
       }
     }
-    // Counters and units disagree. Fail rather than guess; the invariant check names the pool.
+    // Counters and units disagree. Fail rather than guess; the invariant check will name the pool.
     throw new IllegalStateException(
-        "Pool %d counts %d free, but no free unit is left"
+        "Pool %d counts %d free, but has no free unit left; run the audit on its scope"
             .formatted(counts.pool().value(), counts.free()));
   }
 
@@ -155,7 +155,7 @@ final class WorkingPool {
             : new Owners(known.rank, known.before, to));
   }
 
-  /** The rank of the first unit that was never taken, now that this batch is decided. */
+  /** The rank of the first unit that was never taken, after this batch. */
   private int nextRank() {
     int next = row.nextRank();
     for (UnitRow unit : fresh) {
