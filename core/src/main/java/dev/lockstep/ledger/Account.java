@@ -6,10 +6,10 @@ import java.util.OptionalLong;
 /**
  * An account as it was read.
  *
- * @param floor what {@code balance - pending} never goes below; empty: no floor
- * @param balance what has come in less what has gone out
- * @param pending reserved by pending transfers that leave this account
- * @param version of its newest entry; 0: none
+ * @param floor the lower bound of {@code balance - pending}; if empty, there is none
+ * @param balance all money in, less all money out
+ * @param pending money reserved by pending transfers that leave this account
+ * @param version of its newest entry; 0 if there is none
  * @param changedAt when that entry was written
  */
 public record Account(
@@ -23,19 +23,19 @@ public record Account(
     long version,
     Instant changedAt) {
 
-  /** What could leave it now; empty: there is no floor. Never more than a long can say. */
+  /** The money that could leave now, at most {@link Long#MAX_VALUE}; empty if there is no floor. */
   public OptionalLong available() {
     if (floor.isEmpty()) {
       return OptionalLong.empty();
     }
     long above = balance - pending;
     long distance = above - floor.getAsLong();
-    // Above the floor by more than a long can say.
+    // The distance to the floor does not fit into a long.
     boolean overflows = above >= floor.getAsLong() && distance < 0;
     return OptionalLong.of(overflows ? Long.MAX_VALUE : distance);
   }
 
-  /** As the next entry leaves it. */
+  /** The account after its next entry. */
   Account changed(long newBalance, long newPending, Instant at) {
     return new Account(book, id, name, currency, floor, newBalance, newPending, version + 1, at);
   }

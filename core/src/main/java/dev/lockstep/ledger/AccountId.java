@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-/** Names an account within its book, and its place in the order in which accounts are locked. */
+/** Identifies an account within its book. Accounts are locked in the order of their ids. */
 public record AccountId(long value) implements Comparable<AccountId> {
   @Override
   public int compareTo(AccountId other) {

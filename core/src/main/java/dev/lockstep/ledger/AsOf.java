@@ -14,21 +14,21 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Questions about an account at an instant that has passed: once answered, no later commit changes
- * the answer.
+ * Answers questions about an account at a past instant; no later commit changes the answer.
  *
- * <p>The account is locked for the reading. Whoever has changed it has committed by then, and
- * whoever changes it later dates the change by the database's clock after this, at most {@link
- * Timely#TOLERANCE} back. An instant as recent as that is therefore waited for. One that is still
- * to come is answered as of now, and stays open.
+ * <p>The account is locked while it is read. A transaction that changed it before has committed by
+ * then. A transaction that changes it later is dated by the database's clock, at most {@link
+ * Timely#TOLERANCE} back. So the reader waits until the instant is older than that. A future
+ * instant is answered as of now, and that answer is not final.
  */
 record AsOf(BookId book, AccountId account, List<Instant> instants) {
-  // As a writer would, not FOR SHARE: readers that share a lock overtake a waiting writer,
-  // again and again. Here all wait in line, for one round trip each.
+  // A writer's lock, not FOR SHARE: readers that share a lock overtake a waiting writer again and
+  // again. This way all of them queue, for one round trip each.
   private static final String LOCK =
       "SELECT FROM lockstep.account WHERE book = ? AND account = ? FOR NO KEY UPDATE";
 
-  // By a statement of its own: within that one it would be read before the lock is granted.
+  // A separate statement: within the locking one, the clock would be read before the lock is
+  // granted.
   private static final String CLOCK = "SELECT clock_timestamp()";
 
   <T> T read(Transactor transactor, TxWork<T> work) {
@@ -55,12 +55,12 @@ record AsOf(BookId book, AccountId account, List<Instant> instants) {
         : new Looked<>(Optional.empty(), openFor);
   }
 
-  /** How long it is until none of the instants can be written to; zero: that is so now. */
+  /** Returns how long one of the instants can still be written to; zero if none can. */
   private Duration openFor(Instant now) {
     Duration longest = Duration.ZERO;
     for (Instant instant : instants) {
       if (!instant.isAfter(now)) {
-        // From the next microsecond on, which is as fine as the database counts.
+        // Closed from the next microsecond on, the database's resolution.
         Instant closedAt = instant.plus(Timely.TOLERANCE).plusNanos(1_000);
         Duration open = Duration.between(now, closedAt);
         longest = open.compareTo(longest) > 0 ? open : longest;

@@ -3,11 +3,11 @@ package dev.lockstep.ledger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits in the combiner: a command, perhaps with a companion's payload; or no command at all,
- * which just ends what has expired.
+ * What waits in the combiner: a command, perhaps with a companion's payload; or a sweep, which has
+ * no command and only ends expired transfers.
  *
- * @param queued it waits in the queue, and not on a connection of the caller's, of whose COMMIT
- *     nobody hears
+ * @param queued true if it waits in the queue; false if it runs on the caller's connection, whose
+ *     commit we cannot observe
  */
 record Ask(@Nullable LedgerCommand<?> command, @Nullable Attachment<?> attachment, boolean queued) {
   static final Ask SWEEP = new Ask(null, null, true);
@@ -20,7 +20,7 @@ record Ask(@Nullable LedgerCommand<?> command, @Nullable Attachment<?> attachmen
     return new Ask(command, null, false);
   }
 
-  /** Whether it may be decided on what is remembered: nobody else writes along. */
+  /** Whether memory may decide it: queued, and without a companion. */
   boolean isPlain() {
     return command != null && attachment == null && queued;
   }

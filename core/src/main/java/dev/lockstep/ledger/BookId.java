@@ -1,4 +1,4 @@
 package dev.lockstep.ledger;
 
-/** Names a book: accounts among which money moves. No transfer leaves its book. */
+/** Identifies a book, a set of accounts. No transfer leaves its book. */
 public record BookId(long value) {}

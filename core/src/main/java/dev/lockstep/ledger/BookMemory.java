@@ -14,21 +14,21 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the last batches of a book left in its accounts, so that the next need not read them again:
- * a batch of new transfers between known accounts, all of which have enough, is written at once. A
+ * Remembers what the last batches of a book left in its accounts, so that the next need not read
+ * them. A batch of new transfers between known accounts with enough money is written at once. A
  * transfer that is alone in its batch is written at once between any accounts ({@link LoneMove}).
  *
- * <p>Nothing depends on the memory being right. The writes compare each account with what is there
- * ({@link PlanWriter}), and where somebody else was faster the batch is decided again on locked
- * rows. A refusal is never given from memory, nor is a repetition recognised by it. Where it often
- * misses it is left alone for a while ({@link Reliance}).
+ * <p>Correctness does not depend on the memory. The writes compare each account with the actual row
+ * ({@link PlanWriter}); if another node was faster, the batch is decided again on locked rows.
+ * Neither a refusal nor a replay ever comes from memory. If memory misses often, it pauses ({@link
+ * Reliance}).
  *
  * <p>Used by one writer of the book at a time.
  */
 final class BookMemory {
   /**
-   * A lone transfer needs nothing but the time, and whoever moves money every few seconds need not
-   * read it each time. Two clocks drift apart by a millisecond meanwhile, if they are bad ones. The
+   * A lone transfer needs only the time, and a client that moves money every few seconds should not
+   * have to read it each time. In this time two bad clocks drift apart by a millisecond. The
    * database refuses a time that is off by more than {@link Timely} allows.
    */
   private static final Duration CLOCK_LASTS = Duration.ofSeconds(10);
@@ -37,10 +37,10 @@ final class BookMemory {
 
   private final Reliance reliance = new Reliance(CLOCK_LASTS);
   private final Map<AccountId, Account> accounts = new HashMap<>();
-  // False from when a batch begins to when it is known to have committed.
+  // False from the start of a batch until its commit is known.
   private boolean certain;
 
-  /** The state such a batch can be decided on without reading; empty: it has to be read. */
+  /** The state to decide these commands on without reading; empty if the batch must read. */
   Optional<LedgerState> recall(List<LedgerCommand<?>> commands, long nanos) {
     Optional<Instant> clock = reliance.begin(nanos);
     boolean known = certain;
@@ -57,7 +57,7 @@ final class BookMemory {
     return Optional.of(new LedgerState(now, wanted, Map.of(), List.of(), false));
   }
 
-  /** The time at which such a transfer can be written without reading; empty: it must be read. */
+  /** The time to date this lone transfer without reading; empty if the batch must read. */
   Optional<Instant> presume(Move move, long nanos) {
     Optional<Instant> clock = reliance.begin(nanos);
     certain = false;
@@ -70,7 +70,7 @@ final class BookMemory {
     return clock;
   }
 
-  /** A batch that read and locked what it needed has committed. */
+  /** Records a committed batch that read and locked its accounts. */
   void learn(LedgerState state, long stateNanos, Plan plan) {
     if (accounts.size() > MAX_ACCOUNTS) {
       accounts.clear();
@@ -80,14 +80,14 @@ final class BookMemory {
     follow(plan);
   }
 
-  /** A batch that was decided from memory has committed. */
+  /** Records a committed batch that was decided from memory. */
   void confirm(Plan plan) {
     if (reliance.confirm()) {
       follow(plan);
     }
   }
 
-  /** A transfer that was presumed to be in order has committed. */
+  /** Records a committed lone transfer. */
   void confirm(Transfer moved) {
     if (reliance.confirm()) {
       change(moved.from(), -moved.posted(), moved.createdAt());
@@ -96,7 +96,10 @@ final class BookMemory {
     }
   }
 
-  /** If nobody else was at the account. Else its version is beyond what is remembered. */
+  /**
+   * Right only if no other writer changed the account; otherwise its version is ahead of ours and
+   * the next write from memory fails.
+   */
   private void change(AccountId account, long amount, Instant at) {
     accounts.computeIfPresent(
         account, (id, known) -> known.changed(known.balance() + amount, known.pending(), at));
@@ -110,8 +113,8 @@ final class BookMemory {
   }
 
   /**
-   * Whether all accounts are known, and have what all commands together take from them; what comes
-   * in meanwhile is not counted on.
+   * Whether all accounts are known and can pay for all commands together. Money that these commands
+   * bring in does not count.
    */
   private boolean enough(List<LedgerCommand<?>> commands, Map<AccountId, Account> wanted) {
     Map<AccountId, Long> taken = new HashMap<>();
@@ -158,7 +161,7 @@ final class BookMemory {
     return true;
   }
 
-  /** Never more than a long can say, which no account has. */
+  /** Adds, at most to {@link Long#MAX_VALUE}, which exceeds what any account has. */
   private static long sum(long a, long b) {
     return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
   }

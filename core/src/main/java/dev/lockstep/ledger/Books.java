@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Accounts and transfers of a batch as its decisions change them. What was changed since {@link
- * #begin} can be undone, which is how linked steps happen all or none.
+ * Accounts and transfers of a batch while it is decided. Changes since {@link #begin} can be
+ * undone; that makes linked steps all or none.
  */
 final class Books {
   private final LedgerState state;
@@ -48,7 +48,7 @@ final class Books {
     return Optional.ofNullable(transfers.get(id));
   }
 
-  /** From here on changes can be undone, until {@link #keep} or {@link #undo}. */
+  /** Makes changes undoable until {@link #keep} or {@link #undo}. */
   void begin() {
     undoable = true;
   }
@@ -65,7 +65,7 @@ final class Books {
     undoable = false;
   }
 
-  /** Writes an entry: the account changes by these. The caller has seen to it that they fit. */
+  /** Adds an entry and changes the account. The caller has checked that the amounts fit. */
   void change(AccountId account, Transfer by, Kind kind, long amount, long reserved) {
     Account before = Objects.requireNonNull(accounts.get(account));
     Account after =
@@ -98,7 +98,7 @@ final class Books {
         });
   }
 
-  /** Of a transfer that was pending. */
+  /** Ends a pending transfer. */
   void end(Transfer transfer) {
     Transfer before = Objects.requireNonNull(transfers.put(transfer.id(), transfer));
     boolean fresh = inserted.contains(transfer.id());
@@ -115,7 +115,7 @@ final class Books {
   }
 
   Plan plan(List<Answer> answers) {
-    // Sorted, so that two batches that insert the same ids do not wait for each other in a ring.
+    // Sorted, so that two batches that insert the same ids cannot deadlock.
     List<Transfer> fresh =
         inserted.stream().sorted().map(id -> Objects.requireNonNull(transfers.get(id))).toList();
     return new Plan(

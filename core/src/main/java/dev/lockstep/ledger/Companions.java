@@ -10,7 +10,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
 
-/** The companions of a batch, each with everything that was attached to it, in the order asked. */
+/** The companions of a batch, each with all its payloads, in the order of the asks. */
 final class Companions {
   private final IdentityHashMap<TransferCompanion<?>, Call<?>> calls = new IdentityHashMap<>();
   private final List<Call<?>> inOrder = new ArrayList<>();
@@ -19,7 +19,7 @@ final class Companions {
     for (int i = 0; i < decided.asks().size(); i++) {
       Attachment<?> attachment = decided.asks().get(i).attachment();
       Reply reply = decided.replies().get(i);
-      // A command that is to be decided again has no outcome yet that anybody may act upon.
+      // A command that will be decided again has no outcome to act on yet.
       if (attachment != null && !reply.again()) {
         add(attachment, Objects.requireNonNull(reply.outcome()));
       }

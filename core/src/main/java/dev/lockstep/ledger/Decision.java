@@ -28,11 +28,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides a batch: state and commands in, plan out. A pure function of the two; every promise about
- * money is made here and only guarded by the database.
+ * Decides a batch: state and commands in, plan out. A pure function: every promise about money is
+ * made here; the database only guards it.
  *
- * <p>Transfers whose time is up end first, then the commands are decided in their order, each upon
- * what those before it left.
+ * <p>Ends expired transfers first, then decides the commands in order, each on what the previous
+ * ones left.
  */
 final class Decision {
   private final Books books;
@@ -57,7 +57,7 @@ final class Decision {
     return books.plan(answers);
   }
 
-  /** What an expired transfer had reserved comes back to the account that it was to leave. */
+  /** An expired transfer returns its reserved money to the account it was to leave. */
   private boolean expiryMayCure(LedgerOutcome outcome) {
     if (outcome instanceof Refused refused) {
       return expiryMayCure(refused.why());
@@ -97,7 +97,7 @@ final class Decision {
     return new AllDone(done, replayed);
   }
 
-  /** What a move and a reservation have in common; without a time it is a move. */
+  /** The common part of a move and a reservation; a move has no holdFor. */
   private record Asked(
       BookId book,
       TransferId id,
@@ -174,7 +174,7 @@ final class Decision {
       return new InsufficientFunds(
           asked.from(), from.get().available().orElse(Long.MAX_VALUE), amount);
     }
-    // Pending never exceeds what a long can say, as balance less pending always fits.
+    // balance - pending always fits into a long; pending must fit as well.
     if (underflows || from.get().pending() > Long.MAX_VALUE - amount) {
       return new BalanceOverflow(asked.from());
     }
@@ -223,7 +223,7 @@ final class Decision {
         : new NotPending(transfer);
   }
 
-  /** The transfer as it is at this moment: one whose time is up ends here, whoever asked. */
+  /** Returns the transfer's current state; ends it first if its time is up. */
   private Transfer current(Transfer stored) {
     return stored.isDue(books.now()) ? giveBack(stored, State.EXPIRED, Kind.EXPIRED) : stored;
   }
@@ -235,18 +235,18 @@ final class Decision {
     return over;
   }
 
-  /** Both sides of it, in one step: there is no moment at which money is nowhere. */
+  /** Changes both sides in one step: at no moment is money nowhere. */
   private void move(Transfer posted, Kind kind, long reserved) {
     books.change(posted.from(), posted, kind, -posted.posted(), reserved);
     books.change(posted.to(), posted, kind, posted.posted(), 0);
   }
 
-  /** As precise as the database keeps it, so that an answer and its replay are the same. */
+  /** Rounds to the database's precision, so that an answer and its replay are equal. */
   private static Duration storable(Duration holdFor) {
     return holdFor.truncatedTo(ChronoUnit.MICROS);
   }
 
-  /** Whether the account could not take so much more. */
+  /** Whether the account's balance would overflow. */
   private static boolean overflows(Account account, long amount) {
     return account.balance() > Long.MAX_VALUE - amount;
   }

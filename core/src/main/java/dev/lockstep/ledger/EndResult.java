@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-/** What came of {@link LedgerCommand.Post} or {@link LedgerCommand.Cancel}. */
+/** The outcome of {@link LedgerCommand.Post} or {@link LedgerCommand.Cancel}. */
 public sealed interface EndResult extends LedgerOutcome
     permits LedgerOutcome.Done,
         LedgerOutcome.Overloaded,

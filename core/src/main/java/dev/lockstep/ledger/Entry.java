@@ -5,9 +5,9 @@ import java.time.Instant;
 /**
  * One change of an account; never altered.
  *
- * @param version 1, 2, 3 … without gap within the account
- * @param amount what the balance changed by: negative when money left, 0 when it was only reserved
- *     or given back
+ * @param version 1, 2, 3 … without gaps within the account
+ * @param amount the change of the balance: negative if money left, 0 if it was only reserved or
+ *     given back
  * @param balance the account's balance right after
  * @param pending the account's reservations right after
  */
@@ -23,15 +23,15 @@ public record Entry(
 
   /** Why the account changed. */
   public enum Kind {
-    /** By a transfer that was never pending. */
+    /** A transfer that was never pending moved money. */
     MOVED(0),
-    /** Set aside for a pending transfer. */
+    /** A pending transfer reserved money. */
     RESERVED(1),
-    /** By a pending transfer that was posted. */
+    /** A pending transfer was posted. */
     POSTED(2),
-    /** Given back by a pending transfer that was voided. */
+    /** A pending transfer was voided and gave its money back. */
     VOIDED(3),
-    /** Given back by a pending transfer whose time was up. */
+    /** A pending transfer expired and gave its money back. */
     EXPIRED(4);
 
     private static final Kind[] BY_CODE = {MOVED, RESERVED, POSTED, VOIDED, EXPIRED};
@@ -42,7 +42,7 @@ public record Entry(
       this.code = (short) code;
     }
 
-    /** As stored. */
+    /** The stored value. */
     short code() {
       return code;
     }

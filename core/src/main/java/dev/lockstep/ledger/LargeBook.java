@@ -15,14 +15,14 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 
 /**
- * The entries of a book that has too many for one short snapshot: pieces of accounts, some thousand
- * entries at a time. Entries never change, so each slice may have a snapshot of its own; an entry
- * is compared with the one before it and with its transfer, an account with its last.
+ * Checks the entries of a book that has too many for one short snapshot, some thousand at a time.
+ * Entries never change, so each slice may use its own snapshot. Compares each entry with the one
+ * before it and with its transfer, and each account with its last entry.
  */
 final class LargeBook {
   private static final int ACCOUNTS = 1_000;
 
-  // An account in no mark has none before its first entry.
+  // An account without a mark starts before its first entry.
   private static final String NEXT_ACCOUNTS =
       """
       SELECT a.account, a.balance, a.pending, a.version,
@@ -36,7 +36,7 @@ final class LargeBook {
         OR (a.version, a.balance, a.pending) IS DISTINCT FROM (m.version, m.balance, m.pending))
       ORDER BY a.account LIMIT ?""";
 
-  // Money moves with entries of kind 0 (moved) and 2 (posted), by what the transfer says.
+  // Only entries of kind 0 (moved) and 2 (posted) move money, by the amount their transfer posted.
   private static final String LOOK =
       """
       SELECT c.account, count(*), max(c.version), min(c.version) FILTER (WHERE NOT c.linked),
@@ -57,7 +57,7 @@ final class LargeBook {
         WINDOW w AS (PARTITION BY e.account ORDER BY e.version)) c
       GROUP BY c.account""";
 
-  // Two nodes may have looked at different moments: the later one's mark stays.
+  // Two nodes may have checked at different times: the later mark stays.
   private static final String SAVE_MARKS =
       """
       INSERT INTO lockstep.ledger_mark AS m (book, account, version, balance, pending)
@@ -76,8 +76,8 @@ final class LargeBook {
   private final Set<String> named = new HashSet<>();
 
   /**
-   * @param onAccounts hears how many more were looked at
-   * @param onEntries the same of entries
+   * @param onAccounts receives the number of further accounts checked
+   * @param onEntries receives the number of further entries checked
    */
   LargeBook(
       LedgerSlices slices,
@@ -92,7 +92,7 @@ final class LargeBook {
     this.onEntries = onEntries;
   }
 
-  /** An account, and where the entries that are looked at next begin. */
+  /** An account, and where its next slice of entries begins. */
   private record Facts(
       long account,
       long balance,
@@ -135,7 +135,7 @@ final class LargeBook {
       List<Facts> now = new ArrayList<>();
       List<Long> upTo = new ArrayList<>();
       long entries = 0;
-      // As many accounts as fit; of the last one a part.
+      // Take as many accounts as fit, and a part of the last one.
       for (Facts account : left) {
         long room = slices.page() - entries;
         if (room <= 0) {
@@ -161,7 +161,7 @@ final class LargeBook {
     }
   }
 
-  /** What is left of an account, if something is. */
+  /** Returns what is left to check of an account, if anything. */
   private Optional<Facts> checked(Facts account, long upTo, List<Piece> pieces) {
     Piece piece =
         pieces.stream()
@@ -181,13 +181,13 @@ final class LargeBook {
       add(
           Check.DOUBLE_ENTRY,
           account,
-          "Entry %d is not what its transfer says.".formatted(piece.firstUntold()));
+          "Entry %d does not match its transfer.".formatted(piece.firstUntold()));
     }
     if (piece.firstBroken() != 0) {
       add(
           Check.ENTRY_CHAIN,
           account,
-          "Entry %d does not begin where the one before it ended.".formatted(piece.firstBroken()));
+          "Entry %d does not continue from the entry before it.".formatted(piece.firstBroken()));
     }
     if (upTo < account.version() && piece.last() == upTo) {
       return Optional.of(account.at(piece.last(), piece.balance(), piece.pending()));
@@ -198,7 +198,7 @@ final class LargeBook {
       add(
           Check.ACCOUNT_ENTRIES,
           account,
-          "It has %d (%d reserved) at version %d; its entries end with %d (%d) at %d."
+          "The account has %d (%d reserved) at version %d; its entries end with %d (%d) at %d."
               .formatted(
                   account.balance(),
                   account.pending(),
@@ -210,7 +210,7 @@ final class LargeBook {
     return Optional.empty();
   }
 
-  /** The first of a check and account: one fault often brings others along. */
+  /** Keeps only the first finding per check and account: one fault often causes others. */
   private void add(Check check, Facts account, String detail) {
     if (!named.add(check + " " + account.account())) {
       return;

@@ -34,25 +34,24 @@ import org.jspecify.annotations.Nullable;
 /**
  * Moves money between accounts.
  *
- * <p><b>Promises.</b> Money is conserved: each transfer is two entries that add up to nothing, and
- * so do the balances of a currency at every instant. No account falls below its floor. Transfers in
- * opposite directions do not deadlock: accounts are locked in the order of their ids. A pending
- * transfer ends once: posted, voided or expired. Linked commands happen all or none. The same
- * {@link TransferId} again has no further effect. Every change of an account is an entry, which is
- * never altered.
+ * <p><b>Promises.</b> Money is conserved: each transfer is two entries that add up to zero, and so
+ * do the balances of a currency at every instant. No account falls below its floor. Opposite
+ * transfers do not deadlock: accounts are locked in the order of their ids. A pending transfer ends
+ * once: posted, voided or expired. Linked commands happen all or none. The same {@link TransferId}
+ * again has no further effect. Every change of an account is an entry, which is never altered.
  *
- * <p><b>Two doors.</b> {@link #submit} queues a command and combines it with those of other
- * callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the caller's
- * connection, in the caller's transaction; the caller commits, and until then the accounts stay
- * locked. Who moves money several times in one transaction hands all of it to one {@link #runAll},
- * which locks every account in order.
+ * <p><b>Who commits.</b> {@link #submit} and {@link #call} queue a command and combine it with
+ * those of other callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the
+ * caller's connection, in the caller's transaction; the caller commits, and the accounts stay
+ * locked until then. To move money several times in one transaction, pass all commands to one
+ * {@link #runAll}, which locks every account in order.
  *
- * <p>Thread-safe. {@link #close} lets what is queued finish, in bounded time.
+ * <p>Thread-safe. {@link #close} lets queued commands finish, in bounded time.
  */
 public final class Ledger implements AutoCloseable {
   public static final int MAX_PAGE = 10_000;
 
-  /** Rounds of one sweep of a book; what is left is for the next sweep. */
+  /** Rounds per book and sweep; the next sweep does the rest. */
   private static final int MAX_ROUNDS = 1_000;
 
   private final LedgerConfig config;
@@ -81,10 +80,10 @@ public final class Ledger implements AutoCloseable {
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
-   * outcome ({@link LedgerOutcome.Overloaded} at once when the queue is full), or exceptionally
-   * with a {@link dev.lockstep.tx.LockstepException} for a fault.
+   * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
+   * full, it completes at once with {@link LedgerOutcome.Overloaded}.
    *
-   * @throws IllegalArgumentException for a time beyond the configured maximum
+   * @throws IllegalArgumentException if the command asks for more time than configured
    */
   public <R extends LedgerOutcome> CompletionStage<R> submit(LedgerCommand<R> command) {
     return submit(command, Ask.queued(requireWithinLimits(command), null));
@@ -98,9 +97,8 @@ public final class Ledger implements AutoCloseable {
   }
 
   /**
-   * As {@link #submit(LedgerCommand)}, and waits for the answer. A caller that waits anyway and
-   * meets nobody runs the transaction itself, which spares it the wait for another thread to wake
-   * up.
+   * As {@link #submit(LedgerCommand)}, and waits for the answer. If no other command is ahead, the
+   * calling thread runs the transaction and saves the wait for another thread to wake up.
    *
    * @throws dev.lockstep.tx.LockstepException for a fault
    */
@@ -118,8 +116,8 @@ public final class Ledger implements AutoCloseable {
   /**
    * Decides a command on the caller's connection. The caller commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict when another transaction was faster: roll back
-   *     and begin again, as {@link Transactor#call} does by itself
+   * @throws dev.lockstep.tx.SerializationConflict if another transaction was faster: roll back and
+   *     start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends LedgerOutcome> R run(Connection connection, LedgerCommand<R> command) {
@@ -127,8 +125,9 @@ public final class Ledger implements AutoCloseable {
   }
 
   /**
-   * Decides commands on the caller's connection, book by book in ascending order; within a book in
-   * the order given. One outcome a command, in the order given. The caller commits.
+   * Decides commands on the caller's connection. Books go in ascending order; within a book,
+   * commands go in the given order. Returns one outcome per command, in the given order. The caller
+   * commits.
    *
    * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
    */
@@ -141,12 +140,13 @@ public final class Ledger implements AutoCloseable {
   }
 
   /**
-   * As {@link #runAll(Connection, List)}, in a companion of another block's batch: what is written
-   * goes together with its COMMIT.
+   * As {@link #runAll(Connection, List)}, in a companion of another block's batch: the writes
+   * travel with that batch's COMMIT.
    */
   public List<LedgerOutcome> runAll(Exchange exchange, List<? extends LedgerCommand<?>> commands)
       throws SQLException {
-    // So it is in a batch of Lockstep's own; else it takes crossings to make it so for a while.
+    // Lockstep's own batches already plan point lookups; elsewhere, switching takes extra round
+    // trips.
     return transactor.plansPointLookups()
         ? runBooks(exchange, commands)
         : runAll(exchange.connection(), commands);
@@ -182,7 +182,7 @@ public final class Ledger implements AutoCloseable {
     }
   }
 
-  /** Opens a book, unless it is open. */
+  /** Opens a book; does nothing if it exists. */
   public void openBook(BookId book) {
     transactor.run(connection -> openBook(connection, book));
   }
@@ -195,8 +195,8 @@ public final class Ledger implements AutoCloseable {
   /**
    * Opens accounts in a book, all or none.
    *
-   * @throws dev.lockstep.tx.ConstraintViolated if one exists
-   * @throws IllegalArgumentException if the book does not
+   * @throws dev.lockstep.tx.ConstraintViolated if one of them exists
+   * @throws IllegalArgumentException if the book does not exist
    */
   public void openAccounts(BookId book, List<NewAccount> accounts) {
     transactor.run(connection -> openAccounts(connection, book, accounts));
@@ -207,11 +207,11 @@ public final class Ledger implements AutoCloseable {
     int opened =
         transactor.on(connection, c -> LedgerQueries.openAccounts(c, book, accounts, false));
     if (opened != accounts.size()) {
-      throw new IllegalArgumentException("There is no book " + book.value());
+      throw new IllegalArgumentException("There is no book " + book.value() + "; open it first");
     }
   }
 
-  /** Opens the book and those of the accounts that are not there yet. The caller commits. */
+  /** Opens the book and the accounts that do not exist yet. The caller commits. */
   public void ensureAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
     transactor.runOn(
         connection,
@@ -224,11 +224,12 @@ public final class Ledger implements AutoCloseable {
   /**
    * Changes an account's floor: 0, a credit line as a negative number, or none.
    *
-   * @return false if there is no such account, or it is below that floor already
+   * @return false if there is no such account, or its balance less pending is already below that
+   *     floor
    */
   public boolean setFloor(BookId book, AccountId account, OptionalLong floor) {
     if (floor.isPresent() && floor.getAsLong() > 0) {
-      throw new IllegalArgumentException("A floor is 0 or less, not " + floor.getAsLong());
+      throw new IllegalArgumentException("A floor must be 0 or less, not " + floor.getAsLong());
     }
     return transactor.call(connection -> LedgerQueries.setFloor(connection, book, account, floor));
   }
@@ -248,7 +249,7 @@ public final class Ledger implements AutoCloseable {
     return transactor.call(connection -> LedgerQueries.accounts(connection, book, after, limit));
   }
 
-  /** A transfer as it was last written: one that expired a moment ago may still say pending. */
+  /** Returns a transfer as last written: one that has just expired may still be PENDING. */
   public Optional<Transfer> transfer(BookId book, TransferId transfer) {
     return transactor.call(connection -> LedgerQueries.transfer(connection, book, transfer));
   }
@@ -262,11 +263,11 @@ public final class Ledger implements AutoCloseable {
   }
 
   /**
-   * The balance that an account had at a time; 0 before its first entry. Of a time that has passed
-   * the answer is final: it waits for what is being committed, and up to a tenth of a second for a
-   * time more recent than that. A time still to come is answered as of now.
+   * Returns the balance that an account had at a time; 0 before its first entry. The answer for a
+   * past time is final: the call waits for commits under way, and up to 100 ms if the time is more
+   * recent than that. A future time is answered as of now.
    *
-   * @throws dev.lockstep.tx.LockTimeout if what is being committed takes too long
+   * @throws dev.lockstep.tx.LockTimeout if a commit under way takes too long
    */
   public long balanceAt(BookId book, AccountId account, Instant time) {
     return new AsOf(book, account, List.of(time))
@@ -279,16 +280,16 @@ public final class Ledger implements AutoCloseable {
   }
 
   /**
-   * What happened to an account after one time and not after another; as final as {@link
-   * #balanceAt}.
+   * Returns what happened to an account after {@code after}, up to and including {@code upTo}; as
+   * final as {@link #balanceAt}.
    *
-   * @param limit entries at most, up to {@value #MAX_PAGE}
+   * @param limit the most entries to return, up to {@value #MAX_PAGE}
    */
   public Statement statement(
       BookId book, AccountId account, Instant after, Instant upTo, int limit) {
     requirePage(limit);
     if (upTo.isBefore(after)) {
-      throw new IllegalArgumentException("A statement ends after it has begun");
+      throw new IllegalArgumentException("A statement must not end before it begins");
     }
     return new AsOf(book, account, List.of(after, upTo))
         .read(
@@ -296,42 +297,43 @@ public final class Ledger implements AutoCloseable {
             connection -> LedgerQueries.statement(connection, book, account, after, upTo, limit));
   }
 
-  /** What a book's accounts have and owe, by currency. */
+  /** Adds up what a book's accounts have and owe, by currency. */
   public List<TrialBalance> trialBalance(BookId book) {
     return transactor.call(connection -> LedgerQueries.trialBalance(connection, book));
   }
 
   /**
-   * Compares accounts, entries and transfers with each other, as far as they have changed since the
-   * last check that found nothing wrong, a large book in several snapshots. Locks nothing; several
-   * nodes may check at once. It rests as long as it looks, so that others have most of the
-   * processor.
+   * Checks accounts, entries and transfers against each other, as far as they changed since the
+   * last check without a finding. A large book takes several snapshots. Locks no account; several
+   * nodes may check at once. Pauses after each slice for as long as the slice took, so that it uses
+   * at most half a core.
    */
   public LedgerReport checkChanged() {
     return LedgerCheck.check(transactor, false, soFar -> {});
   }
 
-  /** Compares everything, from each account's first entry. */
+  /** As {@link #checkChanged}, but checks everything, from each account's first entry. */
   public LedgerReport checkAll() {
     return checkAll(soFar -> {});
   }
 
-  /** The same, and tells after each slice what it has looked at and found so far. */
+  /** As {@link #checkAll()}, and reports progress after each slice. */
   public LedgerReport checkAll(Consumer<LedgerReport> progress) {
     return LedgerCheck.check(transactor, true, progress);
   }
 
-  /** Commands waiting to be decided now, over all books. */
+  /** The number of commands that wait for a decision, over all books. */
   public int waiting() {
     return combiner.waiting();
   }
 
   /**
-   * Ends what has expired, book by book in batches. A book that cannot be swept (a lock, say) keeps
-   * no other from its turn.
+   * Ends expired transfers, book by book in batches. A book that cannot be swept (because of a
+   * lock, for example) does not stop the others.
    *
-   * @return how many transfers ended here
-   * @throws dev.lockstep.tx.LockstepException if a book could not be swept, after all others were
+   * @return how many transfers this call ended
+   * @throws dev.lockstep.tx.LockstepException if a book could not be swept; thrown after all others
+   *     were
    */
   public int sweep() {
     return sweeps.each(transactor.call(LedgerQueries::booksWithExpired), this::sweepBook);
@@ -348,7 +350,7 @@ public final class Ledger implements AutoCloseable {
     return swept;
   }
 
-  /** Calls {@link #sweep()} again and again on a thread of its own, until closed. */
+  /** Starts a thread that calls {@link #sweep()} at this interval until closed. */
   public AutoCloseable startSweeper(Duration interval) {
     return new Sweeper("ledger-sweeper", interval, this::sweep);
   }
@@ -378,7 +380,7 @@ public final class Ledger implements AutoCloseable {
 
   private static void requirePage(int limit) {
     if (limit < 1 || limit > MAX_PAGE) {
-      throw new IllegalArgumentException("A page has 1 to " + MAX_PAGE + " items");
+      throw new IllegalArgumentException("limit must be 1 to " + MAX_PAGE + ", is " + limit);
     }
   }
 
@@ -388,7 +390,7 @@ public final class Ledger implements AutoCloseable {
     } else if (command instanceof Reserve reserve
         && reserve.holdFor().compareTo(config.maxPendingFor()) > 0) {
       throw new IllegalArgumentException(
-          "A transfer can be pending for %s at most, not %s"
+          "A transfer may be pending for at most %s, not %s"
               .formatted(config.maxPendingFor(), reserve.holdFor()));
     }
     return command;

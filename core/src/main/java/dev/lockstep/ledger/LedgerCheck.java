@@ -24,24 +24,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the ledger's tables in REPEATABLE READ snapshots, so that a transfer under way is never
- * mistaken for an error. No account is locked; what is written are marks of how far entries were
- * found sound, of books in which nothing was found.
+ * Compares the ledger's tables in REPEATABLE READ snapshots, so that a transfer under way never
+ * looks like an error. It locks no account. For books without a finding it writes marks that say
+ * how far their entries were checked.
  *
- * <p>What is said of accounts and pending transfers alone is compared for all books at once.
- * Entries are gone through some thousands at a time, whole books in a snapshot of their own unless
- * they are large ({@link LargeBook}), and after each it rests for as long: those who move money
- * meanwhile have half a core less at most.
+ * <p>Accounts and pending transfers are compared for all books at once. Entries are read some
+ * thousand at a time: several whole books per snapshot, or a large book in slices ({@link
+ * LargeBook}). After each snapshot the check pauses for as long as it took, so it costs other work
+ * at most half a core.
  */
 final class LedgerCheck {
   private static final Logger log = LoggerFactory.getLogger(LedgerCheck.class);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
   private static final int MAX_FOUND = 1_000;
 
-  /** Entries after which a snapshot ends, once its last book is through. */
+  /** A snapshot takes no further book once it has this many entries. */
   private static final int PORTION = 5_000;
 
-  // Of an account that was changed by hand the mark differs even though the version does not.
+  // An account changed by hand differs from its mark even if its version does not.
   private static final String CHANGED =
       """
       FROM (VALUES (?::boolean)) AS f (everything)
@@ -57,15 +57,15 @@ final class LedgerCheck {
       %s GROUP BY a.book ORDER BY a.book"""
           .formatted(CHANGED);
 
-  // One row a finding; the codes are the places in CODES.
+  // One row per finding; the codes are indexes in CODES.
   private static final String LOOK_AT_ACCOUNTS =
       """
       (SELECT 0, book, NULL::bigint,
-         format('The balances in %s add up to %s, not to nothing.', currency, sum(balance))
+         format('The balances in %s add up to %s instead of 0.', currency, sum(balance))
        FROM lockstep.account GROUP BY book, currency HAVING sum(balance) <> 0 LIMIT ?)
       UNION ALL
       (SELECT 4, coalesce(a.book, t.book), coalesce(a.account, t.source),
-         format('It has %s reserved; its pending transfers are of %s.',
+         format('The account has %s reserved; its pending transfers add up to %s.',
            coalesce(a.pending, 0), coalesce(t.amount, 0))
        FROM (SELECT book, account, pending FROM lockstep.account WHERE pending > 0) a
        FULL JOIN (SELECT book, source, sum(amount) AS amount FROM lockstep.transfer
@@ -74,7 +74,7 @@ final class LedgerCheck {
        WHERE coalesce(a.pending, 0) <> coalesce(t.amount, 0) LIMIT ?)
       UNION ALL
       (SELECT 5, book, account,
-         format('It has %s, %s of it reserved, and a floor of %s.', balance, pending, floor)
+         format('Balance %s less %s reserved is below the floor of %s.', balance, pending, floor)
        FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)""";
 
   private static final String CHANGED_OF_BOOKS =
@@ -87,7 +87,7 @@ final class LedgerCheck {
         %s AND a.book = ANY (?))"""
           .formatted(CHANGED);
 
-  // The last two count what was looked at.
+  // The last two rows count what was checked.
   private static final String LOOK_AT_ENTRIES =
       """
       WITH %s,
@@ -103,7 +103,7 @@ final class LedgerCheck {
         SELECT DISTINCT ON (book, account) book, account, version, balance, pending
         FROM chain ORDER BY book, account, version DESC)
       (SELECT 1, c.book, c.account,
-         format('It has %%s (%%s reserved) at version %%s; its entries end with %%s (%%s) at %%s.',
+         format('The account has %%s (%%s reserved) at version %%s; its entries end with %%s (%%s) at %%s.',
            c.balance, c.pending, c.version, coalesce(n.balance, c.from_balance),
            coalesce(n.pending, c.from_pending), coalesce(n.version, c.from_version))
        FROM changed c LEFT JOIN newest n ON n.book = c.book AND n.account = c.account
@@ -112,12 +112,12 @@ final class LedgerCheck {
          coalesce(n.version, c.from_version)) LIMIT ?)
       UNION ALL
       (SELECT 2, book, account,
-         format('Entry %%s says %%s after %%s; the one before is %%s and left %%s.',
+         format('Entry %%s has balance %%s after amount %%s; the entry before it is %%s with balance %%s.',
            version, balance, amount, version_before, balance_before)
        FROM chain WHERE version <> version_before + 1 OR balance <> balance_before + amount LIMIT ?)
       UNION ALL
       (SELECT 3, book, NULL,
-         format('The entries of transfer %%s add up to %%s, not to nothing.', transfer, sum(amount))
+         format('The entries of transfer %%s add up to %%s instead of 0.', transfer, sum(amount))
        FROM chain GROUP BY book, transfer HAVING sum(amount) <> 0 LIMIT ?)
       UNION ALL SELECT 6, count(*), NULL, '' FROM changed
       UNION ALL SELECT 7, count(*), NULL, '' FROM chain"""
@@ -132,7 +132,7 @@ final class LedgerCheck {
           Check.PENDING,
           Check.FLOOR);
 
-  // Two nodes may have looked at different moments: the later one's mark stays.
+  // Two nodes may have checked at different times: the later mark stays.
   private static final String SAVE_MARKS =
       """
       WITH %s
@@ -167,9 +167,9 @@ final class LedgerCheck {
   }
 
   /**
-   * @param everything from each account's first entry; else as far as it has changed since the last
-   *     check that found nothing
-   * @param progress hears after each slice what was looked at and found so far
+   * @param everything from each account's first entry; otherwise only what changed since the last
+   *     check without a finding
+   * @param progress receives what was checked and found so far, after each slice
    */
   static LedgerReport check(
       Transactor transactor, boolean everything, Consumer<LedgerReport> progress) {
@@ -185,16 +185,16 @@ final class LedgerCheck {
     return report;
   }
 
-  /** A fault of a book; or, with another code, a count in its place. */
+  /** A finding about a book; with a code beyond CODES, a count instead of the book. */
   private record Found(int code, long book, Optional<AccountId> account, String detail) {
     boolean isFault() {
       return code < CODES.size();
     }
   }
 
-  /** A book, and the entries in it that are to be looked at. */
+  /** A book and the number of its entries to check. */
   private record ChangedBook(long book, long entries) {
-    /** Too many for one snapshot. */
+    /** True if one snapshot is not enough. */
     boolean isLarge() {
       return entries > PORTION;
     }
@@ -236,7 +236,10 @@ final class LedgerCheck {
     return 1;
   }
 
-  /** A book that cannot be looked at keeps no other of its portion from being looked at. */
+  /**
+   * Checks books in one snapshot. If that fails, checks the halves, so that one bad book does not
+   * stop the others.
+   */
   private int look(List<Long> books) {
     try {
       note(slices.next(connection -> look(connection, books)));
@@ -253,7 +256,8 @@ final class LedgerCheck {
 
   private Begun begin(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    // Few transfers are pending, and they have an index; a planner that has not heard would scan.
+    // Few transfers are pending, and they have an index; a planner without statistics would scan
+    // the table.
     trip.update("SET LOCAL enable_seqscan = off");
     Rows<Instant> now = trip.query("SELECT now()", row -> LedgerRows.instant(row, 1));
     Rows<ChangedBook> books =
@@ -277,13 +281,13 @@ final class LedgerCheck {
         entries = 0;
       }
       portions.get(portions.size() - 1).add(book.book());
-      // Also a book without any takes some time.
+      // A book without entries takes some time, too.
       entries += Math.max(1, book.entries());
     }
     return portions;
   }
 
-  /** What was looked at is marked in the same snapshot, unless something is wrong with its book. */
+  /** Checks the books and, in the same snapshot, marks those without a finding. */
   private List<Found> look(Connection connection, List<Long> books) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Found> found =

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * What can be asked of a book. Each command names its result type, so that {@link
- * Ledger#submit(LedgerCommand)} answers with exactly the outcomes the command can have.
+ * A command on a book. Each command names its result type, so {@link Ledger#submit(LedgerCommand)}
+ * answers with exactly the outcomes that the command can have.
  */
 public sealed interface LedgerCommand<R extends LedgerOutcome> {
   /** The most steps that can be linked. */
@@ -23,10 +23,10 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
   }
 
   /**
-   * Reserves money for a transfer that is posted or voided later, or expires. What is reserved
-   * stays in the account, and cannot leave it otherwise.
+   * Reserves money for a transfer that is posted or voided later, or expires. Reserved money stays
+   * in the account and cannot leave it in any other way.
    *
-   * @param holdFor until it expires, from 1 s to {@link LedgerConfig#maxPendingFor()}
+   * @param holdFor time until it expires, from 1 s to {@link LedgerConfig#maxPendingFor()}
    */
   record Reserve(
       BookId book, TransferId id, AccountId from, AccountId to, Money money, Duration holdFor)
@@ -34,20 +34,20 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
     public Reserve {
       requireTwo(from, to);
       if (holdFor.compareTo(Duration.ofSeconds(1)) < 0) {
-        throw new IllegalArgumentException("A reservation lasts at least 1 s, not " + holdFor);
+        throw new IllegalArgumentException("A reservation must last at least 1 s, not " + holdFor);
       }
     }
   }
 
   /**
-   * Moves what was reserved.
+   * Moves reserved money.
    *
-   * @param amount how much of it, at least 1; the rest is given back. Empty: all
+   * @param amount how much of it, at least 1; the rest is given back. If empty, all of it
    */
   record Post(BookId book, TransferId id, OptionalLong amount) implements LedgerCommand<EndResult> {
     public Post {
       if (amount.isPresent() && amount.getAsLong() < 1) {
-        throw new IllegalArgumentException("What is posted is at least 1; void it otherwise");
+        throw new IllegalArgumentException("Post at least 1, or cancel the transfer");
       }
     }
 
@@ -56,34 +56,35 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
     }
   }
 
-  /** Gives back what was reserved: the transfer is voided. */
+  /** Gives reserved money back: the transfer is voided. */
   record Cancel(BookId book, TransferId id) implements LedgerCommand<EndResult> {}
 
   /**
-   * Commands of one book that happen all or none, in this order, each upon what those before it
+   * Commands of one book that happen all or none, in this order, each on what the previous ones
    * left.
    *
-   * @param steps 1 to {@value #MAX_LINKED}, none of them linked itself, each of another transfer
+   * @param steps 1 to {@value #MAX_LINKED} commands, none of them Linked, each for a different
+   *     transfer
    */
   record Linked(BookId book, List<LedgerCommand<?>> steps) implements LedgerCommand<LinkedResult> {
     public Linked {
       steps = List.copyOf(steps);
       if (steps.isEmpty() || steps.size() > MAX_LINKED) {
-        throw new IllegalArgumentException("1 to %d steps can be linked".formatted(MAX_LINKED));
+        throw new IllegalArgumentException("Link 1 to %d steps".formatted(MAX_LINKED));
       }
       for (LedgerCommand<?> step : steps) {
         if (step instanceof Linked || !step.book().equals(book)) {
           throw new IllegalArgumentException(
-              "Linked steps are transfers, posts and voids of one book");
+              "Linked steps must be moves, reserves, posts and cancels of one book");
         }
       }
       if (steps.stream().map(LedgerCommand::transfer).distinct().count() < steps.size()) {
-        throw new IllegalArgumentException("Each linked step is of another transfer");
+        throw new IllegalArgumentException("Each linked step must be for a different transfer");
       }
     }
   }
 
-  /** The transfer a step is about. */
+  /** The transfer that a step is about. */
   private static TransferId transfer(LedgerCommand<?> step) {
     if (step instanceof Move move) {
       return move.id();
@@ -96,7 +97,7 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
 
   private static void requireTwo(AccountId from, AccountId to) {
     if (from.equals(to)) {
-      throw new IllegalArgumentException("Money moves from one account to another");
+      throw new IllegalArgumentException("Source and target must be two different accounts");
     }
   }
 }

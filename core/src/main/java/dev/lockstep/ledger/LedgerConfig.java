@@ -7,9 +7,9 @@ import java.time.Duration;
  * The limits of the ledger.
  *
  * @param combiner queue, batches and transactions; a node uses {@code maxWriters} connections
- * @param maxPendingFor longest time a transfer may be asked to be pending (30 days)
- * @param sweepBatch expired transfers ended along with any batch of their accounts (5,000). Where
- *     more have expired, a command that would be refused for want of money is decided again
+ * @param maxPendingFor longest time that a transfer may be pending (30 days)
+ * @param sweepBatch expired transfers that one batch ends in its accounts (5,000). If more have
+ *     expired, a command that would be refused for lack of money is decided again
  */
 public record LedgerConfig(CombinerConfig combiner, Duration maxPendingFor, int sweepBatch) {
 

@@ -28,9 +28,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands on a book as one combined write: {@link StateReader}, {@link Decision}, {@link
- * PlanWriter}. Skips the read when {@link BookMemory} suffices, and is a {@link LoneMove} where
- * there is nothing else.
+ * Implements commands on a book as one combined write: {@link StateReader}, {@link Decision},
+ * {@link PlanWriter}. Skips the read when {@link BookMemory} suffices. A batch of a single move
+ * becomes a {@link LoneMove}.
  */
 final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Reply> {
   private static final String ENTERED =
@@ -48,7 +48,7 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     this.config = config;
   }
 
-  /** How a batch knows what it is decided on. */
+  /** Where the state comes from that a batch is decided on. */
   enum How {
     LOCKED,
     REMEMBERED,
@@ -56,13 +56,13 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
   }
 
   /**
-   * What a batch is decided on.
+   * The state that a batch is decided on.
    *
-   * @param nanos when it was known, by the clock of this process
+   * @param nanos when it was known, by this process's clock
    */
   record Seen(LedgerState state, How how, long nanos) {}
 
-  /** A plan together with the asks it answers. */
+  /** A plan and the asks it answers. */
   record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
 
   @Override
@@ -120,7 +120,9 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
           LoneMove.write(exchange, plan.newTransfers().get(0), config.combiner().transaction());
       case REMEMBERED -> {
         if (!plan.answers().stream().allMatch(answer -> isDone(answer.outcome()))) {
-          throw SqlFault.conflict("Book %d must be read to refuse".formatted(book.value()));
+          throw SqlFault.conflict(
+              "Book %d: a refusal must be decided on locked rows; run again"
+                  .formatted(book.value()));
         }
         new PlanWriter(book, plan).writeUnread(exchange);
       }
@@ -164,19 +166,19 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
   }
 
   /**
-   * Done here or found done, or found to be another transfer: an attempt that was lost would have
-   * to insert the same transfer, and fails. Whatever else there is, a refusal that is only
-   * provisional and so has no outcome included, rests on what may change before the lost attempt
-   * comes.
+   * True if the outcome holds even if a lost attempt commits later: the effect was written here,
+   * was found written, or the id belongs to another transfer. The lost attempt would have to insert
+   * the same transfer, and fails. Every other outcome, also none at all (a provisional refusal),
+   * rests on state that may change before the lost attempt arrives.
    */
   private static boolean stands(@Nullable LedgerOutcome outcome) {
     return isDone(outcome) || outcome instanceof TransferIdReused;
   }
 
   /**
-   * Every entry of the plan: a twin at another node may have made some of our transfers, perhaps as
-   * the same versions. Where there is none, but a companion writes for what was refused, nothing
-   * tells that it was this batch.
+   * All entries of the plan: the same command on another node may have made some of our transfers,
+   * perhaps under the same versions. If there are no entries but a companion writes for refusals,
+   * no row identifies this batch.
    */
   @Override
   public Trace trace(BookId book, Decided decided) {

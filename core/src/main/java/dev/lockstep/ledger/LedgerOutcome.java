@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What came of a command. When several would apply, the first in this list is given: {@link
- * Overloaded}, {@link TransferIdReused}, {@link UnknownTransfer}, a replayed {@link Done}, {@link
- * NotPending}, {@link UnknownAccount}, {@link CurrencyMismatch}, {@link BeyondReserved}, {@link
- * InsufficientFunds}, {@link BalanceOverflow}, and at last the success.
+ * The outcome of a command. If several apply, the first in this list is given: {@link Overloaded},
+ * {@link TransferIdReused}, {@link UnknownTransfer}, a replayed {@link Done}, {@link NotPending},
+ * {@link UnknownAccount}, {@link CurrencyMismatch}, {@link BeyondReserved}, {@link
+ * InsufficientFunds}, {@link BalanceOverflow}, and finally the success.
  */
 public sealed interface LedgerOutcome
     permits TransferResult,
@@ -29,7 +29,7 @@ public sealed interface LedgerOutcome
   /**
    * The transfer is as asked.
    *
-   * @param replayed it had been so before; nothing was changed now
+   * @param replayed nothing changed now: it was so before
    */
   record Done(Transfer transfer, boolean replayed)
       implements LedgerOutcome, TransferResult, EndResult {}
@@ -37,7 +37,7 @@ public sealed interface LedgerOutcome
   /**
    * Every linked step is done.
    *
-   * @param replayed all of it had been done before; nothing was changed now
+   * @param replayed nothing changed now: every step was done before
    */
   record AllDone(List<Transfer> transfers, boolean replayed)
       implements LedgerOutcome, LinkedResult {
@@ -47,31 +47,31 @@ public sealed interface LedgerOutcome
   }
 
   /**
-   * One of the linked steps could not be done, so none was.
+   * A linked step was refused, so none was done.
    *
-   * @param step its place, from 0
+   * @param step the refused step's index, from 0
    */
   record Refused(int step, LedgerOutcome why) implements LedgerOutcome, LinkedResult {}
 
-  /** Too many requests are waiting; nothing was done. */
+  /** Too many requests wait; nothing was changed. */
   record Overloaded(Duration retryAfter)
       implements LedgerOutcome, TransferResult, EndResult, LinkedResult {}
 
-  /** The id belongs to a transfer of something else. */
+  /** The id belongs to a transfer with other content. */
   record TransferIdReused(TransferId transfer) implements LedgerOutcome, TransferResult {}
 
   record UnknownTransfer(TransferId transfer) implements LedgerOutcome, EndResult {}
 
-  /** The transfer has ended otherwise, or was never pending; it says how and when. */
+  /** The transfer has ended in another way, or was never pending; it says how and when. */
   record NotPending(Transfer transfer) implements LedgerOutcome, EndResult {}
 
   record UnknownAccount(AccountId account) implements LedgerOutcome, TransferResult {}
 
-  /** The account keeps another currency than the money that should move. */
+  /** The account has another currency than the money to move. */
   record CurrencyMismatch(AccountId account, String currency, String asked)
       implements LedgerOutcome, TransferResult {}
 
-  /** More was to be posted than is reserved. */
+  /** The post asks for more than is reserved. */
   record BeyondReserved(Transfer transfer, long asked) implements LedgerOutcome, EndResult {}
 
   /**
@@ -82,6 +82,6 @@ public sealed interface LedgerOutcome
   record InsufficientFunds(AccountId account, long available, long asked)
       implements LedgerOutcome, TransferResult {}
 
-  /** The account's balance would be more, or less, than a number of 64 bits can say. */
+  /** The account's balance would not fit into 64 bits. */
   record BalanceOverflow(AccountId account) implements LedgerOutcome, TransferResult, EndResult {}
 }

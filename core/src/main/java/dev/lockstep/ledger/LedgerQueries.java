@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** Reads that lock nothing, and the opening of accounts. */
+/** Queries that lock nothing, and statements that open books and accounts and set floors. */
 final class LedgerQueries {
   private static final String OPEN_BOOK =
       "INSERT INTO lockstep.book (book) VALUES (?) ON CONFLICT DO NOTHING";
@@ -26,7 +26,7 @@ final class LedgerQueries {
       FROM lockstep.book b, unnest(?, ?, ?, ?) AS x (account, name, currency, floor)
       WHERE b.book = ?""";
 
-  // Under the lock of the row, as the decisions are; the account must not be below it already.
+  // Under the row's lock, like the decisions. Refuses a floor that the account is already below.
   private static final String SET_FLOOR =
       """
       UPDATE lockstep.account SET floor = ?
@@ -67,7 +67,7 @@ final class LedgerQueries {
         coalesce(-sum(balance) FILTER (WHERE balance < 0), 0)
       FROM lockstep.account WHERE book = ? GROUP BY currency ORDER BY currency""";
 
-  // Books one after the other, each found by one step into the index.
+  // One index probe per book.
   private static final String BOOKS_WITH_EXPIRED =
       """
       SELECT b.book FROM lockstep.book b
@@ -85,7 +85,7 @@ final class LedgerQueries {
     trip.send();
   }
 
-  /** Ascending, as two who open the same accounts must not wait for each other in a ring. */
+  /** Inserts in ascending order, so that two callers who open the same accounts cannot deadlock. */
   static int openAccounts(
       Connection connection, BookId book, List<NewAccount> accounts, boolean unlessThere)
       throws SQLException {
@@ -151,7 +151,7 @@ final class LedgerQueries {
         .findFirst();
   }
 
-  /** Of versions after the one and not after the other. */
+  /** Entries after one version, up to and including another. */
   static List<Entry> entries(
       Connection connection, BookId book, AccountId account, Versions range, int limit)
       throws SQLException {
@@ -169,9 +169,9 @@ final class LedgerQueries {
   record Versions(long after, long upTo) {}
 
   /**
-   * The newest entry that is not after the time; empty: there is none. Versions are dense and in
-   * the order of their times, so it is searched for by halves, each a look-up by key: no index on
-   * the time has to be written with every entry.
+   * Returns the newest entry at or before the time; empty if there is none. Versions are dense and
+   * in the order of their times, so a binary search by key finds it, and no entry has to maintain
+   * an index on time.
    */
   static Optional<Entry> entryAt(
       Connection connection, BookId book, AccountId account, Instant time) throws SQLException {

@@ -4,11 +4,11 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a check of the ledger looked at and found.
+ * What a ledger check read and found.
  *
- * @param checkedAt the moment of the first snapshot, on the database's clock
- * @param accounts accounts looked at
- * @param entries entries looked at
+ * @param checkedAt the time of the first snapshot, on the database's clock
+ * @param accounts accounts checked
+ * @param entries entries checked
  */
 public record LedgerReport(
     Instant checkedAt, long accounts, long entries, List<LedgerViolation> violations) {

@@ -10,12 +10,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 
-/** How rows of the ledger's tables become values. */
+/** Reads values from rows of the ledger's tables. */
 final class LedgerRows {
   static final String ACCOUNT =
       "account, name, currency, floor, balance, pending, version, changed_at";
 
-  /** Of a transfer {@code t} and an account {@code a} of it. */
+  /** Columns of a transfer {@code t} and its source account {@code a}. */
   static final String TRANSFER =
       "t.transfer, t.source, t.target, t.amount, a.currency, t.state, t.posted, t.created_at,"
           + " t.expires_at, t.ended_at";

@@ -7,28 +7,28 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs a check that takes long as many short ones: each in a snapshot of its own, followed by a
- * rest of the same length.
+ * Runs a long check as many short ones, each in its own snapshot and followed by a pause of the
+ * same length.
  *
  * @param options of a snapshot
- * @param page entries of a slice
- * @param passed called after each, before the rest
+ * @param page entries per slice
+ * @param passed called after each slice, before the pause
  */
 record LedgerSlices(Transactor transactor, TxOptions options, int page, Runnable passed) {
 
-  /** With statements planned as look-ups by key, whatever the statistics say. */
+  /** The same slices with point lookups, whatever the statistics say. */
   LedgerSlices byKey() {
     return new LedgerSlices(transactor, options.withPointLookups(), page, passed);
   }
 
   /**
-   * One slice.
+   * Runs one slice.
    *
-   * @throws CancellationException if the thread was interrupted; nothing is half done
+   * @throws CancellationException if the thread was interrupted; nothing is left half done
    */
   <T> T next(TxWork<T> work) {
     if (Thread.currentThread().isInterrupted()) {
-      throw new CancellationException("The check was stopped");
+      throw new CancellationException("The ledger check was interrupted");
     }
     long beganNanos = System.nanoTime();
     T result = transactor.call(options, work);

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the locked accounts said: everything a batch's decisions rest on.
+ * The state of a book that a batch's decisions rest on.
  *
- * @param now the database's clock when the accounts were locked, and not before any of their
+ * @param now the database's clock when the accounts were locked, but not before any of their
  *     entries
- * @param accounts the accounts the commands name or lead to; those that exist
- * @param transfers the transfers the commands name, and the expired ones
- * @param expired transfers out of these accounts whose time is up, soonest expired first
- * @param moreExpired there are more of them than were read
+ * @param accounts the existing accounts that the commands name or lead to
+ * @param transfers the transfers that the commands name, and the expired ones
+ * @param expired expired transfers out of these accounts, soonest expired first
+ * @param moreExpired more have expired than this batch ends
  */
 record LedgerState(
     Instant now,
@@ -21,7 +21,7 @@ record LedgerState(
     List<TransferId> expired,
     boolean moreExpired) {
 
-  /** Nothing but a time. */
+  /** A state with a time only. */
   static LedgerState unseen(Instant now) {
     return new LedgerState(now, Map.of(), Map.of(), List.of(), false);
   }

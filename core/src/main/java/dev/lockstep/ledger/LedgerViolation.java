@@ -5,25 +5,25 @@ import java.util.Optional;
 /**
  * Two records of one fact that differ.
  *
- * @param account empty when it is about the whole book
- * @param detail what was found, in a sentence an operator can act on
+ * @param account empty if it concerns the whole book
+ * @param detail the finding, in a sentence that an operator can act on
  */
 public record LedgerViolation(
     Check check, BookId book, Optional<AccountId> account, String detail) {
 
   /** What is compared. */
   public enum Check {
-    /** The balances of a currency, which add up to nothing. */
+    /** The balances of a currency must add up to zero. */
     TRIAL_BALANCE,
-    /** The account and its newest entry. */
+    /** The account must equal its newest entry. */
     ACCOUNT_ENTRIES,
-    /** Entries one after the other: no gap, each beginning where the one before ended. */
+    /** Entries must have no gap, and each must continue from the one before. */
     ENTRY_CHAIN,
-    /** The entries of a transfer, which add up to nothing. */
+    /** The entries of a transfer must add up to zero and match it. */
     DOUBLE_ENTRY,
-    /** What an account has reserved, and its pending transfers. */
+    /** An account's reservations must equal its pending transfers. */
     PENDING,
-    /** The account and its floor. */
+    /** The account must not be below its floor. */
     FLOOR
   }
 }

@@ -1,5 +1,5 @@
 package dev.lockstep.ledger;
 
-/** What came of {@link LedgerCommand.Linked}. */
+/** The outcome of {@link LedgerCommand.Linked}. */
 public sealed interface LinkedResult extends LedgerOutcome
     permits LedgerOutcome.AllDone, LedgerOutcome.Refused, LedgerOutcome.Overloaded {}

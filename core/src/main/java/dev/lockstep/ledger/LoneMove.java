@@ -17,28 +17,28 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * A new transfer that is alone in its batch, as it mostly is while nobody else is there: one
- * statement, which is a transaction by itself. It presumes that nothing is to be said against the
- * transfer. Where something is, the statement fails, and the batch is decided on locked rows, which
- * tell what it was.
+ * A new transfer that is alone in its batch, the usual case without concurrent callers: one
+ * statement, which is its own transaction. It assumes that nothing speaks against the transfer.
+ * Otherwise the statement fails, and the batch is decided on locked rows, which give the reason.
  *
- * <p>Nothing has to be known of the accounts, and nodes that write to one book do not get into each
- * other's way.
+ * <p>It needs to know nothing about the accounts, so nodes that write to one book do not invalidate
+ * each other.
  */
 final class LoneMove {
-  // In V046__ledger_move_fits.sql: locks both accounts ascending, and gives up at whatever it
-  // does not expect, a late time included.
+  // Defined in V046__ledger_move_fits.sql: locks both accounts ascending, and fails on anything
+  // unexpected, such as a late time.
   private static final String MOVE = "SELECT lockstep.move(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
   private static final long TOLERANCE_MICROS = Timely.TOLERANCE.toNanos() / 1_000;
 
-  // A twin of another node has another time; of the same time, there is nothing to tell them apart.
+  // The same transfer from another node has another time; with the same time the two are
+  // indistinguishable.
   private static final String MOVED =
       "SELECT 1 FROM lockstep.transfer WHERE book = ? AND transfer = ? AND created_at = ?";
 
   private LoneMove() {}
 
-  /** What will have happened, unless it fails. */
+  /** The plan as if the transfer succeeds. */
   static Plan presume(Move move, Instant now) {
     Transfer transfer =
         Transfer.moved(move.book(), move.id(), move.from(), move.to(), move.money(), now);
@@ -72,9 +72,13 @@ final class LoneMove {
                     String.valueOf(options.effectiveTransactionTimeout().toMillis())));
   }
 
-  /** Whatever the server refuses about it, also in a session where it could never succeed. */
+  /**
+   * Any refusal by the server leads to a read, even in a session in which the statement could never
+   * succeed.
+   */
   private static SQLException orLookAgain(Transfer transfer, SQLException thrown) {
-    return SqlFault.orLookAgain(thrown, "Transfer %s must be read".formatted(transfer.id()));
+    return SqlFault.orLookAgain(
+        thrown, "Transfer %s cannot be written unread; run again".formatted(transfer.id()));
   }
 
   static boolean happened(Connection connection, Transfer transfer) throws SQLException {

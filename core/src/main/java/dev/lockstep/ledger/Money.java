@@ -1,18 +1,18 @@
 package dev.lockstep.ledger;
 
 /**
- * An amount that moves.
+ * An amount of money to move.
  *
  * @param amount in the currency's minor unit, at least 1
- * @param currency 1 to {@value #MAX_CURRENCY_LENGTH} of A to Z and 0 to 9: {@code JPY}, or a token
- *     of one's own
+ * @param currency 1 to {@value #MAX_CURRENCY_LENGTH} characters of A to Z and 0 to 9: {@code JPY},
+ *     or your own token
  */
 public record Money(long amount, String currency) {
   public static final int MAX_CURRENCY_LENGTH = 12;
 
   public Money {
     if (amount < 1) {
-      throw new IllegalArgumentException("What moves is at least 1, not " + amount);
+      throw new IllegalArgumentException("An amount must be at least 1, not " + amount);
     }
     requireCurrency(currency);
   }
@@ -25,7 +25,8 @@ public record Money(long amount, String currency) {
     }
     if (!fits) {
       throw new IllegalArgumentException(
-          "A currency has 1 to %d of A to Z and 0 to 9".formatted(MAX_CURRENCY_LENGTH));
+          "A currency must be 1 to %d characters of A to Z and 0 to 9"
+              .formatted(MAX_CURRENCY_LENGTH));
     }
   }
 }

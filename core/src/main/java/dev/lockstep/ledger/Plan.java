@@ -4,14 +4,14 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a batch writes, and what it answers.
+ * What a batch writes, and its answers.
  *
- * @param now the clock of the batch
+ * @param now the batch's clock
  * @param newTransfers transfers to insert, in their final state
- * @param endedTransfers transfers that were pending and are now as they say here
- * @param entries the changes of accounts, in order
+ * @param endedTransfers transfers that were pending, with their new content
+ * @param entries the account changes, in order
  * @param accounts the accounts' new figures
- * @param answers one a command, in their order
+ * @param answers one per command, in the order of the commands
  */
 record Plan(
     Instant now,
@@ -24,10 +24,10 @@ record Plan(
   record AccountChange(Account before, Account after) {}
 
   /**
-   * What a command is told.
+   * The answer to a command.
    *
-   * @param askAgain refused only as far as this batch could see: transfers have expired whose money
-   *     is still to be given back, so the command must be decided again before anybody is told
+   * @param askAgain true for a provisional refusal: expired transfers still have to give money
+   *     back, so the command must be decided again before its caller gets an answer
    */
   record Answer(LedgerOutcome outcome, boolean askAgain) {
     static Answer certain(LedgerOutcome outcome) {

@@ -19,26 +19,23 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a plan in one round trip, together with COMMIT if nothing is to follow: one statement a
- * table, whatever the size of the batch.
+ * Writes a plan in one round trip, together with COMMIT if nothing follows.
  *
- * <p>What the plan was decided on should still be there: the accounts are locked, or nobody else
- * has written since. But another node may have been faster, or the same new transfer may have come
- * through it. Each statement guards itself: where a row is not as it was seen, a constraint refuses
- * it. That fails the transaction, also one of the caller's, and it is run again on what is there
- * now.
+ * <p>The rows should still be as the plan saw them: the accounts are locked, or no other node has
+ * written since. But another node may have been faster, or may have made the same transfer. So each
+ * statement guards itself: if a row is not as seen, a table constraint refuses it. The transaction
+ * fails, the caller's own too, and runs again on the current rows.
  *
- * <p>Few rows are changed by a statement each. Of more, the statement that joins their table names
- * the keys a second time ({@code = ANY}), so that just those rows are read whatever a planner
- * believes of a book, and pairs them by hash: in a nested loop it would look each of them up once
- * for each of them.
+ * <p>Up to four rows take one statement each. For more, one statement joins the table. It repeats
+ * the keys ({@code = ANY}), so that it reads just those rows whatever the planner believes about a
+ * book. It joins by hash: a nested loop would compare every row with every new value.
  */
 final class PlanWriter {
-  /** Up to here a statement a row is faster than one for all, which has to be planned for. */
+  /** Up to this many rows, one statement per row is faster than one join. */
   private static final int FEW = 4;
 
-  // Joining the book's row keeps the statement on one shard. A transfer that is there already fails
-  // it. Whatever is not pending any more ended in this batch.
+  // Joining the book's row keeps the statement on one shard. An existing transfer fails it. A new
+  // transfer that is no longer pending ended in this batch.
   private static final String INSERT_TRANSFERS =
       """
       INSERT INTO lockstep.transfer (book, transfer, source, target, amount, posted, state, created_at,
@@ -51,7 +48,8 @@ final class PlanWriter {
           AS x (transfer, source, target, amount, posted, state, expires_at)
       WHERE b.book = ?""";
 
-  // The compare-and-set that lets a transfer end only once: none is without a state.
+  // The compare-and-set that lets a transfer end only once: otherwise state becomes NULL, which the
+  // column refuses.
   private static final String UPDATE_TRANSFER =
       """
       UPDATE lockstep.transfer
@@ -65,7 +63,7 @@ final class PlanWriter {
       FROM unnest(?, ?, ?) AS x (transfer, state, posted)
       WHERE t.book = ? AND t.transfer = x.transfer AND t.transfer = ANY (?)""";
 
-  // An entry of the same version, written by somebody else, fails it.
+  // An existing entry of the same version, from another writer, fails it.
   private static final String INSERT_ENTRIES =
       """
       INSERT INTO lockstep.entry (book, account, version, transfer, kind, amount, balance, pending, at)
@@ -75,15 +73,16 @@ final class PlanWriter {
           AS x (account, version, transfer, kind, amount, balance, pending)
       WHERE b.book = ?""";
 
-  // Of accounts that were only remembered: in one statement ascending, as everybody locks them.
+  // Locks accounts that were only remembered: in one statement, ascending, like every other writer.
   private static final String LOCK_ACCOUNTS =
       """
       SELECT FROM lockstep.account
       WHERE book = ? AND account = ANY (?) ORDER BY account FOR UPDATE""";
 
-  // No account is without a version, and none is below its floor. The version alone would tell that
-  // nobody was at it, but for a database that has lost what it had committed. One statement after
-  // the other locks the accounts ascending, as everybody does.
+  // If the row is not as seen, version becomes NULL, which the column refuses. A CHECK guards the
+  // floor. The version alone would suffice, except against a database that lost committed changes.
+  // The statements run one after the other and lock the accounts ascending, like every other
+  // writer.
   private static final String UPDATE_ACCOUNT =
       """
       UPDATE lockstep.account
@@ -111,7 +110,7 @@ final class PlanWriter {
     this.now = plan.now().atOffset(ZoneOffset.UTC);
   }
 
-  /** Writes, together with what the companions ask for, or with COMMIT. */
+  /** Writes the plan, in one round trip with the companions' statements or with COMMIT. */
   void write(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.guarded(this::orConflict, guarded -> addTo(guarded, () -> {}));
@@ -119,9 +118,9 @@ final class PlanWriter {
   }
 
   /**
-   * Writes a plan of new transfers that rests on nothing but what the statements guard. Should it
-   * be lost and run again, the accounts' versions, and the transfers that are there by then, refuse
-   * it; and so does the clock, if it comes late.
+   * Writes a plan of new transfers that was decided from memory; the statements guard everything it
+   * rests on. If the attempt is lost and the work runs again, the accounts' versions and the
+   * existing transfers refuse the lost attempt. The clock refuses it if it comes late.
    */
   void writeUnread(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
@@ -138,7 +137,7 @@ final class PlanWriter {
   }
 
   /**
-   * @param onceLocked adds what has to run when the accounts are locked
+   * @param onceLocked adds what must run once the accounts are locked
    */
   private void addTo(RoundTrip trip, Runnable onceLocked) {
     boolean join = plan.endedTransfers().size() > FEW || plan.accounts().size() > FEW;
@@ -155,13 +154,15 @@ final class PlanWriter {
     insertEntries(trip);
   }
 
-  /** A constraint that fails here is a guard that did. */
+  /** A constraint failure here is a failed guard. */
   private SQLException orConflict(SQLException thrown) {
-    return SqlFault.orConflict(thrown, "Rows of book %d were not as seen".formatted(book));
+    return SqlFault.orConflict(
+        thrown, "Book %d: another transaction was faster; run again".formatted(book));
   }
 
   private SQLException orLookAgain(SQLException thrown) {
-    return SqlFault.orLookAgain(thrown, "Rows of book %d must be read".formatted(book));
+    return SqlFault.orLookAgain(
+        thrown, "Book %d: what was remembered is out of date; run again".formatted(book));
   }
 
   private void insertTransfers(RoundTrip trip) {

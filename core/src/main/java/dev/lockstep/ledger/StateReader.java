@@ -23,11 +23,11 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * Locks the accounts a batch needs, ascending, and reads the rest: in one round trip, unless a
- * transfer is repeated or has expired.
+ * Locks the accounts that a batch needs, ascending, and reads the rest. Takes one round trip, or
+ * two if a transfer is repeated or has expired.
  *
- * <p>Only accounts are locked. A transfer is inserted, posted or ended by nobody who has not locked
- * the account it leaves, so what is read of it afterwards, by a snapshot of its own, stays true.
+ * <p>Only accounts are locked. Every writer that inserts, posts or ends a transfer has locked the
+ * account it leaves. So what a later snapshot reads of the transfer stays true.
  */
 final class StateReader {
   private static final String LOCK_ACCOUNTS =
@@ -36,7 +36,7 @@ final class StateReader {
       WHERE book = ? AND account = ANY (?) ORDER BY account FOR UPDATE"""
           .formatted(LedgerRows.ACCOUNT);
 
-  // Also the accounts of transfers that are to be posted or voided. Which they are never changes.
+  // Also locks the accounts of transfers to post or void. A transfer never changes its accounts.
   private static final String LOCK_ACCOUNTS_OF_TRANSFERS =
       """
       SELECT %s FROM lockstep.account
@@ -61,8 +61,8 @@ final class StateReader {
       ORDER BY account FOR UPDATE"""
           .formatted(LedgerRows.ACCOUNT);
 
-  // When the accounts are locked, by the clock of that moment and not of the transaction's begin,
-  // at which another may still have been at them.
+  // Runs once the accounts are locked, and takes the clock of that moment. At BEGIN another
+  // transaction may still have held them.
   private static final String READ_FACTS =
       """
       SELECT clock_timestamp(),
@@ -70,7 +70,7 @@ final class StateReader {
                 WHERE book = ? AND state = 0 AND expires_at <= statement_timestamp()),
         EXISTS (SELECT FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?))""";
 
-  // A transfer has no currency of its own: its accounts have the same.
+  // A transfer stores no currency: both its accounts have the same.
   private static final String READ_TRANSFERS =
       """
       SELECT %s FROM lockstep.transfer t
@@ -78,7 +78,7 @@ final class StateReader {
       WHERE t.book = ? AND t.transfer = ANY (?)"""
           .formatted(LedgerRows.TRANSFER);
 
-  // Only of accounts that are locked.
+  // Only transfers out of locked accounts.
   private static final String READ_EXPIRED =
       """
       SELECT %s FROM lockstep.transfer t
@@ -87,7 +87,7 @@ final class StateReader {
       ORDER BY t.expires_at LIMIT ?"""
           .formatted(LedgerRows.TRANSFER);
 
-  // To the planner an empty array in place of an id proves anything; it would not use the key.
+  // An empty array would let the planner prove anything, and not use the key.
   private static final UUID NO_TRANSFER = new UUID(0, 0);
 
   private final BookId book;
@@ -95,11 +95,11 @@ final class StateReader {
   private final boolean sweeps;
   private final Set<Long> accounts = new TreeSet<>();
   private final Set<UUID> transfers = new TreeSet<>();
-  // Of those, the ones to be posted or voided, whose accounts are needed.
+  // The subset to post or void, whose accounts are needed.
   private final Set<UUID> touched = new TreeSet<>();
 
   /**
-   * @param sweeps also the accounts out of which something has expired, whoever named them
+   * @param sweeps also lock accounts with expired outgoing transfers that no command names
    */
   StateReader(BookId book, List<LedgerCommand<?>> commands, int sweepBatch, boolean sweeps) {
     this.book = book;
@@ -206,7 +206,7 @@ final class StateReader {
     return trip.query(READ_TRANSFERS, row -> LedgerRows.transfer(book, row), book.value(), ids);
   }
 
-  /** An account's entries are in the order of their times, even if a clock was set back. */
+  /** Keeps an account's entries in the order of their times, even if a clock was set back. */
   private static Instant notBefore(Instant clock, List<Account> accounts) {
     Instant latest = clock;
     for (Account account : accounts) {
@@ -216,8 +216,8 @@ final class StateReader {
   }
 
   /**
-   * One that was reserved elsewhere after the accounts to lock were looked up: its own are not
-   * locked, so nothing can be decided about it in this transaction.
+   * Fails if a transfer was reserved after we looked up which accounts to lock: its accounts are
+   * not locked, so this transaction cannot decide about it.
    */
   private void requireAccountsOf(Map<TransferId, Transfer> known, Map<AccountId, Account> locked)
       throws SQLException {
@@ -225,7 +225,8 @@ final class StateReader {
       Transfer transfer = known.get(new TransferId(id));
       if (transfer != null
           && !(locked.containsKey(transfer.from()) && locked.containsKey(transfer.to()))) {
-        throw SqlFault.conflict("Transfer %s was made just now".formatted(id));
+        throw SqlFault.conflict(
+            "Transfer %s was made while its accounts were being locked; run again".formatted(id));
       }
     }
   }

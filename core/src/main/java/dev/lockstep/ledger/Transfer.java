@@ -4,11 +4,11 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A transfer as it was last written.
+ * A transfer as last written.
  *
  * @param money what was asked for
- * @param posted what has moved: 0 while pending, and of a transfer that was voided or expired
- * @param expiresAt of one that was or is pending
+ * @param posted what has moved: 0 if pending, voided or expired
+ * @param expiresAt present if it is or was pending
  * @param endedAt when it left {@link State#PENDING}
  */
 public record Transfer(
@@ -23,7 +23,7 @@ public record Transfer(
     Optional<Instant> expiresAt,
     Optional<Instant> endedAt) {
 
-  /** Where a transfer is in its life. It leaves {@code PENDING} once. */
+  /** The states of a transfer. It leaves {@code PENDING} once. */
   public enum State {
     PENDING(0),
     POSTED(1),
@@ -38,7 +38,7 @@ public record Transfer(
       this.code = (short) code;
     }
 
-    /** As stored. */
+    /** The stored value. */
     short code() {
       return code;
     }
@@ -48,7 +48,7 @@ public record Transfer(
     }
   }
 
-  /** One that is new, and over at once. */
+  /** A new transfer that moves at once. */
   static Transfer moved(
       BookId book, TransferId id, AccountId from, AccountId to, Money money, Instant at) {
     return new Transfer(

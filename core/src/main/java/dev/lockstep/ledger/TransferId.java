@@ -5,13 +5,16 @@ import java.security.SecureRandom;
 import java.util.UUID;
 
 /**
- * Names a transfer, and makes it idempotent: the same id with the same content moves money once and
- * is answered alike ever after.
+ * Identifies a transfer and makes it idempotent: the same id with the same content moves money
+ * once, and every repetition gets the same answer.
  */
 public record TransferId(UUID value) implements Comparable<TransferId> {
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** A new id (UUID version 7: ordered by time, so that index pages fill one after the other). */
+  /**
+   * Creates a new id (UUID version 7: ordered by time, so that index pages fill one after the
+   * other).
+   */
   public static TransferId next() {
     long millis = System.currentTimeMillis();
     long high = (millis << 16) | 0x7000 | RANDOM.nextInt(0x1000);
@@ -20,21 +23,21 @@ public record TransferId(UUID value) implements Comparable<TransferId> {
   }
 
   /**
-   * The id that belongs to an idempotency key, the same in every process (SHA-256, UUID version 8).
+   * Returns the id for an idempotency key, the same in every process (SHA-256, UUID version 8).
    *
-   * @param owner whose key it is, so that two clients may use the same key
-   * @throws IllegalArgumentException for text with half a character (an unpaired surrogate)
+   * @param owner the key's owner, so that two clients may use the same key
+   * @throws IllegalArgumentException if a text contains an unpaired surrogate
    */
   public static TransferId forKey(String owner, String key) {
     return new TransferId(DerivedId.forKey(owner, key));
   }
 
   /**
-   * The id of a transfer that an application makes for itself, the same in every process. No key of
-   * any owner names it, see {@link #forKey}.
+   * Returns the id of a transfer that an application makes for its own purpose, the same in every
+   * process. {@link #forKey} never yields it.
    *
-   * @param purpose what it is made for
-   * @param subject what it is made of
+   * @param purpose why the transfer is made
+   * @param subject what it is made for
    */
   public static TransferId forPurpose(String purpose, String subject) {
     return new TransferId(DerivedId.forPurpose(purpose, subject));

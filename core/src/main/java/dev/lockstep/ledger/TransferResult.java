@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-/** What came of {@link LedgerCommand.Move} or {@link LedgerCommand.Reserve}. */
+/** The outcome of {@link LedgerCommand.Move} or {@link LedgerCommand.Reserve}. */
 public sealed interface TransferResult extends LedgerOutcome
     permits LedgerOutcome.Done,
         LedgerOutcome.Overloaded,

@@ -3,15 +3,15 @@ package dev.lockstep.ledger;
 import java.math.BigInteger;
 
 /**
- * A currency of a book: what its accounts have, and what they owe. The two are always the same.
+ * What a book's accounts have and owe in one currency. The two sums are always equal.
  *
- * @param accounts how many keep this currency
+ * @param accounts how many accounts have this currency
  * @param credit the sum of all balances above zero
  * @param debit the sum of all balances below zero, without its sign
  */
 public record TrialBalance(String currency, long accounts, BigInteger credit, BigInteger debit) {
 
-  /** Zero, or money was made or lost. */
+  /** Zero, unless money was created or lost. */
   public BigInteger difference() {
     return credit.subtract(debit);
   }

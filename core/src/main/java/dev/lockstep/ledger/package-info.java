@@ -1,13 +1,33 @@
 /**
- * Money: accounts, transfers between them as double entries, transfers in two phases, statements.
+ * Moves money: accounts, transfers as double entries, transfers in two phases, statements, checks.
+ *
+ * <p>Start with {@link dev.lockstep.ledger.Ledger}, the entry type; {@link
+ * dev.lockstep.ledger.LedgerCommand} lists what you can ask and {@link
+ * dev.lockstep.ledger.LedgerOutcome} what you can get. docs/ledger.md is the user's guide, ADR 018
+ * has the reasons. Then follow one batch through {@code LedgerOperation}:
+ *
+ * <ul>
+ *   <li>Read: {@code StateReader} locks the accounts; {@code BookMemory} replaces the read when
+ *       nothing has changed.
+ *   <li>Decide: {@code Decision} and {@code Books}, pure functions; every promise is made there.
+ *   <li>Write: {@code PlanWriter}, whose statements guard themselves; then the {@link
+ *       dev.lockstep.ledger.TransferCompanion}s. A lone move is a single statement, {@code
+ *       LoneMove}.
+ * </ul>
+ *
+ * <p>Past balances are in {@code AsOf}, invariant checks in {@code LedgerCheck}.
  *
  * <p>Tables owned: {@code book}, {@code account}, {@code transfer}, {@code entry}, {@code
  * ledger_mark}.
  *
- * <p>Guarantees (docs/guarantees.md): transfers conserve money, no balance falls below its floor,
- * no deadlock (G9); every change of an account is an entry that says what it left (G10); a command
- * with the same transfer id has one effect (G3). The only rows locked are accounts, ascending: a
- * transfer changes only under the lock of the account it leaves.
+ * <p>States of a transfer: {@link dev.lockstep.ledger.Transfer.State}. PENDING goes to POSTED,
+ * VOIDED or EXPIRED; a move is POSTED from the start.
+ *
+ * <p>Locks: accounts only, ascending; see the lock order in CONTRIBUTING.md. A transfer changes
+ * only under the lock of the account it leaves.
+ *
+ * <p>Guarantees (docs/guarantees.md): one effect per transfer id (G3); transfers conserve money, no
+ * balance falls below its floor, no deadlock (G9); every change of an account is an entry (G10).
  */
 @NullMarked
 package dev.lockstep.ledger;
