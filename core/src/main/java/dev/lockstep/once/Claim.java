@@ -2,21 +2,21 @@ package dev.lockstep.once;
 
 import java.time.Instant;
 
-/** What a key is found to be when somebody wants to use it. */
+/** The state of a key when a caller claims it. */
 public sealed interface Claim {
 
   /**
-   * The key is new and now the caller's: do the effect and {@link Once#answer}.
+   * The key was free and is now the caller's: run the effect and call {@link Once#answer}.
    *
-   * @param claimedAt tells this claim from a later one of the same key, made when this one had
-   *     expired; by the database's clock
+   * @param claimedAt when it was claimed, on the database's clock; tells this claim from a later
+   *     one of the same key, made after this one expired
    */
   record Fresh(OnceKey key, Instant claimedAt) implements Claim {}
 
-  /** The effect has happened; this was the answer. */
+  /** The effect has happened, with this answer. */
   record Answered(String answer) implements Claim {}
 
-  /** A twin has begun and not yet answered. */
+  /** The same request has claimed the key and has not answered yet. */
   record InUse() implements Claim {}
 
   /** The key belongs to another request. */

@@ -16,10 +16,9 @@ public final class Fingerprint {
   }
 
   /**
-   * Of the parts a request is made of (method, route, body); where one ends and the next begins
-   * counts.
+   * Hashes the parts of a request (method, route, body); the boundaries between parts count.
    *
-   * @throws IllegalArgumentException for a part with half a character (an unpaired surrogate)
+   * @throws IllegalArgumentException if a part contains an unpaired surrogate
    */
   public static Fingerprint of(String... parts) {
     try {

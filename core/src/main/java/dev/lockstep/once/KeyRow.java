@@ -12,13 +12,13 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Optional;
 
-/** The statements on the row of one key, in the caller's transaction. */
+/** The statements on one key's row, in the caller's transaction. */
 final class KeyRow {
-  /** How often a key may be removed under a claim's eyes before the claim gives up. */
+  /** How often the row may vanish between insert and read before the claim gives up. */
   private static final int MAX_ROUNDS = 5;
 
-  // Waits for a twin that is at it in another transaction: the row is either that twin's, once it
-  // has committed, or ours.
+  // Waits for a concurrent claim in another transaction. Afterwards the row is that claim's, if it
+  // committed, or ours.
   private static final String INSERT =
       """
       INSERT INTO lockstep.once (scope, owner, key, fingerprint, created_at, expires_at)
@@ -26,7 +26,7 @@ final class KeyRow {
       ON CONFLICT (scope, owner, key) DO NOTHING
       RETURNING created_at""";
 
-  // An expired row is as good as none, even before it has been removed.
+  // An expired row counts as none, even before it is removed.
   private static final String TAKE_OVER_EXPIRED =
       """
       UPDATE lockstep.once
@@ -45,7 +45,7 @@ final class KeyRow {
       "SELECT %s FROM lockstep.once o WHERE o.scope = ? AND o.owner = ? AND o.key = ?"
           .formatted(StoredKey.COLUMNS);
 
-  // A claim that has expired may be somebody else's at any moment, who began it at another time.
+  // An expired claim may have been taken over; created_at tells the two claims apart.
   private static final String STORE =
       """
       UPDATE lockstep.once SET answer = ?
@@ -55,7 +55,7 @@ final class KeyRow {
   private final Connection connection;
   private final OnceKey key;
 
-  /** What a claim came to, and when the row it found or made was claimed. */
+  /** A claim's result, and when the row it found or inserted was claimed. */
   record Claimed(Claim claim, Instant createdAt) {}
 
   KeyRow(Connection connection, OnceKey key) {
@@ -70,10 +70,11 @@ final class KeyRow {
         return claimed.get();
       }
     }
-    throw SqlFault.conflict("The key was removed each time it was about to be read");
+    throw SqlFault.conflict(
+        "The key expired and was removed during each attempt to claim it; run again");
   }
 
-  /** Empty if the key was there when it was to be inserted, and removed before it was read. */
+  /** Empty if the key existed at the insert and was removed before the read. */
   private Optional<Claimed> tryClaim(Fingerprint fingerprint, long keepMs) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Instant> inserted =
@@ -110,7 +111,8 @@ final class KeyRow {
   }
 
   /**
-   * A lock timeout of one millisecond within a savepoint: the wait ends, the transaction lives on.
+   * Claims with a lock timeout of one millisecond, inside a savepoint: if the wait is cut, the
+   * transaction stays usable.
    */
   Claim claimWithoutWaiting(Fingerprint fingerprint, Duration keepFor) throws SQLException {
     RoundTrip before = new RoundTrip(connection);
@@ -126,7 +128,7 @@ final class KeyRow {
       if (SqlFault.of(e) != SqlFault.LOCK_TIMEOUT) {
         throw e;
       }
-      // Takes the setting back, too.
+      // Also restores lock_timeout.
       RoundTrip undo = new RoundTrip(connection);
       undo.update("ROLLBACK TO SAVEPOINT once_claim");
       undo.update("RELEASE SAVEPOINT once_claim");
@@ -143,7 +145,7 @@ final class KeyRow {
     return claim;
   }
 
-  /** The row as it is, expired or not. */
+  /** Reads the row, expired or not. */
   Optional<StoredKey> read() throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<StoredKey> rows = trip.query(READ, this::stored, identity());
@@ -155,7 +157,7 @@ final class KeyRow {
     return new Claimed(new Claim.Fresh(key, claimedAt), claimedAt);
   }
 
-  /** False if there is no such claim to answer. */
+  /** Stores the answer. False if there is no such open claim. */
   boolean store(Instant claimedAt, String answer) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Object> rows =

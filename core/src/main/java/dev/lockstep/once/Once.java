@@ -24,15 +24,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes an effect happen once per idempotency key.
  *
- * <p><b>On the caller's connection</b> (the caller commits): {@link #claim} or {@link #claimNow}
- * first, before any other lock; then the effect; then {@link #answer}. If the transaction rolls
- * back, the key is free again. When the effect needs several transactions (a payment in between),
- * claim in the first and answer in the last: until then twins are told {@link Claim.InUse}.
+ * <p><b>On the caller's connection</b> (the caller commits): first {@link #claim} or {@link
+ * #claimNow}, before any other lock; then the effect; then {@link #answer}. If the transaction
+ * rolls back, the key is free again. If the effect needs several transactions (with a payment in
+ * between), claim in the first and answer in the last. Until then, repetitions get {@link
+ * Claim.InUse}.
  *
- * <p><b>In a transaction of its own</b>: {@link #run}.
+ * <p><b>In its own transaction</b>: {@link #run}. Lockstep commits.
  *
- * <p><b>In bulk</b>, for a combiner's companion: {@link #find} and {@link #record}; {@link
- * #addFind} and {@link #addRecord} where they are to share a crossing of the network.
+ * <p><b>In bulk</b>, for a combiner's companion (the caller commits): {@link #find} and {@link
+ * #record}; or {@link #addFind} and {@link #addRecord} to share round trips.
  *
  * <p>Thread-safe.
  */
@@ -43,11 +44,11 @@ public final class Once {
       FROM unnest(?, ?) AS x (owner, key)
       CROSS JOIN LATERAL (
         SELECT * FROM lockstep.once
-        WHERE scope = ? AND owner = x.owner AND key = x.key OFFSET 0) o -- one look-up a key
+        WHERE scope = ? AND owner = x.owner AND key = x.key OFFSET 0) o -- one lookup per key
       WHERE o.expires_at > now()"""
           .formatted(StoredKey.COLUMNS);
 
-  // A key that is in use takes no time of creation, which the table refuses.
+  // For a key in use, created_at becomes NULL, which the column refuses.
   private static final String RECORD =
       """
       INSERT INTO lockstep.once AS o (scope, owner, key, fingerprint, answer, created_at, expires_at)
@@ -58,8 +59,8 @@ public final class Once {
           created_at = CASE WHEN o.expires_at <= excluded.created_at THEN excluded.created_at END,
           expires_at = excluded.expires_at""";
 
-  // Small, and past whatever another node is removing. Fenced: as a mere subquery of IN the planner
-  // may run it once a row, and then the limit limits nothing.
+  // Small batches; skips rows that another node is removing. MATERIALIZED, because the planner may
+  // run a plain IN subquery once per row, and then the limit limits nothing.
   private static final String REMOVE_EXPIRED =
       """
       WITH due AS MATERIALIZED (
@@ -81,10 +82,9 @@ public final class Once {
   }
 
   /**
-   * Claims a key, waiting for a twin that is at it. The caller commits.
+   * Claims a key; waits while a concurrent transaction holds it. The caller commits.
    *
-   * @throws dev.lockstep.tx.LockTimeout if the twin takes longer than the transaction's lock
-   *     timeout
+   * @throws dev.lockstep.tx.LockTimeout if that transaction takes longer than the lock timeout
    */
   public Claim claim(Connection connection, OnceKey key, Fingerprint fingerprint) {
     return transactor.on(
@@ -92,8 +92,9 @@ public final class Once {
   }
 
   /**
-   * Claims a key, or says {@link Claim.InUse} at once when a twin is at it, or an expired key is
-   * being removed at this moment. The caller commits, and the transaction stays usable either way.
+   * Claims a key, or returns {@link Claim.InUse} at once if a concurrent transaction holds it, or
+   * is just removing it after its expiry. The caller commits; the transaction stays usable either
+   * way.
    */
   public Claim claimNow(Connection connection, OnceKey key, Fingerprint fingerprint) {
     return transactor.on(
@@ -101,27 +102,28 @@ public final class Once {
   }
 
   /**
-   * Stores the answer of a key the caller has claimed. The caller commits.
+   * Stores the answer of a claimed key. The caller commits.
    *
-   * @param claim what {@link #claim} or {@link #claimNow} gave, in this transaction or an earlier
-   *     one
-   * @throws IllegalStateException if the claim is not there, has expired, also when somebody else
-   *     has claimed the key since, or has its answer already; roll back then
+   * @param claim the result of {@link #claim} or {@link #claimNow}, in this transaction or an
+   *     earlier one
+   * @throws IllegalStateException if the claim does not exist, has expired (even if another caller
+   *     has claimed the key since), or already has an answer; roll back then
    */
   public void answer(Connection connection, Claim.Fresh claim, String answer) {
     requireStorable(answer);
     if (!transactor.on(
         connection, c -> new KeyRow(c, claim.key()).store(claim.claimedAt(), answer))) {
       throw new IllegalStateException(
-          "The key is not claimed, or the claim has expired, or it has its answer already");
+          "The claim does not exist, has expired or is already answered; roll back");
     }
   }
 
   /**
-   * Runs work once in a transaction of its own and remembers its answer; a twin waits for it. A
-   * connection lost during COMMIT is resolved by looking for the key.
+   * Runs work once in its own transaction and stores its answer; a concurrent call with the same
+   * key waits. If the connection is lost during COMMIT, looks the key up to learn the outcome.
    *
-   * @throws dev.lockstep.tx.LockTimeout if a twin takes longer than the transactor's lock timeout
+   * @throws dev.lockstep.tx.LockTimeout if the concurrent call takes longer than the transactor's
+   *     lock timeout
    */
   public OnceResult run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
     Run run = new Run(key, fingerprint, work);
@@ -131,7 +133,7 @@ public final class Once {
         run::afterLostCommit);
   }
 
-  /** What is stored of these keys of one scope; keys without a row are left out. */
+  /** Returns what is stored for these keys of one scope; keys without a live row are left out. */
   public Map<OnceKey, Claim> find(
       Connection connection, long scope, Map<OnceKey, Fingerprint> requests) {
     return transactor.on(
@@ -144,7 +146,7 @@ public final class Once {
         });
   }
 
-  /** As {@link #find}, on a trip of the caller's. What is found is there when it was sent. */
+  /** As {@link #find}, on the caller's trip. The supplier has the result once the trip was sent. */
   public Supplier<Map<OnceKey, Claim>> addFind(
       RoundTrip trip, long scope, Map<OnceKey, Fingerprint> requests) {
     List<OnceKey> keys = List.copyOf(requests.keySet());
@@ -172,7 +174,7 @@ public final class Once {
    * Writes keys of one scope with their answers in one statement. The caller commits.
    *
    * @throws dev.lockstep.tx.SerializationConflict if another transaction used one of the keys
-   *     meanwhile; run again, {@link #find} shows it
+   *     meanwhile; run again, and {@link #find} shows it
    */
   public void record(Connection connection, long scope, Collection<OnceEntry> entries) {
     transactor.runOn(
@@ -185,15 +187,15 @@ public final class Once {
   }
 
   /**
-   * As {@link #record}, on a trip of the caller's, which fails if one of the keys is in use, and
-   * may be put off.
+   * As {@link #record}, on the caller's trip, which may be put off. The trip fails if one of the
+   * keys is in use.
    */
   public void addRecord(RoundTrip trip, long scope, Collection<OnceEntry> entries) {
     SortedMap<OnceKey, OnceEntry> sorted = new TreeMap<>();
     for (OnceEntry entry : entries) {
       requireStorable(entry.answer());
       if (sorted.put(entry.key(), entry) != null) {
-        throw new IllegalArgumentException("A key is recorded twice");
+        throw new IllegalArgumentException("Record each key once; one of them appears twice");
       }
     }
     requireScope(scope, sorted.keySet());
@@ -210,19 +212,20 @@ public final class Once {
         SqlArray.texts(rows.stream().map(entry -> entry.key().key()).toList()),
         new SqlArray(
             "bytea",
-            // The driver takes an array of byte arrays, and no array of objects that are some.
+            // The driver accepts a byte[][], but not an Object[] of byte arrays.
             rows.stream().map(entry -> entry.fingerprint().bytes()).toArray(byte[][]::new)),
         SqlArray.texts(rows.stream().map(OnceEntry::answer).toList()));
   }
 
   private static SQLException orConflict(SQLException thrown) {
-    return SqlFault.orConflict(thrown, "Another transaction used one of the keys meanwhile");
+    return SqlFault.orConflict(
+        thrown, "Another transaction used one of the idempotency keys; run again");
   }
 
   /**
    * Removes expired keys in small transactions; several nodes may do so at once.
    *
-   * @return how many were removed here
+   * @return how many this call removed
    */
   public int removeExpired() {
     int removed = 0;
@@ -241,12 +244,12 @@ public final class Once {
     return removed;
   }
 
-  /** One call of {@link Once#run}, over however many attempts its transaction takes. */
+  /** One call of {@link Once#run}, across all attempts of its transaction. */
   private final class Run {
     private final OnceKey key;
     private final Fingerprint fingerprint;
     private final TxWork<String> work;
-    // Of the latest attempt, which is the one whose COMMIT can be in doubt.
+    // From the latest attempt, the one whose COMMIT may be in doubt.
     private @Nullable OnceResult result;
     private Instant claimedAt = Instant.MIN;
 
@@ -280,9 +283,9 @@ public final class Once {
     }
 
     /**
-     * What was only read stands, whatever became of the transaction that read it. An effect is
-     * there if its key is; it is a twin's, and ours was rolled back, if the key was claimed at
-     * another moment.
+     * Settles a lost COMMIT. A result that was only read stands, whatever happened to the
+     * transaction. An effect exists if its key does. If the key was claimed at another time, the
+     * effect is a concurrent call's, and ours was rolled back.
      */
     Optional<OnceResult> afterLostCommit(Connection connection) throws SQLException {
       if (!(result instanceof OnceResult.Done done) || done.replayed()) {
@@ -303,14 +306,14 @@ public final class Once {
   private void requireStorable(String answer) {
     if (answer.length() > config.maxAnswerLength() || !StorableText.is(answer)) {
       throw new IllegalArgumentException(
-          "An answer has up to %d characters, none of them NUL or half a character"
+          "An answer may have up to %d characters, without NUL and unpaired surrogates"
               .formatted(config.maxAnswerLength()));
     }
   }
 
   private static void requireScope(long scope, Collection<OnceKey> keys) {
     if (keys.stream().anyMatch(key -> key.scope() != scope)) {
-      throw new IllegalArgumentException("All keys of one call belong to one scope");
+      throw new IllegalArgumentException("All keys of one call must belong to its scope");
     }
   }
 }

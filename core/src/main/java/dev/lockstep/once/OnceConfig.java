@@ -5,9 +5,9 @@ import java.time.Duration;
 /**
  * The limits of idempotency.
  *
- * @param keepFor how long an answer is remembered (24 h), up to ten years
+ * @param keepFor how long an answer is kept (24 h), up to ten years
  * @param maxAnswerLength characters of a stored answer (1,000,000)
- * @param removalBatch expired rows removed in one transaction (1,000)
+ * @param removalBatch expired rows removed per transaction (1,000)
  */
 public record OnceConfig(Duration keepFor, int maxAnswerLength, int removalBatch) {
   private static final Duration MAX_KEEP_FOR = Duration.ofDays(3650);

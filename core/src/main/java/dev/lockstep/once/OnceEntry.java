@@ -1,4 +1,4 @@
 package dev.lockstep.once;
 
-/** A key with its request and its answer, for writing many at once. */
+/** A key with its request and answer, for writing many at once. */
 public record OnceEntry(OnceKey key, Fingerprint fingerprint, String answer) {}

@@ -7,8 +7,8 @@ import java.util.Comparator;
 /**
  * An idempotency key.
  *
- * @param scope the shard it lives in, that of its effect
- * @param owner whose key it is: a principal
+ * @param scope the shard of the key and its effect
+ * @param owner the principal that owns the key
  * @param key as the client chose it
  */
 public record OnceKey(long scope, String owner, String key) implements Comparable<OnceKey> {

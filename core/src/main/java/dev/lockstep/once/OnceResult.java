@@ -1,18 +1,18 @@
 package dev.lockstep.once;
 
-/** What came of {@link Once#run}. */
+/** The outcome of {@link Once#run}. */
 public sealed interface OnceResult {
 
   /**
    * The effect has happened, once.
    *
-   * @param replayed it had happened before; this is the answer of that time
+   * @param replayed it happened before; this is its answer
    */
   record Done(String answer, boolean replayed) implements OnceResult {}
 
-  /** A twin has begun and not yet answered; ask again later. */
+  /** The same request has begun and not answered yet; ask again later. */
   record InUse() implements OnceResult {}
 
-  /** The key belongs to another request; nothing was done. */
+  /** The key belongs to another request; nothing was changed. */
   record Reused() implements OnceResult {}
 }

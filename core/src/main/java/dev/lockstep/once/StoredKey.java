@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A key's row.
  *
- * @param answer null while its effect is not finished
- * @param createdAt when it was claimed: the start of the transaction that did
+ * @param answer null until the effect is finished
+ * @param createdAt when it was claimed: the start of the claiming transaction
  */
 record StoredKey(OnceKey key, Fingerprint fingerprint, @Nullable String answer, Instant createdAt) {
 
-  /** In the order {@link #read} expects. */
+  /** In the order that {@link #read} expects. */
   static final String COLUMNS = "o.owner, o.key, o.fingerprint, o.answer, o.created_at";
 
   static StoredKey read(long scope, ResultSet row) throws SQLException {
