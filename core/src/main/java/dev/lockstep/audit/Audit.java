@@ -20,18 +20,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that every record of a scope's stock agrees with every other, in snapshots, so that a sale
- * under way is never mistaken for an error; and pauses the pools where they do not.
+ * Checks that all records of a scope's stock agree, and pauses the pools where they do not. It
+ * reads snapshots, so a sale under way never looks like an error.
  *
- * <p>Scopes are checked one after the other. A small one is compared in one REPEATABLE READ
- * snapshot, a large one in slices of some thousand rows, each a short snapshot of its own: see
- * {@link HoldSlices} for how sums hold while what is summed changes. After each slice it rests for
- * as long: those who sell meanwhile have half a core less at most, and VACUUM is not kept back.
+ * <p>Scopes are checked one after the other. A small scope takes one REPEATABLE READ snapshot. A
+ * large one is read in slices of some thousand rows, each in its own short snapshot; {@link
+ * HoldSlices} explains how sums stay exact while rows change. After each slice the check pauses for
+ * as long as the slice took. So it costs sales at most half a core and does not hold VACUUM back.
  *
- * <p>{@link #checkChanged} looks at pools that have changed since the last check, and of a large
- * scope only at the audit rows written since, with the holds they are about; what a hand changed
- * elsewhere in it is for {@link #checkAll}, which looks at everything from the beginning. Neither
- * locks a row. Several nodes may check at once. An interrupt ends a check between two slices.
+ * <p>{@link #checkChanged} checks pools that changed since the last check; in a large scope it
+ * reads only the audit rows written since, with their holds. Manual changes elsewhere in a large
+ * scope are found by {@link #checkAll}, which reads everything. Neither locks a row of the stock.
+ * Several nodes may check at once. An interrupt ends a check between two slices.
  *
  * <p>Thread-safe.
  */
@@ -40,11 +40,11 @@ public final class Audit {
   private static final long SMALL_SCOPE = 20_000;
   private static final int PAGE = 5_000;
 
-  /** In place of a mark's sequence number: the pool was found broken. */
+  /** Replaces a mark's sequence number if the pool was found broken. */
   private static final long BROKEN = -1;
 
-  // A counter that was changed by hand differs from the mark even though the sequence does not; a
-  // pool that is new, or was found broken, differs from any.
+  // A counter changed by hand differs from its mark even if the sequence does not. A new or broken
+  // pool differs from any mark.
   private static final String LOOKED_AT =
       """
       FROM lockstep.pool p LEFT JOIN lockstep.audit_mark m ON m.scope = p.scope AND m.pool = p.pool
@@ -52,7 +52,8 @@ public final class Audit {
         IS DISTINCT FROM (m.seq, m.held, m.sold, m.total))
       """;
 
-  // A hold has at least one audit row; who loads holds by hand at least counts what they have.
+  // Estimates a scope's rows. A hold has at least one audit row; holds loaded by hand at least
+  // count in the pool's counters.
   private static final String SCOPES =
       """
       SELECT s.scope, sum(greatest(q.audit_seq, q.held + q.sold)
@@ -72,8 +73,8 @@ public final class Audit {
   private static final String FORGET_MENDED =
       "DELETE FROM lockstep.audit_mark WHERE scope = ? AND pool = ANY (?) AND seq = -1";
 
-  // Two nodes may have looked at different moments: the later one's mark stays, and what one has
-  // found broken is not passed by another that looked before.
+  // Two nodes may have checked at different times: the later mark stays, and an earlier check does
+  // not clear a pool that another node found broken.
   private static final String SAVE_MARKS =
       """
       INSERT INTO lockstep.audit_mark AS m (scope, pool, seq, held, sold, total)
@@ -91,16 +92,16 @@ public final class Audit {
   private final int page;
 
   /**
-   * @param pauser called once a violation, after the snapshot has ended. What it throws is thrown
-   *     by the check, after all other violations have been passed to it.
+   * @param pauser called once per violation, after the snapshot has ended. If it throws, the check
+   *     throws that exception after it has passed on all other violations.
    */
   public Audit(Transactor transactor, PoolPauser pauser) {
     this(transactor, pauser, SMALL_SCOPE, PAGE);
   }
 
   /**
-   * @param smallScope up to so many rows a scope is checked in one snapshot
-   * @param page rows of a slice of a larger one
+   * @param smallScope a scope with up to this many rows is checked in one snapshot
+   * @param page rows per slice of a larger scope
    */
   Audit(Transactor transactor, PoolPauser pauser, long smallScope, int page) {
     this.transactor = transactor;
@@ -109,7 +110,7 @@ public final class Audit {
     this.page = page;
   }
 
-  /** Checks what has changed since the last check that found nothing wrong with it. */
+  /** Checks what changed since the last check that found nothing wrong with it. */
   public AuditReport checkChanged() {
     return check(false, soFar -> {});
   }
@@ -119,13 +120,13 @@ public final class Audit {
     return check(true, soFar -> {});
   }
 
-  /** The same, and tells after each slice what it has looked at and found so far. */
+  /** As {@link #checkAll()}, and reports progress after each slice. */
   public AuditReport checkAll(Consumer<AuditReport> progress) {
     return check(true, progress);
   }
 
   /**
-   * @param size rows to look at, for everything
+   * @param size rows to read if everything is checked
    */
   private record Scope(long id, long size) {}
 
@@ -133,7 +134,7 @@ public final class Audit {
 
   private record Found(List<PoolFacts> pools, List<Violation> violations) {}
 
-  /** What a check has looked at and found so far. */
+  /** What a check has read and found so far. */
   private static final class Tally {
     private final Instant at;
     private final List<PoolFacts> pools = new ArrayList<>();
@@ -169,7 +170,7 @@ public final class Audit {
         saveMarks(scope.id(), found.pools(), found.violations());
         tally.add(found);
       } catch (RuntimeException e) {
-        // One that cannot be checked keeps no other from being checked.
+        // A scope that cannot be checked does not stop the others.
         failures.add(e);
         if (Thread.currentThread().isInterrupted()) {
           break;
@@ -193,7 +194,7 @@ public final class Audit {
     return new Found(pools, everything ? large.everything() : large.changed());
   }
 
-  /** One that cannot be paused keeps no other from being paused. */
+  /** Pauses the pool of every violation; a pool that cannot be paused does not stop the others. */
   private void pauseAll(List<Violation> violations, List<RuntimeException> failures) {
     for (Violation violation : violations) {
       log.error(
@@ -248,7 +249,10 @@ public final class Audit {
         everything || broken ? Mark.START : mark);
   }
 
-  /** A pool with a violation is looked at again, from its first audit row, until it is mended. */
+  /**
+   * Saves the marks. A pool with a violation is checked again from its first audit row until it is
+   * repaired.
+   */
   private void saveMarks(long scope, List<PoolFacts> pools, List<Violation> violations) {
     Set<Long> broken = violations.stream().map(Violation::pool).collect(Collectors.toSet());
     List<Mark> marks =
@@ -266,7 +270,7 @@ public final class Audit {
           if (!mended.isEmpty()) {
             trip.update(FORGET_MENDED, scope, SqlArray.bigints(mended));
           }
-          // In the order of the pools: two nodes cannot wait for each other in a ring.
+          // In pool order, so that two nodes cannot deadlock.
           trip.update(
               SAVE_MARKS,
               scope,

@@ -4,12 +4,12 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * What a check looked at and found.
+ * What a check read and found.
  *
- * @param checkedAt when it was begun, on the database's clock
- * @param pools pools looked at
- * @param changes audit rows looked at
- * @param slices snapshots it took
+ * @param checkedAt when it began, on the database's clock
+ * @param pools pools checked
+ * @param changes audit rows checked
+ * @param slices slices read, one snapshot each
  */
 public record AuditReport(
     Instant checkedAt, int pools, long changes, long slices, List<Violation> violations) {

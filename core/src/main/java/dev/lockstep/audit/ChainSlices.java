@@ -10,14 +10,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The audit rows of a pool from its mark on, some thousands at a time. They never change, so each
- * slice may have a snapshot of its own.
+ * Checks a pool's audit rows from its mark on, some thousand at a time. Audit rows never change, so
+ * each slice may use its own snapshot.
  *
- * <p>With their holds, too: a hold that has ended says what its audit row says, and stays so.
+ * <p>It also checks their holds: an ended hold must agree with its audit row, for good.
  */
 final class ChainSlices {
-  // The quantity of an ended hold is what its last audit row moved. One that is held may have been
-  // changed since, so that only its being there is looked at.
+  // An ended hold has the quantity that its last audit row moved. A held one may have changed
+  // since, so only its existence is checked.
   private static final String NEXT =
       """
       SELECT count(*), max(c.seq), min(c.seq) FILTER (WHERE NOT c.linked),
@@ -72,7 +72,7 @@ final class ChainSlices {
         add(
             Check.HOLDS,
             pool,
-            "audit row %d is not what its hold says".formatted(slice.firstUntold()));
+            "audit row %d does not match its hold".formatted(slice.firstUntold()));
       }
       if (slice.firstBroken() != 0) {
         add(

@@ -18,16 +18,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adds up what live holds of a scope have, some thousands at a time, while they change.
+ * Adds up what a scope's live holds have, some thousand holds at a time, while they change.
  *
- * <p>Each slice is a snapshot. It first makes up for what has become, since the slice before, of
- * the holds that are counted already: their audit rows say so, whose numbers are in the order of
- * commit. Then it adds the next holds as they are in this snapshot. So after each slice the sums
- * are those of all holds so far in its snapshot, and after the last one they must be the pools' own
- * counters in the very same. No sale is ever mistaken for an error.
+ * <p>Each slice is a snapshot. It first corrects the sums for holds already counted that changed
+ * since the previous slice: their audit rows tell, and those are numbered in commit order. Then it
+ * adds the next holds as this snapshot shows them. So after each slice the sums are exact for all
+ * holds read so far, in that slice's snapshot. After the last slice they must equal the pools'
+ * counters in the same snapshot. No sale ever looks like an error.
  *
- * <p>Quotas are added up in the same way, a buyer's units times a hash of the buyer. The two sums,
- * over holds and over quotas, differ if any buyer's do.
+ * <p>Quotas are added up in the same way, as a buyer's units times a hash of the buyer. If any
+ * buyer's units differ, so do the two sums over holds and over quotas.
  */
 final class HoldSlices {
   private static final OffsetDateTime FIRST =
@@ -39,7 +39,7 @@ final class HoldSlices {
   private static final String POOLS =
       "SELECT pool, total, held, sold, audit_seq FROM lockstep.pool WHERE scope = ? ORDER BY pool";
 
-  // Of holds that are counted already, and of buyers whose quota is.
+  // Changes of holds already counted, and of buyers whose quota is already counted.
   private static final String CHANGED_SINCE =
       """
       SELECT a.pool,
@@ -55,7 +55,8 @@ final class HoldSlices {
       JOIN lockstep.hold h ON h.scope = ? AND h.hold = a.hold
       GROUP BY a.pool""";
 
-  // 0: how many, and the last. 1: what the live ones have, a pool. 2: units that are not theirs.
+  // Code 0: how many holds, and the last one. 1: what live holds have, per pool. 2: units that
+  // belong to another hold or none.
   private static final String NEXT_HOLDS =
       """
       WITH page AS MATERIALIZED (
@@ -132,7 +133,10 @@ final class HoldSlices {
 
   private record Quotas(long rows, @Nullable String last, BigDecimal used) {}
 
-  /** Goes through all holds. False: the server has come back without what it had told. */
+  /**
+   * Reads all holds. False if a pool's audit sequence went back: the server came back without
+   * changes it had committed.
+   */
   boolean addUpHolds() {
     boolean more = true;
     while (more && !disturbed) {
@@ -141,9 +145,9 @@ final class HoldSlices {
     return !disturbed;
   }
 
-  /** Goes through all quotas, after all holds. False: some buyer's does not agree. */
+  /** Reads all quotas, after all holds. False if some buyer's quota does not agree. */
   boolean quotasAgree() {
-    // From here on every hold is counted, those to come too.
+    // From here on every hold counts, including later ones.
     afterAt = LAST;
     boolean more = true;
     while (more && !disturbed) {
@@ -236,7 +240,7 @@ final class HoldSlices {
     return page.rows() == slices.page();
   }
 
-  /** Makes up for what has changed of what is counted already, up to this snapshot. */
+  /** Corrects the sums for changes up to this snapshot in what is already counted. */
   private void catchUp(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<PoolNow> read =

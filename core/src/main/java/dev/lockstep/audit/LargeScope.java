@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A scope with more rows than fit into one short snapshot.
+ * Checks a scope that has too many rows for one short snapshot.
  *
- * <p>What has changed since the mark is seen from the audit rows written since: chain, end and
- * total, and each hold that has ended. The whole is gone through in slices. What the first finds
- * wrong the second names in full.
+ * <p>{@link #changed} judges by the audit rows written since the mark: the chain, its end, the
+ * total, and each ended hold. {@link #everything} reads all rows in slices. If the former finds a
+ * fault, the latter runs and names it in full.
  */
 final class LargeScope {
-  // In one snapshot: the pool, its newest audit row, and what its total is made of.
+  // In one snapshot: the pool, its newest audit row, and the sum of its total's changes.
   private static final String ENDS =
       """
       SELECT p.pool, p.held, p.sold, p.total, p.audit_seq, e.seq, e.held_after, e.sold_after,
@@ -49,7 +49,7 @@ final class LargeScope {
     pools.forEach(pool -> wanted.add(pool.pool()));
   }
 
-  /** As far as it has changed; from the beginning, where something was or is found wrong. */
+  /** Checks what changed; checks everything if a fault was found before or is found now. */
   List<Violation> changed() {
     if (pools.stream().noneMatch(PoolFacts::wasBroken)) {
       addAll(new ChainSlices(slices, scope).violations(pools));
@@ -62,7 +62,7 @@ final class LargeScope {
     return everything();
   }
 
-  /** Everything, of the pools that are looked at. */
+  /** Checks everything in the given pools. */
   List<Violation> everything() {
     addAll(new ChainSlices(slices, scope).violations(fromTheStart()));
     ends();
@@ -94,7 +94,7 @@ final class LargeScope {
         });
   }
 
-  /** Some buyer's does not agree: only now it is asked whose, which takes as long as it takes. */
+  /** The sums differ for some buyer. Only now we search for the buyer, which may take long. */
   private void quotas() {
     String detail =
         slices.whole(connection -> ScopeCheck.firstWrongQuota(connection, scope)).orElse("");
@@ -182,7 +182,7 @@ final class LargeScope {
     violations.forEach(this::add);
   }
 
-  /** One of a pool and check, since one fault often brings others along. */
+  /** Keeps only the first finding per pool and check: one fault often causes others. */
   private void add(Violation violation) {
     if (wanted.contains(violation.pool())) {
       found.putIfAbsent(violation.check() + " " + violation.pool(), violation);

@@ -1,7 +1,7 @@
 package dev.lockstep.audit;
 
 /**
- * A pool's own row, and how far its chain has been verified.
+ * A pool's row, and how far its audit chain was verified.
  *
  * @param wasBroken the last check found it broken
  * @param from where this check begins
@@ -16,9 +16,9 @@ record PoolFacts(
     boolean wasBroken,
     Mark from) {
 
-  /** A place in the audit chain, and the counters and the total there. */
+  /** A position in the audit chain, with the counters and the total there. */
   record Mark(long seq, int held, int sold, int total) {
-    /** Before the first change of stock. */
+    /** Before the first stock change. */
     static final Mark START = new Mark(0, 0, 0, 0);
   }
 
@@ -26,7 +26,7 @@ record PoolFacts(
     return new PoolFacts(pool, hasUnits, total, held, sold, auditSeq, wasBroken, Mark.START);
   }
 
-  /** Where the chain should be by now. */
+  /** Where the chain should be now. */
   Mark now() {
     return new Mark(auditSeq, held, sold, total);
   }

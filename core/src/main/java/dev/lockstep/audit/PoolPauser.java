@@ -1,8 +1,11 @@
 package dev.lockstep.audit;
 
-/** How a broken pool is stopped: given by whoever composes the blocks. */
+/**
+ * Stops a broken pool. The application that composes the blocks provides it, because blocks do not
+ * call each other.
+ */
 @FunctionalInterface
 public interface PoolPauser {
-  /** Stops selling from the pool of the violation, with its detail as the reason. */
+  /** Stops sales from the violation's pool, with its detail as the reason. */
   void pause(Violation violation);
 }

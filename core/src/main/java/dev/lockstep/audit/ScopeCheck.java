@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The checks of one scope's pools, each a single statement of that scope. */
+/** Checks one scope's pools, with one statement per invariant, all in one round trip. */
 final class ScopeCheck {
-  // Each row must begin where the one before it ended; the first where the mark stands.
+  // Each row must continue from the one before it; the first row, from the mark.
   private static final String CHAIN =
       """
       SELECT c.pool, count(*), min(c.seq) FILTER (WHERE NOT c.linked)
@@ -37,14 +37,14 @@ final class ScopeCheck {
       FROM unnest(?, ?) AS m (pool, seq)
       JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq = m.seq""";
 
-  // A handful of rows a pool, by an index of their own: what it began with, and what changed that.
+  // A handful of rows per pool, by their own index: the opening total and its changes.
   private static final String TOTALS =
       """
       SELECT pool, sum(total_after - total_before) FROM lockstep.stock_audit
       WHERE scope = ? AND pool = ANY (?) AND total_after IS NOT NULL
       GROUP BY pool""";
 
-  // Arrays are laid out in the list of columns, which takes a third of what a join with them does.
+  // unnest in the select list takes a third of the time of a join.
   private static final String HOLDS =
       """
       SELECT l.pool, coalesce(sum(l.quantity) FILTER (WHERE l.state = 0), 0),
@@ -53,8 +53,8 @@ final class ScopeCheck {
             FROM lockstep.hold WHERE scope = ? AND state IN (0, 1)) l
       GROUP BY l.pool""";
 
-  // A unit with an owner must be on the list of a live hold. A free one that was never given back
-  // must still lie ahead in the shuffle, or it is never given out.
+  // A unit with an owner must be listed by that live hold. A free unit that was never given back
+  // must still be ahead in the shuffle, or it is never given out.
   private static final String UNITS =
       """
       SELECT u.pool, count(*), count(u.hold), count(*) FILTER (WHERE u.stray),
@@ -100,7 +100,7 @@ final class ScopeCheck {
 
   private record Pair(long pool, long held, long sold) {}
 
-  /** Strays have an owner they should not have; lost ones are free and never given out. */
+  /** Stray units have an owner that does not list them; lost units are free but never given out. */
   private record UnitCounts(
       long pool, long rows, long owned, long stray, int firstStray, long lost, int firstLost) {
     static UnitCounts none(long pool) {
@@ -162,7 +162,7 @@ final class ScopeCheck {
     return violations;
   }
 
-  /** Some buyer whose quota is not what live holds have; empty: there is none. */
+  /** Returns the first buyer whose quota differs from the live holds; empty if there is none. */
   static Optional<String> firstWrongQuota(Connection connection, long scope) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<String> found = addWrongQuota(trip, scope);
@@ -174,7 +174,7 @@ final class ScopeCheck {
     return trip.query(
         QUOTAS,
         row ->
-            "buyer %s is said to use %d, live holds have %d"
+            "the quota of buyer %s counts %d, live holds have %d"
                 .formatted(row.getString(1), row.getLong(2), row.getLong(3)),
         scope,
         scope,
@@ -272,7 +272,7 @@ final class ScopeCheck {
     }
   }
 
-  /** The first of what is wrong with a pool's units, since one fault often brings others along. */
+  /** Returns only the first fault of a pool's units: one fault often causes others. */
   private static @Nullable String faultOf(PoolFacts pool, UnitCounts units, long listed) {
     int rows = pool.hasUnits() ? pool.total() : 0;
     int owned = pool.hasUnits() ? pool.held() + pool.sold() : 0;
@@ -280,7 +280,7 @@ final class ScopeCheck {
       return "%d units instead of %d".formatted(units.rows(), rows);
     }
     if (units.stray() != 0) {
-      return "%d units have an owner that is no live hold of theirs, the first is unit %d"
+      return "%d units have an owner that is not a live hold listing them, the first is unit %d"
           .formatted(units.stray(), units.firstStray());
     }
     if (units.owned() != owned) {

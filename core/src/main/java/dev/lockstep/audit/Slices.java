@@ -9,12 +9,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs a check that takes long as many short ones: each in a snapshot of its own, followed by a
- * rest of the same length, so that those who sell meanwhile have half a core less at most and
- * VACUUM is never kept back for long.
+ * Runs a long check as many short ones, each in its own snapshot and followed by a pause of the
+ * same length. So the check costs sales at most half a core and never holds VACUUM back for long.
  *
- * @param page rows of a slice
- * @param passed called after each, before the rest
+ * @param page rows per slice
+ * @param passed called after each slice, before the pause
  */
 record Slices(Transactor transactor, int page, Runnable passed) {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
@@ -28,22 +27,22 @@ record Slices(Transactor transactor, int page, Runnable passed) {
           .withDeadline(PATIENCE);
 
   /**
-   * One slice, in one snapshot: few rows, found by their keys whatever the statistics say.
+   * Runs one slice in one snapshot, with point lookups whatever the statistics say.
    *
-   * @throws CancellationException if the thread was interrupted; nothing is half done
+   * @throws CancellationException if the thread was interrupted; nothing is left half done
    */
   <T> T next(TxWork<T> work) {
     return rested(SNAPSHOT.withPointLookups(), work);
   }
 
-  /** The same for what is planned as the database likes. */
+  /** As {@link #next}, with the planner's own choice of plans. */
   <T> T whole(TxWork<T> work) {
     return rested(SNAPSHOT, work);
   }
 
   private <T> T rested(TxOptions options, TxWork<T> work) {
     if (Thread.currentThread().isInterrupted()) {
-      throw new CancellationException("The check was stopped");
+      throw new CancellationException("The stock check was interrupted");
     }
     long beganNanos = System.nanoTime();
     T result = transactor.call(options, work);

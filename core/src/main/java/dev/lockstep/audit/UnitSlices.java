@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The units of a scope, some thousands at a time. Each is compared with its hold and its pool in
- * one snapshot, and needs no other: that every unit of a live hold is its own is seen from the
- * holds.
+ * Checks the units of a scope, some thousand at a time. Each unit is compared with its hold and
+ * pool in one snapshot. The reverse, that a live hold owns every unit it lists, is checked by
+ * {@link HoldSlices}.
  */
 final class UnitSlices {
   private static final String NEXT =
@@ -83,7 +83,7 @@ final class UnitSlices {
       return "%d units instead of %d".formatted(units.rows(), rows);
     }
     if (units.stray() != 0) {
-      return "%d units have an owner that is no live hold of theirs, the first is unit %d"
+      return "%d units have an owner that is not a live hold listing them, the first is unit %d"
           .formatted(units.stray(), units.firstStray());
     }
     return units.lost() == 0

@@ -5,26 +5,26 @@ package dev.lockstep.audit;
  *
  * @param check which invariant
  * @param scope of the pool
- * @param pool the pool that must not go on selling
- * @param detail what was found, in a sentence an operator can act on
+ * @param pool the pool that must stop selling
+ * @param detail the finding, in a sentence that an operator can act on
  */
 public record Violation(Check check, long scope, long pool, String detail) {
 
   /** What is compared. */
   public enum Check {
-    /** The pool's counters and the lines of live holds. */
+    /** The pool's counters must equal the lines of live holds. */
     HOLDS,
-    /** What live holds have, and what there is: found only if the promise itself is broken. */
+    /** Live holds must not exceed the total; found only if the promise itself is broken. */
     OVERSOLD,
-    /** The pool's counters, its units' owners, and the holds that list them. */
+    /** The pool's counters, its units' owners, and the holds that list them must agree. */
     UNITS,
-    /** The audit trail: no gap, each row beginning where the one before ended. */
+    /** Audit rows must have no gap, and each must continue from the one before. */
     AUDIT_CHAIN,
-    /** The pool's counters and the newest audit row. */
+    /** The pool's counters must equal the newest audit row. */
     AUDIT_END,
-    /** The pool's total, and what it began with and was changed by since. */
+    /** The pool's total must equal its opening total plus later changes. */
     TOTAL,
-    /** What a buyer is said to have used, and the buyer's live holds. */
+    /** A buyer's quota must equal the buyer's live holds. */
     QUOTAS
   }
 }

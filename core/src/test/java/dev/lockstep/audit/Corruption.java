@@ -69,26 +69,31 @@ enum Corruption {
   UNIT_WITH_A_FOREIGN_OWNER(
       "UPDATE unit SET hold = " + id('b') + " WHERE scope = 1 AND unit = " + unitOf('a'),
       Map.of(
-          "2 UNITS", "1 units have an owner that is no live hold of theirs, the first is unit *")),
+          "2 UNITS",
+          "1 units have an owner that is not a live hold listing them, the first is unit *")),
   UNIT_WITH_AN_UNKNOWN_OWNER(
       "UPDATE unit SET hold = gen_random_uuid() WHERE scope = 1 AND unit = " + unitOf('a'),
       Map.of(
-          "2 UNITS", "1 units have an owner that is no live hold of theirs, the first is unit *")),
+          "2 UNITS",
+          "1 units have an owner that is not a live hold listing them, the first is unit *")),
   UNIT_GIVEN_TO_AN_ENDED_HOLD(
       "UPDATE unit SET hold = " + id('c') + " WHERE scope = 1 AND unit = " + unitOf('b'),
       Map.of(
-          "2 UNITS", "1 units have an owner that is no live hold of theirs, the first is unit *")),
+          "2 UNITS",
+          "1 units have an owner that is not a live hold listing them, the first is unit *")),
   FREE_UNIT_GIVEN_TO_AN_ENDED_HOLD(
       "UPDATE unit SET returned = false, hold = " + id('c') + " WHERE scope = 1 AND returned",
       Map.of(
-          "2 UNITS", "1 units have an owner that is no live hold of theirs, the first is unit *")),
+          "2 UNITS",
+          "1 units have an owner that is not a live hold listing them, the first is unit *")),
   UNITS_SWAPPED_BETWEEN_TWO_HOLDS(
       """
       UPDATE unit SET hold = CASE hold WHEN %1$s THEN %2$s ELSE %1$s END
       WHERE scope = 1 AND unit IN (%3$s, %4$s)"""
           .formatted(id('a'), id('b'), unitOf('a'), unitOf('b')),
       Map.of(
-          "2 UNITS", "2 units have an owner that is no live hold of theirs, the first is unit *")),
+          "2 UNITS",
+          "2 units have an owner that is not a live hold listing them, the first is unit *")),
   UNIT_DELETED(
       "DELETE FROM unit WHERE scope = 1 AND rank = 19",
       Map.of("2 UNITS", "19 units instead of 20")),
@@ -134,7 +139,7 @@ enum Corruption {
           "2 HOLDS",
           "the pool counts 2 held and 1 sold, live holds have 0 and 1",
           "2 UNITS",
-          "2 units have an owner that is no live hold of theirs, the first is unit *")),
+          "2 units have an owner that is not a live hold listing them, the first is unit *")),
   HELD_HOLD_CALLED_SOLD(
       "UPDATE hold SET state = 1, ended_at = now() WHERE scope = 1 AND hold = " + id('a'),
       Map.of(
@@ -154,7 +159,7 @@ enum Corruption {
           "2 HOLDS",
           "the pool counts 2 held and 1 sold, live holds have 2 and 0",
           "2 UNITS",
-          "1 units have an owner that is no live hold of theirs, the first is unit *")),
+          "1 units have an owner that is not a live hold listing them, the first is unit *")),
   QUANTITY_OF_A_HOLD(
       "UPDATE hold SET quantities[1] = 4 WHERE scope = 1 AND hold = " + id('a'),
       Map.of("1 HOLDS", "the pool counts 3 held and 2 sold, live holds have 4 and 2")),
@@ -173,16 +178,16 @@ enum Corruption {
 
   QUOTA_TOO_HIGH(
       "UPDATE quota SET used = used + 1 WHERE scope = 2 AND buyer = 'alice'",
-      everywhere("buyer alice is said to use 6, live holds have 5")),
+      everywhere("the quota of buyer alice counts 6, live holds have 5")),
   QUOTA_TOO_LOW(
       "UPDATE quota SET used = 0 WHERE scope = 2 AND buyer = 'bob'",
-      everywhere("buyer bob is said to use 0, live holds have 3")),
+      everywhere("the quota of buyer bob counts 0, live holds have 3")),
   QUOTA_OF_SOMEBODY_WHO_HAS_NOTHING(
       "UPDATE quota SET used = 2 WHERE scope = 2 AND buyer = 'carol'",
-      everywhere("buyer carol is said to use 2, live holds have 0")),
+      everywhere("the quota of buyer carol counts 2, live holds have 0")),
   QUOTA_DELETED(
       "DELETE FROM quota WHERE scope = 2 AND buyer = 'alice'",
-      everywhere("buyer alice is said to use 0, live holds have 5"));
+      everywhere("the quota of buyer alice counts 0, live holds have 5"));
 
   private final String sql;
 

@@ -66,7 +66,7 @@ class LargeScopeTest {
     assertThat(pools(found)).isEqualTo(pools(corruption.violations()));
     assertThat(found)
         // In slices a row is also compared with its hold.
-        .filteredOn(one -> !one.detail().endsWith("is not what its hold says"))
+        .filteredOn(one -> !one.detail().endsWith("does not match its hold"))
         .allSatisfy(
             one ->
                 assertThat(corruption.violations())
@@ -92,7 +92,7 @@ class LargeScopeTest {
     assertThat(audit.checkChanged().violations())
         .containsExactly(
             new Violation(
-                Check.HOLDS, Shop.OPEN.value(), 1, "audit row 6 is not what its hold says"));
+                Check.HOLDS, Shop.OPEN.value(), 1, "audit row 6 does not match its hold"));
   }
 
   @Test
