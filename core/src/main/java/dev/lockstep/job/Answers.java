@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What was asked for, and what came of it. */
+/** Compares the rows each statement asked for with the rows it returned. */
 final class Answers {
   private final List<Answer> named = new ArrayList<>();
   private final List<Answer> exact = new ArrayList<>();
@@ -29,7 +29,7 @@ final class Answers {
     exact.add(new Answer(accepted, asked));
   }
 
-  /** Whether those that were to be deleted all or none are exactly these. */
+  /** Whether every exact delete returned precisely the rows it asked for. */
   boolean addUp() {
     return exact.stream().allMatch(Answer::addsUp);
   }

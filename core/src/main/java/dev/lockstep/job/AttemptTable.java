@@ -2,12 +2,11 @@ package dev.lockstep.job;
 
 import dev.lockstep.tx.RoundTrip;
 
-/**
- * Attempts that failed, of live and dead jobs and, while history is kept, of jobs that are done.
- */
+/** Records failed attempts of live and dead jobs, and of done jobs while history is kept. */
 final class AttemptTable {
-  // Numbered on from those before the job was last brought back, after which its own count begins
-  // again. Only the holder of the job's row records one. Past the greatest number none is kept.
+  // Numbering continues after a replay, although the job's own attempt count restarts. Only the
+  // transaction that holds the job's row records one. Numbers stop at 32767; later attempts are not
+  // kept.
   private static final String RECORD =
       """
       INSERT INTO lockstep.job_attempt (shard, id, attempt, at, error)
@@ -24,12 +23,12 @@ final class AttemptTable {
 
   private AttemptTable() {}
 
-  /** Adds an attempt to record. */
+  /** Adds the insert of one failed attempt. */
   static void record(RoundTrip trip, JobId id, String error) {
     trip.update(RECORD, (short) id.shard(), id.value(), error);
   }
 
-  /** Adds what forgets all attempts of a job. */
+  /** Adds the delete of all attempts of a job. */
   static void forget(RoundTrip trip, JobId id) {
     trip.update(FORGET, (short) id.shard(), id.value());
   }

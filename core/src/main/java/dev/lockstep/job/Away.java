@@ -4,13 +4,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job that runs, and not under the present lease of its shard, as the database says: its row is
- * marked, it is recorded in {@code job_away}, or it is claimed.
+ * A job that the database says is running, but not under the present lease of its shard: its row is
+ * marked, {@code job_away} has a record of it, or it is claimed.
  *
- * @param member the node that runs it; of a claim its token
+ * @param member the node that runs it; for a claim, the claim's token
  */
 record Away(JobId id, String queue, Priority priority, @Nullable String lane, UUID member) {
-  /** Of a row that is marked. */
+  /** From a marked row. */
   static Away of(JobRow row, UUID keeper) {
     return new Away(row.id(), row.queue(), row.priority(), row.lane(), keeper);
   }

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Claims of jobs whose queue a worker has begun to serve. No new ones come ({@link ServedQueues});
- * these end with their results or with their leases. Thread-safe.
+ * Tracks claims on jobs of queues that a worker has begun to serve. {@link ServedQueues} prevents
+ * new claims; the existing ones end with their results or their leases. Thread-safe.
  */
 final class AwayClaims {
   private static final String READ =
@@ -29,7 +29,7 @@ final class AwayClaims {
   private final List<String> queues;
 
   /**
-   * @param queues that the worker serves; claims of others are none of its business
+   * @param queues the queues this worker serves; claims on other queues are ignored
    */
   AwayClaims(Transactor transactor, JobIds ids, List<String> queues) {
     this.transactor = transactor;
@@ -38,12 +38,14 @@ final class AwayClaims {
     this.queues = queues;
   }
 
-  /** Lets nothing more of the queues be claimed, as long as this member lives. */
+  /** Blocks new claims on the queues while this member lives. */
   void serve(UUID member) {
     ServedQueues.serve(transactor, member, queues);
   }
 
-  /** What of these shards is claimed; a claim whose lease has passed, too, until it is counted. */
+  /**
+   * Reads the claims on these shards. An expired claim stays listed until its attempt is counted.
+   */
   List<Away> read(Collection<Lease> leases) {
     return transactor.call(
         options.asReadOnly(),
@@ -66,7 +68,10 @@ final class AwayClaims {
         });
   }
 
-  /** Counts what was not answered in time: nobody claims from these queues who would. */
+  /**
+   * Counts an attempt for each expired claim. {@link Claims#claim} would do this, but it no longer
+   * runs for a served queue.
+   */
   void expire() {
     for (String queue : queues) {
       int unused =

@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after jobs that run under earlier leases of the shards this node owns, or are claimed. They
- * end, or their nodes or claims do. For the reader's thread.
+ * Watches jobs that run under earlier leases of this node's shards, or are claimed, until the job,
+ * its node or its claim ends. For the reader's thread.
  */
 final class AwayJobs {
   private static final Logger log = LoggerFactory.getLogger(AwayJobs.class);
@@ -29,7 +29,7 @@ final class AwayJobs {
     this.recovery = recovery;
   }
 
-  /** Finds what is away of shards that have just come; nothing of them begins before. */
+  /** Finds the away jobs of newly taken shards. No job of such a shard begins before this. */
   void examine() {
     List<Lease> leases = board.unexamined();
     if (!leases.isEmpty()) {
@@ -45,9 +45,9 @@ final class AwayJobs {
   }
 
   /**
-   * Lets lanes go on whose jobs have ended elsewhere.
+   * Releases lanes whose jobs have ended elsewhere.
    *
-   * @param againMs when to look again, if some are still away
+   * @param againMs when to check again if jobs are still away
    */
   void lookAfter(long againMs) {
     removeEnded(againMs);
@@ -56,7 +56,7 @@ final class AwayJobs {
       return;
     }
     board.wakeIn(againMs);
-    // In this order: a record outlives the mark.
+    // Marks before records: a record outlives its mark, so no job falls between the two reads.
     List<JobRow> marked = reads.marked(leases);
     List<Away> recorded = table.read(leases);
     List<Away> claimed = claims.read(leases);
@@ -72,24 +72,27 @@ final class AwayJobs {
         }
         board.stillAway(lease, still);
       } catch (RuntimeException e) {
-        // Its lanes wait; the other shards need not.
-        log.warn("Not yet looked after what was cut off in {}: {}", lease, e.toString());
+        // Only this shard's lanes wait; the other shards go on.
+        log.warn(
+            "Checking the away jobs of {} failed; their lanes wait until the next check: {}",
+            lease,
+            e.toString());
       }
     }
   }
 
-  /** Other nodes wait for it, but this one's reading does not depend on it. */
+  /** Other nodes wait for this removal; this node's reading does not depend on it. */
   private void removeEnded(long againMs) {
     try {
       table.removeEnded();
     } catch (RuntimeException e) {
-      log.warn("Jobs that have ended here are not removed yet from job_away: {}", e.toString());
+      log.warn("Removing ended jobs from job_away failed; it is retried: {}", e.toString());
       board.wakeIn(againMs);
     }
   }
 
   private Set<JobId> stillAway(Lease lease, List<JobRow> marked, List<Away> recorded) {
-    // What this very node is said to run it knows of.
+    // This node knows its own running jobs without the database.
     List<JobRow> markedElsewhere =
         marked.stream()
             .filter(row -> row.id().shard() == lease.shard())

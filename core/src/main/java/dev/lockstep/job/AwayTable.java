@@ -13,13 +13,14 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records which jobs of lanes run at a node that has handed their shard over. The next owner lets
- * their lanes wait, whatever happens to the jobs' own rows meanwhile: a job that is edited or
+ * Records which jobs of lanes still run at a node that has handed their shard over. The next owner
+ * keeps their lanes waiting, whatever happens to the jobs' rows meanwhile: a job that is edited or
  * cancelled while it runs still runs.
  *
- * <p>A record is written before the shard is given up, in the transaction that marks the rows. It
- * is removed with the job's result, accepted or refused; by {@link #removeEnded}, should that not
- * have known of it; and by the shard's owner once the node is gone. Thread-safe.
+ * <p>A record is written before the shard is given up, in the transaction that marks the rows.
+ * Three things remove it: the job's result, accepted or refused; {@link #removeEnded}, if the
+ * result was written without knowing of the record; and the shard's owner, once the node is gone.
+ * Thread-safe.
  */
 final class AwayTable {
   private static final String RECORD =
@@ -45,7 +46,8 @@ final class AwayTable {
 
   private final Transactor transactor;
   private final TxOptions options;
-  // Recorded, or perhaps: the answer may be lost. Kept until the record is known to be gone.
+  // Records that exist or may exist, since a COMMIT's answer can be lost. Kept until the removal is
+  // certain.
   private final Set<Task> recorded = ConcurrentHashMap.newKeySet();
 
   AwayTable(Transactor transactor) {
@@ -53,7 +55,7 @@ final class AwayTable {
     this.options = transactor.defaults().withLabel("jobs away").withPointLookups();
   }
 
-  /** Adds the records of those of the jobs that are in lanes; as long as the lease holds. */
+  /** Adds records for the jobs that are in lanes. The lease fences them. */
   static void record(RoundTrip trip, Lease lease, List<Task> tasks) {
     List<Task> recorded = inLanes(tasks);
     if (!recorded.isEmpty()) {
@@ -61,7 +63,7 @@ final class AwayTable {
     }
   }
 
-  /** Adds the removal of the record of a job that has ended, if it is in a lane. */
+  /** Adds the removal of an ended job's record, if the job is in a lane. */
   static void remove(RoundTrip trip, Task task) {
     if (task.row.lane() != null) {
       trip.update(
@@ -73,7 +75,7 @@ final class AwayTable {
     }
   }
 
-  /** To be told after records were written, or may have been. */
+  /** Call after records were written, or may have been. */
   void recorded(List<Task> tasks) {
     recorded.addAll(inLanes(tasks));
   }
@@ -83,8 +85,8 @@ final class AwayTable {
   }
 
   /**
-   * Removes the records of jobs that have ended here. One whose COMMIT was not answered may still
-   * be on its way: it is written again first, which waits until that is decided.
+   * Removes the records of jobs that have ended on this node. If a record's COMMIT went unanswered,
+   * it may still be in progress; inserting the record again first waits for that to be decided.
    */
   void removeEnded() {
     List<Task> ended = recorded.stream().filter(task -> task.is(Task.State.ENDED)).toList();
@@ -117,7 +119,7 @@ final class AwayTable {
     };
   }
 
-  /** What is recorded of these shards. */
+  /** Reads the records of these shards. */
   List<Away> read(Collection<Lease> leases) {
     return transactor.call(
         options.asReadOnly(),
@@ -139,7 +141,7 @@ final class AwayTable {
         });
   }
 
-  /** Removes records of nodes that are gone. */
+  /** Removes records of dead nodes. */
   void removeLost(Lease lease, List<Away> lost) {
     transactor.run(
         options,

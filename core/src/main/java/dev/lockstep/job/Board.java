@@ -17,17 +17,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker has in memory: the jobs it has read, their lanes, and what it waits for. Since a
- * shard has one owner, this is where "at most so many at a time" and "in order" are decided. One
- * lock guards it all, but for a job that is taken from a queue that nothing limits; it is never
- * held over a question to the database.
+ * Holds a worker's state in memory: the jobs it has read, their lanes, and what it waits for. A
+ * shard has one owner, so lane limits and lane order are decided here. One lock guards everything,
+ * except polling a job from a queue without limits. The lock is never held during a database call.
  */
 final class Board {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition reader = lock.newCondition();
   private final Map<String, QueueState> queues = new HashMap<>();
   private final Map<Integer, OwnedShard> shards = new HashMap<>();
-  // What runs here under a lease that was handed over, or lost.
+  // Jobs still running here under a lease that was handed over or lost.
   private final Map<JobId, Task> left = new HashMap<>();
   private final Doubts doubts = new Doubts();
   private volatile boolean stopping;
@@ -59,7 +58,7 @@ final class Board {
 
   // ---- the reader's side
 
-  /** Begins to read a shard, as soon as it is {@link #examined}; not under a lease that is over. */
+  /** Adds a shard, to be read once it is {@link #examined}. Ignores a lease that is over. */
   void addShard(Lease lease) {
     locked(
         () -> {
@@ -70,7 +69,7 @@ final class Board {
         });
   }
 
-  /** Shards of which it is not known yet what runs under earlier leases. */
+  /** Shards whose away jobs are not known yet. */
   List<Lease> unexamined() {
     return leases(shard -> !shard.examined);
   }
@@ -80,9 +79,9 @@ final class Board {
   }
 
   /**
-   * It is known.
+   * Makes shards readable: their away jobs are known.
    *
-   * @param away the jobs of these shards that a node is said to run
+   * @param away the jobs of these shards that the database says are running
    */
   void examined(List<Lease> leases, List<Away> away) {
     locked(
@@ -90,7 +89,7 @@ final class Board {
           for (Lease lease : leases) {
             OwnedShard shard = owned(lease);
             if (shard != null) {
-              // What runs here under an earlier lease, kept or lost, may not be begun beside that.
+              // A job still running here under an earlier lease must not begin a second time.
               left.values().stream()
                   .filter(task -> task.row.id().shard() == lease.shard())
                   .forEach(task -> shard.away(Away.of(task.row, lease.member()), task));
@@ -114,10 +113,10 @@ final class Board {
   }
 
   /**
-   * Gives back what has not begun, and begins no more of the shard.
+   * Removes a shard: gives back the jobs that have not begun and begins no others.
    *
-   * @param lost the results of what runs will be refused
-   * @return what runs
+   * @param lost whether the results of its running jobs will be refused
+   * @return the running jobs
    */
   List<Task> removeShard(Lease lease, boolean lost) {
     return locked(
@@ -136,7 +135,10 @@ final class Board {
         });
   }
 
-  /** What to read now. From here on, what a read returns is compared with what is known. */
+  /**
+   * Decides what to read now. Jobs known from this moment on are compared with what the read
+   * returns.
+   */
   Questions startRead() {
     return locked(
         () -> {
@@ -154,7 +156,7 @@ final class Board {
                 stream.nextMs(wasHinted).ifPresent(this::wakeIn);
               }
             } else {
-              // One that has come meanwhile is read next.
+              // A shard that arrived since the examination is read next time.
               hinted |= !shard.examined;
             }
           }
@@ -162,12 +164,12 @@ final class Board {
         });
   }
 
-  /** The shards that have jobs away at other nodes. */
+  /** The shards with jobs away at other nodes. */
   List<Lease> withAway() {
     return leases(OwnedShard::hasAwayElsewhere);
   }
 
-  /** Which jobs of a shard are away at other nodes by now, of those that were. */
+  /** Forgets the jobs of a shard that are away at other nodes, except these. */
   void stillAway(Lease lease, Set<JobId> ids) {
     locked(
         () -> {
@@ -179,8 +181,8 @@ final class Board {
   }
 
   /**
-   * What a read returned. All at once, so that nothing of low priority begins because it was looked
-   * at first; and lanes after streams, as they were read.
+   * Takes in what a read returned. All streams at once, so that a low-priority job does not begin
+   * just because its stream came first; then the lanes, in the order they were read.
    */
   void offer(Questions questions, JobReads.Look look) {
     locked(
@@ -202,7 +204,7 @@ final class Board {
         });
   }
 
-  /** Somebody on this node has changed these; whether it is committed is not known here. */
+  /** Marks jobs that this node has changed in a transaction that may or may not have committed. */
   void doubt(Collection<JobId> ids) {
     locked(
         () -> {
@@ -227,7 +229,7 @@ final class Board {
         });
   }
 
-  /** Waits until there is reason to read again. False: stop. */
+  /** Waits until there is a reason to read. Returns false to stop. */
   boolean awaitReason(long pollMs) throws InterruptedException {
     lock.lock();
     try {
@@ -249,14 +251,14 @@ final class Board {
     }
   }
 
-  /** Something more is there to be read, and is wanted. */
+  /** Whether a readable stream has more rows and wants them. */
   private boolean isHungry() {
     return shards.values().stream()
         .anyMatch(
             shard -> shard.isReadable() && shard.streams().stream().anyMatch(JobStream::isHungry));
   }
 
-  /** Something may have become due. */
+  /** Wakes the reader: a job may have become due. */
   void hint() {
     locked(
         () -> {
@@ -265,7 +267,7 @@ final class Board {
         });
   }
 
-  /** Something will be due then. */
+  /** Wakes the reader after this time at the latest. */
   void wakeIn(long ms) {
     locked(
         () -> {
@@ -279,7 +281,7 @@ final class Board {
 
   // ---- the handlers' side
 
-  /** What has been running for so long that it should be written down, and is not. */
+  /** The jobs that have run longer than this and are not marked yet. */
   Map<Lease, List<Task>> longRunning(long nanos) {
     return locked(
         () -> {
@@ -295,7 +297,7 @@ final class Board {
         });
   }
 
-  /** The next job of a queue to run; empty when the worker stops. Waits for one. */
+  /** Waits for a queue's next job. Empty when the worker stops. */
   Optional<Task> next(QueueState queue) throws InterruptedException {
     while (!stopping) {
       Task task = queue.isUnlimited() ? queue.poll() : null;
@@ -309,7 +311,7 @@ final class Board {
     return Optional.empty();
   }
 
-  /** What may begin now; null: look again. */
+  /** Waits for a job that may begin; null means try again. */
   private @Nullable Task await(QueueState queue) throws InterruptedException {
     lock.lock();
     try {
@@ -349,7 +351,7 @@ final class Board {
     locked(
         () -> {
           all.forEach(this::settle);
-          // There may be room again.
+          // There may be room to read more.
           reader.signal();
         });
   }
@@ -373,7 +375,7 @@ final class Board {
     }
   }
 
-  /** Nothing more is begun. */
+  /** Begins no more jobs. */
   void stop() {
     locked(
         () -> {
@@ -390,7 +392,7 @@ final class Board {
   QueueState queue(String name) {
     QueueState queue = queues.get(name);
     if (queue == null) {
-      throw new IllegalStateException("Not served here: " + name);
+      throw new IllegalStateException("This worker does not serve queue " + name);
     }
     return queue;
   }

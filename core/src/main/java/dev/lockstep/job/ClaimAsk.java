@@ -3,11 +3,11 @@ package dev.lockstep.job;
 import java.time.Duration;
 
 /**
- * Somebody who wants jobs to do.
+ * One request to claim jobs.
  *
- * @param claimer who that is; nobody else may say how these jobs ended
+ * @param claimer identifies the requester; only this claimer may end the jobs it gets
  * @param max how many jobs, up to {@link #MAX_JOBS}
- * @param lease for how long they are the claimer's, unless a heartbeat extends it
+ * @param lease how long the claims last unless extended
  */
 public record ClaimAsk(String claimer, int max, Duration lease) {
   public static final int MAX_JOBS = 500;

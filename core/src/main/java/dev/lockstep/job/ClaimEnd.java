@@ -3,19 +3,19 @@ package dev.lockstep.job;
 import java.time.Instant;
 import java.util.Optional;
 
-/** What came of {@link Claims#end}. */
+/** The result of {@link Claims#end}. */
 public sealed interface ClaimEnd {
   /**
-   * The job has ended, or comes again.
+   * The result was written.
    *
    * @param state DONE, DEAD, or SCHEDULED for the next attempt
-   * @param nextAt when that is
+   * @param nextAt when the next attempt is due; present only if SCHEDULED
    */
   record Ended(Job.State state, Optional<Instant> nextAt) implements ClaimEnd {}
 
   /**
-   * The token is not the job's newest live lease, or somebody has changed the job: nothing was
-   * written here. Roll back what else the transaction wrote.
+   * Nothing was written: the token is not the job's live claim, or the job was changed after the
+   * claim. Roll the transaction back, with whatever else it wrote.
    */
   record Lost() implements ClaimEnd {}
 }

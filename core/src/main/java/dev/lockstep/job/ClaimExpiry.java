@@ -19,15 +19,15 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Counts an attempt for claims whose lease has passed, in the caller's transaction; what had its
- * last is dead.
+ * Ends expired claims in the caller's transaction: counts an attempt for each job and buries those
+ * that had their last.
  *
- * <p>Waits for nobody: a claim that is being ended at this moment is left to whoever does, and one
- * whose job somebody has locked stays until the lock is gone. Its token is worth nothing meanwhile,
- * and its lane waits.
+ * <p>Waits for no lock. It skips a claim that another transaction is ending, and leaves a claim in
+ * place while its job is locked. Until it is ended, an expired claim's token is void and its lane
+ * waits.
  */
 final class ClaimExpiry {
-  static final String UNANSWERED = "Its claimer said nothing before the lease ended";
+  static final String UNANSWERED = "The claim's lease ended before its claimer reported a result";
   static final int BATCH = 500;
 
   private static final String EXPIRED =
@@ -66,10 +66,10 @@ final class ClaimExpiry {
   }
 
   /**
-   * Counts some.
+   * Ends one batch of expired claims.
    *
    * @param queue empty: of all queues
-   * @return how many were counted, up to {@link #BATCH}
+   * @return how many claims were ended, up to {@link #BATCH}
    */
   int expire(Optional<String> queue) throws SQLException {
     RoundTrip look = new RoundTrip(connection);
@@ -95,7 +95,7 @@ final class ClaimExpiry {
     Rows<Held> free = look.query(FREE_JOBS, Held::read, which(over));
     look.send();
     Set<JobId> locked = new HashSet<>(there.list());
-    // Those that somebody has changed since they were claimed are as they were left.
+    // A job changed since it was claimed loses its claim but keeps its attempt count.
     List<Held> jobs = new ArrayList<>();
     for (Held job : free.list()) {
       locked.remove(job.id());

@@ -15,12 +15,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes how claimed jobs ended, in the caller's transaction. Whoever ends a claim, the caller or
- * {@link ClaimExpiry}, first locks the claim's row and then the job's, in this order.
+ * Writes the results of claimed jobs, in the caller's transaction. Both {@link #end} and {@link
+ * ClaimExpiry} lock the claim's row first, then the job's.
  */
 final class ClaimResults {
-  // The fence: this very lease, of this caller, and the job as it was claimed. The locks order it
-  // with an expiry, an edit, and a twin of this request; the clock is looked at when they are had.
+  // The fence: this lease, this claimer, and the job's version when claimed. The locks serialise it
+  // with an expiry, an edit and a duplicate of this request; the clock is read after the locks are
+  // held.
   private static final String HOLD =
       """
       WITH held AS MATERIALIZED (
@@ -56,7 +57,8 @@ final class ClaimResults {
   private static final String END_CLAIM =
       "DELETE FROM lockstep.job_claim WHERE shard = ? AND id = ?";
 
-  // Its claimer has been told, or was not heard: nobody waits for it any more.
+  // No claimer relies on these claims: it never received them, or already knows that the claim is
+  // void.
   private static final String GIVE_BACK =
       """
       DELETE FROM lockstep.job_claim c USING unnest(?, ?, ?) AS x (shard, id, token)
@@ -96,7 +98,7 @@ final class ClaimResults {
              attempts + ?, crashes, version + 1, ?, now() FROM gone\
       """;
 
-  // In a lane that runs one at a time the job keeps its place, and only its waiting time changes.
+  // In an ordered lane (limit 1) the job keeps its place; only wait_until changes.
   private static final String AGAIN =
       """
       UPDATE lockstep.job j
@@ -120,7 +122,7 @@ final class ClaimResults {
     this.ids = ids;
   }
 
-  /** A claimed job, locked with its claim. */
+  /** A claimed job whose row and claim this transaction has locked. */
   record Held(
       JobId id,
       String queue,
@@ -147,7 +149,7 @@ final class ClaimResults {
 
   ClaimEnd end(ClaimToken token, String claimer, Outcome outcome) throws SQLException {
     if (outcome instanceof Outcome.Done done && done.effects().isPresent()) {
-      // Before the job's own row, which is the last in the order of locks.
+      // Effects first: the job's row comes last in the lock order.
       done.effects().get().run(connection);
     }
     RoundTrip trip = new RoundTrip(connection);
@@ -174,7 +176,8 @@ final class ClaimResults {
           ? bury(job, retry.error(), 1)
           : again(job, after, Optional.of(retry.error()));
     }
-    throw new IllegalArgumentException("A claimed job is cancelled by Jobs.cancel");
+    throw new IllegalArgumentException(
+        "Outcome.Cancel does not apply to a claimed job; call Jobs.cancel");
   }
 
   private ClaimEnd done(Held job) throws SQLException {
@@ -219,7 +222,7 @@ final class ClaimResults {
     return new ClaimEnd.Ended(Job.State.SCHEDULED, Optional.of(at.list().get(0)));
   }
 
-  /** Whoever waits for the lane, or for the job itself, looks again. */
+  /** Ends the claim and wakes claimers and workers that wait for the lane or the job. */
   private void endClaim(RoundTrip trip, Held job, boolean gone) {
     trip.update(END_CLAIM, key(job));
     if (gone) {
@@ -230,7 +233,10 @@ final class ClaimResults {
     }
   }
 
-  /** The queue of a job that is the claimer's; empty if it is not. Locks nothing. */
+  /**
+   * The queue of a job whose claim is live and belongs to the claimer; otherwise empty. Takes no
+   * locks.
+   */
   Optional<String> look(ClaimToken token, String claimer) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<String> found = trip.query(LOOK, row -> row.getString(1), key(token, claimer));
@@ -238,7 +244,7 @@ final class ClaimResults {
     return found.list().stream().findFirst();
   }
 
-  /** When the lease ends now; empty if the job is not the claimer's. */
+  /** Extends a claim. Returns the new end of the lease, or empty if the claim is lost. */
   Optional<Instant> extend(ClaimToken token, String claimer, Optional<Duration> lease)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -255,7 +261,7 @@ final class ClaimResults {
     return until.list().stream().findFirst();
   }
 
-  /** Ends claims whose caller never heard of them; no attempt is counted. */
+  /** Ends claims that never reached their claimers. Counts no attempt. */
   void giveBack(List<ClaimToken> tokens) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<String> queues =
@@ -269,7 +275,7 @@ final class ClaimResults {
     hintAll(queues);
   }
 
-  /** Ends a claim of a job that was changed: its caller knows now that it was in vain. */
+  /** Ends the claim on a changed job once its claimer knows that the claim is void. */
   void giveBackIfChanged(ClaimToken token, String claimer) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<String> queues =

@@ -19,12 +19,11 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes jobs of one queue for those who ask, in one transaction.
+ * Claims jobs of one queue for a list of requests, in one transaction.
  *
- * <p>The lock on the queue's row lets one transaction at a time take jobs of the queue, on whatever
- * node: only so are the heads of lanes, their limits and the rate exact. Jobs' rows are neither
- * locked nor written. That a job has one claim is also what the primary key of {@code job_claim}
- * says.
+ * <p>The lock on the queue's row admits one claiming transaction per queue, across all nodes. Only
+ * then are lane order, lane limits and the rate exact. Jobs' rows are neither locked nor written.
+ * The primary key of {@code job_claim} also guarantees one claim per job.
  */
 final class ClaimTable {
   private static final String MAKE_QUEUE =
@@ -33,7 +32,8 @@ final class ClaimTable {
   private static final String LOCK_QUEUE =
       "SELECT 1 FROM lockstep.job_claim_queue WHERE queue = ? FOR UPDATE";
 
-  // Read once the queue is locked, in a snapshot of its own. How long the next start is overdue.
+  // Read after the queue's row is locked, in a fresh snapshot. The third column is how long the
+  // next start is overdue.
   private static final String SETTINGS =
       """
       SELECT coalesce(q.paused, false), coalesce(q.rate_limit, 0),
@@ -56,7 +56,7 @@ final class ClaimTable {
       WHERE queue = ?\
       """;
 
-  // A job that was changed or has ended since it was read is not in the answer.
+  // A job that was changed or has ended since it was read is not returned.
   private static final String CLAIM =
       """
       WITH claimed AS (
@@ -73,7 +73,8 @@ final class ClaimTable {
       FROM claimed c JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id\
       """;
 
-  // A job that waits for its next attempt in its place has no index of its own: a poll finds it.
+  // Ignores wait_until, which has no index: a job of an ordered lane that waits for a retry is
+  // found by polling.
   private static final String NEXT =
       """
       SELECT ceil(extract(epoch FROM least(
@@ -89,7 +90,7 @@ final class ClaimTable {
         - clock_timestamp()) * 1000)::bigint\
       """;
 
-  /** What a rate lets pass at once: as much as a tenth of a second's. */
+  /** The burst a rate allows: a tenth of a second's worth. */
   private static final double BURST_SECONDS = 0.1;
 
   private final Connection connection;
@@ -114,7 +115,7 @@ final class ClaimTable {
       return new Settings(row.getBoolean(1), row.getDouble(2), row.wasNull() ? null : overdue);
     }
 
-    /** How many jobs may begin now. */
+    /** How many jobs the pause flag and the rate allow now. */
     int allowed(int wanted) {
       if (paused) {
         return 0;
@@ -128,7 +129,10 @@ final class ClaimTable {
       return (int) Math.min(wanted, 1 + Math.floor(Math.min(overdueSeconds, BURST_SECONDS) * rate));
     }
 
-    /** No rate makes the next wait longer than this; a slower one that held before may have. */
+    /**
+     * Whether an earlier, slower rate has pushed the next start further away than this rate ever
+     * would.
+     */
     boolean isPutOffTooLong() {
       return rate > 0 && overdueSeconds != null && overdueSeconds < -1 / rate;
     }
@@ -144,7 +148,7 @@ final class ClaimTable {
     }
   }
 
-  /** Gives jobs to those who ask, the first first. */
+  /** Serves the requests in order. */
   Claims.Taken claim(List<ClaimAsk> asks) throws SQLException {
     Hands hands = new Hands(asks);
     lock();
@@ -156,7 +160,7 @@ final class ClaimTable {
     hands.allow(settings.allowed(hands.open()));
     for (Priority priority : Priority.values()) {
       while (hands.open() > 0 && round(priority, hands)) {
-        // What was taken in a round is known to the next.
+        // The next round sees the claims of this one.
       }
     }
     if (settings.rate() > 0 && hands.taken() > 0) {
@@ -177,7 +181,7 @@ final class ClaimTable {
     trip.send();
   }
 
-  /** The settings; and what workers have left that are gone can be claimed from now on. */
+  /** Reads the queue's settings, and makes jobs abandoned by dead workers claimable. */
   private Settings look() throws SQLException {
     CutOffJobs cutOff = new CutOffJobs(connection, ids, queue);
     RoundTrip read = new RoundTrip(connection);
@@ -200,7 +204,7 @@ final class ClaimTable {
     return settings.broughtForward();
   }
 
-  /** False: there is nothing more of this priority. */
+  /** Claims one round of jobs. Returns false if none of this priority is left. */
   private boolean round(Priority priority, Hands hands) throws SQLException {
     int wanted = hands.open();
     List<FreeJobs.Free> chosen = withinLanes(read(priority, wanted));
@@ -223,7 +227,7 @@ final class ClaimTable {
     write.send();
     Map<UUID, ClaimedJob> byToken = new HashMap<>();
     claimed.list().forEach(job -> byToken.put(job.token().lease(), job));
-    // In the order in which they are due, and to whom the claim was written for.
+    // In due order, each to the request its claim was written for.
     List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
     tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));
     hands.give(inOrder);
@@ -243,7 +247,10 @@ final class ClaimTable {
     }
   }
 
-  /** The read has counted what is claimed of a lane, and not those that are beside it. */
+  /**
+   * Applies lane limits within this round: the read counted earlier claims, not the other jobs it
+   * returned.
+   */
   private static List<FreeJobs.Free> withinLanes(List<FreeJobs.Free> free) {
     Map<String, Integer> more = new HashMap<>();
     List<FreeJobs.Free> chosen = new ArrayList<>();

@@ -6,13 +6,13 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Names one lease of one job. Whoever claims the job again has another token, and this one is worth
- * nothing from then on. Cannot be guessed: half of it is random.
+ * Identifies one claim of one job. A later claim of the job has another token, which makes this one
+ * void. Half of it is random, so it cannot be guessed.
  */
 public record ClaimToken(JobId job, UUID lease) {
   private static final int BYTES = 32;
 
-  /** From its text; empty if it is none. */
+  /** Parses a token; empty if the text is not one. */
   public static Optional<ClaimToken> parse(String text) {
     byte[] bytes;
     try {
@@ -28,7 +28,7 @@ public record ClaimToken(JobId job, UUID lease) {
         new ClaimToken(
             new JobId(new UUID(buffer.getLong(), buffer.getLong())),
             new UUID(buffer.getLong(), buffer.getLong()));
-    // One lease has one text: the last character has bits to spare.
+    // Base64's last character has spare bits; accept only the canonical text.
     return token.toString().equals(text) ? Optional.of(token) : Optional.empty();
   }
 

@@ -4,9 +4,9 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A job that is the claimer's to do until its lease ends.
+ * A job that its claimer may run until the lease ends.
  *
- * @param attempt 1 for the first; each claim that was not answered in time counts
+ * @param attempt 1 for the first; an expired claim counts as an attempt
  * @param expiresAt when the lease ends, by the database's clock
  */
 public record ClaimedJob(

@@ -13,8 +13,8 @@ import java.util.OptionalLong;
 import javax.sql.DataSource;
 
 /**
- * Jobs for those who do them outside any {@link Worker}, in another process and another language:
- * each is taken under a lease of its own, on the database's clock.
+ * Hands jobs to programs outside any {@link Worker}: another process, another language. Each job is
+ * claimed under its own lease, on the database's clock.
  *
  * <pre>
  *            claim                     Done
@@ -23,14 +23,13 @@ import javax.sql.DataSource;
  *     └─────────────────┘  lease passed: an attempt is counted
  * </pre>
  *
- * <p>A job has at most one live claim, and only its token ends it: what the holder of an earlier
- * one writes is refused, with everything in its transaction. Lanes, priorities, pause and rate hold
- * as they do for workers. As long as a worker serves the queue, nothing of it is given out; a
- * worker that comes leaves jobs and lanes alone that are claimed. Made by {@link Jobs#claims}.
- * Thread-safe.
+ * <p>A job has at most one live claim, and only that claim's token ends it. A result sent with an
+ * older token is refused; roll its transaction back. Lanes, priorities, pause and rate apply as
+ * they do for workers. While a worker serves the queue, {@link #claim} returns no jobs; a worker
+ * that starts leaves claimed jobs and their lanes alone. Made by {@link Jobs#claims}. Thread-safe.
  */
 public final class Claims {
-  /** Jobs given out in one transaction, at most; more wait for the next. */
+  /** Jobs claimed in one transaction, at most. */
   public static final int MAX_BATCH = 500;
 
   private final Transactor transactor;
@@ -50,30 +49,32 @@ public final class Claims {
   }
 
   /**
-   * What was given out.
+   * The result of {@link #claim}.
    *
-   * @param jobs for each who asked theirs, in the order in which they are due
-   * @param nextMs when somebody got nothing: in how many milliseconds it is worth to ask again,
-   *     unless a hint comes before; empty if that is not known
-   * @param served nothing is given out, since a worker serves the queue
+   * @param jobs one list per request, in due order
+   * @param nextMs if a request got no jobs: in how many milliseconds to ask again unless a hint
+   *     comes first; empty if unknown
+   * @param served no jobs were claimed because a worker serves the queue
    */
   public record Taken(List<List<ClaimedJob>> jobs, OptionalLong nextMs, boolean served) {}
 
   /**
-   * Takes due jobs of a queue, for several callers at once: the first is served first. Commits by
-   * itself.
+   * Claims due jobs of a queue for several requests, served in order. Runs and commits its own
+   * transaction.
    *
-   * @throws IllegalArgumentException if they ask for more than {@link #MAX_BATCH} in all, or for
-   *     ticks of schedules, which only a worker with {@link Schedules#handlers} runs
+   * @throws IllegalArgumentException if the requests exceed {@link #MAX_BATCH} jobs in all, or the
+   *     queue is {@link Schedules#QUEUE}, which only a worker with {@link Schedules#handlers} runs
    */
   public Taken claim(String queue, List<ClaimAsk> asks) {
     Names.require("A queue", queue);
     if (queue.equals(Schedules.QUEUE)) {
       throw new IllegalArgumentException(
-          "Queue %s holds the ticks of schedules: serve it with a worker".formatted(queue));
+          "Queue %s holds ticks of schedules and cannot be claimed; serve it with a worker"
+              .formatted(queue));
     }
     if (asks.stream().mapToInt(ClaimAsk::max).sum() > MAX_BATCH) {
-      throw new IllegalArgumentException("At most %d jobs at a time".formatted(MAX_BATCH));
+      throw new IllegalArgumentException(
+          "A call claims at most %d jobs; ask for fewer".formatted(MAX_BATCH));
     }
     return transactor.call(
         claiming,
@@ -84,25 +85,27 @@ public final class Claims {
   }
 
   /**
-   * Says how a claimed job ended, in the caller's transaction; effects of {@link Outcome.Done} are
-   * written in it, too. The caller commits, or rolls back when the claim is lost.
+   * Writes the result of a claimed job in the caller's transaction, after the effects of {@link
+   * Outcome.Done}. The caller commits, or rolls back when the claim is lost.
+   *
+   * @throws IllegalArgumentException for {@link Outcome.Cancel}; use {@link Jobs#cancel}
    */
   public ClaimEnd end(Connection connection, ClaimToken token, String claimer, Outcome outcome) {
     return transactor.on(connection, c -> results(c).end(token, claimer, outcome));
   }
 
   /**
-   * The queue of a job whose claim is live and the claimer's. Promises nothing for later: {@link
-   * #end} decides.
+   * Returns the queue of a job if the claimer's claim on it is live. The claim may be lost right
+   * after; {@link #end} decides.
    */
   public Optional<String> queueOf(Connection connection, ClaimToken token, String claimer) {
     return transactor.on(connection, c -> results(c).look(token, claimer));
   }
 
   /**
-   * Extends a lease that has not passed, from now on. Commits by itself.
+   * Extends a live claim's lease, counted from now. Runs and commits its own transaction.
    *
-   * @param lease empty: as long as it was claimed for
+   * @param lease empty: the duration it was claimed for
    * @return when it ends; empty if the claim is lost
    */
   public Optional<Instant> extend(ClaimToken token, String claimer, Optional<Duration> lease) {
@@ -110,7 +113,10 @@ public final class Claims {
     return transactor.call(options, c -> results(c).extend(token, claimer, lease));
   }
 
-  /** Takes claims back that their callers never got. Counts no attempt. Commits by itself. */
+  /**
+   * Ends claims that never reached their claimers, without counting an attempt. Runs and commits
+   * its own transaction.
+   */
   public void giveBack(List<ClaimToken> tokens) {
     if (!tokens.isEmpty()) {
       transactor.run(options, c -> results(c).giveBack(tokens));
@@ -118,18 +124,19 @@ public final class Claims {
   }
 
   /**
-   * Ends the claim of a job that was changed or deleted while it was claimed, when its caller has
-   * been told so: its lane need not wait for the lease. Leaves any other alone. Commits by itself.
+   * Ends a claim if its job was changed or deleted meanwhile, so that the lane need not wait for
+   * the lease. Call it once the claimer has been told. Leaves any other claim alone. Runs and
+   * commits its own transaction.
    */
   public void giveBackIfChanged(ClaimToken token, String claimer) {
     transactor.run(options, c -> results(c).giveBackIfChanged(token, claimer));
   }
 
   /**
-   * Counts an attempt for every claim whose lease has passed, of all queues; what had its last is a
-   * dead letter. {@link #claim} does so for its own queue. Commits by itself, in small portions.
+   * Ends expired claims of all queues: counts an attempt for each job, and buries those that had
+   * their last. {@link #claim} does this for its own queue. Commits in small transactions.
    *
-   * @return how many
+   * @return how many claims were ended
    */
   public int expire() {
     int all = 0;
@@ -142,10 +149,10 @@ public final class Claims {
   }
 
   /**
-   * Calls back whenever there may be something new to claim, in whatever queue. A hint can be lost.
-   * Start it, and close it.
+   * Returns a listener that calls back when any queue may have a job to claim. Hints can be lost.
+   * The caller starts and closes it.
    *
-   * @param listen where to get a connection of its own, past any pooler; empty: there are no hints
+   * @param listen where to get a dedicated connection, past any pooler; empty: no hints
    */
   public HintListener hints(Optional<DataSource> listen, Runnable hint) {
     return new HintListener(listen, JobsConfig.CHANNEL, "job-claim-hints", hint);

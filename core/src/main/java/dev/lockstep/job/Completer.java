@@ -27,20 +27,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes results, in batches. Two threads do, each for half of the shards, so that one has
- * something to say to the server while the other waits for its COMMIT to be on disk; all of a
- * shard's results are written by one of them, in order. Results of jobs that bring effects of their
- * own are written by the handler's thread instead, each in its own transaction.
+ * Writes results in batches. Two threads share the shards, so that one sends while the other waits
+ * for its COMMIT to reach the disk. One thread writes all results of a shard, in order. The result
+ * of a job with effects is written by the handler's thread instead, in its own transaction.
  *
- * <p>A result that is refused, or whose outcome is unknown, says nothing of the job but that it has
- * to be read again.
+ * <p>A job whose result is refused, or whose outcome is unknown, is read again from the table.
  */
 final class Completer {
   private static final Logger log = LoggerFactory.getLogger(Completer.class);
-  // Results wait only for edits of the very jobs, which are short; what lasts is put aside.
+  // Results wait only for edits of the same jobs, which are short. A result that waits longer is
+  // put aside.
   private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
   private static final int WRITERS = 2;
-  // Jobs that lie on one page are often of neighbouring shards: let one writer have them.
+  // Jobs on one page often belong to neighbouring shards; one writer takes them together.
   private static final int NEIGHBOURS = 4;
 
   private final Transactor transactor;
@@ -54,7 +53,7 @@ final class Completer {
   private final List<ResultsWriter> writers = new ArrayList<>();
 
   /**
-   * @param died told when a writer ends that should not
+   * @param died called when a writer ends unexpectedly
    */
   Completer(
       Transactor transactor,
@@ -93,29 +92,29 @@ final class Completer {
     writerOf(ended.task().lease).add(ended);
   }
 
-  /** Ends when all results so far are written and the jobs are marked as this node's. */
+  /** Completes when all results so far are written and the jobs are marked as this node's. */
   CompletableFuture<Void> keep(Lease lease, List<Task> tasks) {
     CompletableFuture<Void> kept = new CompletableFuture<>();
     writerOf(lease).add(new ResultsWriter.Keep(lease, tasks, kept));
     return kept;
   }
 
-  /** Has jobs marked as running that have been for long, in their turn. */
+  /** Queues long-running jobs to be marked as running. */
   void markLater(Lease lease, List<Task> tasks) {
     writerOf(lease).add(new ResultsWriter.Mark(lease, tasks));
   }
 
-  /** What is wrong with those who write, if anything is. */
+  /** The writers' current problems. */
   List<String> troubles() {
     return writers.stream().flatMap(writer -> writer.trouble().stream()).toList();
   }
 
   /**
-   * Writes effects and result in one transaction, on this thread. Effects that change or cancel
-   * their own job have the last word: it is committed as they leave it.
+   * Writes effects and result in one transaction, on this thread. Effects may change or cancel
+   * their own job; the job is then committed as they leave it.
    *
-   * @return false if the result is refused, or somebody has locked the job: nothing of the effects
-   *     is left then, and the job is read again
+   * @return false if the result is refused or another transaction has locked the job. The effects
+   *     are then rolled back and the job is read again
    */
   boolean completeWith(Task task, TxAction effects) {
     Ended ended = new Ended(task, Outcome.done(), Duration.ZERO);
@@ -124,12 +123,13 @@ final class Completer {
     try {
       settled = tryComplete(ended, effects, false);
       if (settled.isEmpty()) {
-        // Its shard was handed over in between, and now its own row is its lease; or its effects
-        // change the job itself; or somebody else has, and then they are not run again.
+        // Three causes: the shard was handed over meanwhile, so the job's own row is now its lease;
+        // the effects change the job itself; or another transaction changed it, and then the
+        // effects do not run again.
         settled = tryComplete(ended, effects, true);
       }
     } catch (JobLocked e) {
-      // No fault of the job's own: it runs again when the lock is gone.
+      // Not the job's fault: it runs again once the lock is released.
       settled = Optional.empty();
       stale = 0;
     }
@@ -144,10 +144,10 @@ final class Completer {
   }
 
   /**
-   * @param holding locks the job before the effects run: if its result is refused nevertheless, it
-   *     is they who have changed it
+   * @param holding locks the job before the effects run; if the result is still refused, the
+   *     effects themselves have changed the job
    * @return empty if the result is refused
-   * @throws JobLocked if somebody else has locked the job
+   * @throws JobLocked if another transaction has locked the job
    */
   private Optional<Settled> tryComplete(Ended ended, TxAction effects, boolean holding) {
     Task task = ended.task();
@@ -177,9 +177,9 @@ final class Completer {
                 }
                 return Settled.refused(task);
               },
-              // The job is there: nothing has happened, or it is found changed. It is gone: this
-              // did it, since nobody else could have had the result accepted; or somebody cancelled
-              // it, who had the last word.
+              // If the job still exists, nothing happened, or it was changed. If it is gone, this
+              // transaction deleted it, since only this node's result could be accepted; or it was
+              // cancelled, which overrides the result.
               connection ->
                   JobQueries.exists(connection, ended.row().id())
                       ? Optional.empty()
@@ -191,7 +191,7 @@ final class Completer {
     }
   }
 
-  /** Should this process stop here, what the effects lock is locked no longer than a lease. */
+  /** If this process freezes here, the effects' locks last no longer than a lease. */
   private static void bound(Connection connection, Lease lease) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     lease.bound(trip);
@@ -207,7 +207,7 @@ final class Completer {
     }
   }
 
-  /** Somebody has locked the job, in a transaction that takes long; the effects are rolled back. */
+  /** Another transaction holds the job's row for long. Rolls the effects back. */
   private static final class JobLocked extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -216,13 +216,13 @@ final class Completer {
     }
   }
 
-  /** Marks a job as running here before it begins; false if it is not this node's to run. */
+  /** Marks a job as running here before it begins. Returns false if this node may not run it. */
   boolean mark(Task task) {
     return mark(List.of(task), (results, locks) -> results.keep(task.lease, List.of(task)))
         .contains(task.row.id());
   }
 
-  /** Marks jobs that run for long; those that have ended or are locked are passed over. */
+  /** Marks long-running jobs; skips those that have ended or are locked. */
   void markRunning(Lease lease, List<Task> tasks) {
     List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
     if (!running.isEmpty()) {
@@ -230,7 +230,7 @@ final class Completer {
     }
   }
 
-  /** How jobs are marked; says which were. */
+  /** Marks jobs and returns the ids of those it marked. */
   @FunctionalInterface
   private interface Marking {
     Set<JobId> by(Results results, RowLocks locks) throws SQLException;
@@ -250,8 +250,9 @@ final class Completer {
   }
 
   /**
-   * Marks jobs of a shard that is handed over; from then on their rows are their leases. Those of
-   * lanes are recorded, too: their rows may be gone before they end, or are already.
+   * Marks the running jobs of a shard that is being handed over; from then on their rows are their
+   * leases. Jobs of lanes are recorded in {@code job_away} too, since their rows may be gone before
+   * they end.
    */
   void keepNow(Lease lease, List<Task> tasks) {
     List<Task> running = tasks.stream().filter(task -> task.is(Task.State.RUNNING)).toList();
@@ -263,20 +264,20 @@ final class Completer {
       running.forEach(task -> task.kept = true);
     } finally {
       away.recorded(running);
-      // One that has ended meanwhile did not know of its record.
+      // A job that ended meanwhile did not know of its record; the reader removes it.
       board.hint();
     }
   }
 
-  /** Writes results, and tells the board. */
+  /** Writes results and settles them on the board. */
   void writeAndSettle(List<Ended> all) {
     settle(all, write(all));
   }
 
   /**
-   * Writes the results that nobody's lock is in the way of, and tells the board.
+   * Writes the results of unlocked jobs and settles them on the board.
    *
-   * @return the others, of which nothing is written
+   * @return the others; nothing of them is written
    */
   List<Ended> writeUnlocked(List<Ended> all) {
     List<Ended> locked = new ArrayList<>();
@@ -295,14 +296,14 @@ final class Completer {
                   ended -> (elsewhere.contains(ended.row().id()) ? locked : free).add(ended));
               return write(connection, free, true);
             });
-    // Who is behind with these should not keep others from being read.
+    // Waiting for these locks must not stop the queue from reading more jobs.
     locked.forEach(ended -> ended.task().stream.state.settled(ended.task()));
     settle(free, written);
     return locked;
   }
 
   private void settle(List<Ended> all, Written written) {
-    // First, so that nothing more of them begins.
+    // First, so that no more jobs of lost shards begin.
     written.lost().forEach(lease -> board.removeShard(lease, true));
     Set<JobId> refused = written.refused();
     List<Settled> settled = new ArrayList<>(all.size());
@@ -311,7 +312,9 @@ final class Completer {
     for (Ended ended : all) {
       boolean no = !refused.isEmpty() && refused.contains(ended.row().id());
       if (no) {
-        log.info("The result of job {} is refused: changed, or no longer ours", ended.row().id());
+        log.info(
+            "Result of job {} refused: the job was changed or its lease was lost",
+            ended.row().id());
       }
       ran += ended.ran() ? 1 : 0;
       stale += no && ended.ran() ? 1 : 0;
@@ -326,7 +329,9 @@ final class Completer {
     Listening.tell(() -> config.listener().onResults(accepted, stale));
   }
 
-  /** In bulk; where that does not add up, again, and row by row. */
+  /**
+   * Writes in bulk. If the bulk delete does not match exactly, rolls back and writes row by row.
+   */
   private Written write(List<Ended> all) {
     try {
       return transactor.call(hasty, connection -> write(connection, all, false));
@@ -335,7 +340,7 @@ final class Completer {
     }
   }
 
-  /** Without those whose results would be refused, which are forgotten. */
+  /** Drops results whose leases are lost, and returns the others. */
   List<Ended> stillOurs(List<Ended> all) {
     List<Ended> ours = new ArrayList<>();
     List<Settled> lost = new ArrayList<>();
@@ -357,7 +362,7 @@ final class Completer {
     return new Results(connection, config, ids).write(inOrder(all), each);
   }
 
-  /** Shards in order, each with its own fence. */
+  /** Groups by shard and fence, in shard order. */
   private static Map<Place, List<Ended>> inOrder(List<Ended> all) {
     Map<Lease, List<Ended>> owned = new HashMap<>();
     Map<Lease, List<Ended>> kept = new HashMap<>();
@@ -378,7 +383,7 @@ final class Completer {
     return inOrder;
   }
 
-  /** Writes what is there and ends. */
+  /** Writes what is queued, then stops, within the timeout. */
   void close(Duration timeout) {
     writers.forEach(ResultsWriter::stop);
     long end = System.nanoTime() + timeout.toNanos();

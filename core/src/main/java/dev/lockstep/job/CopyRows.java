@@ -9,8 +9,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows in COPY's binary format, made as they are read: nothing to escape here, and nothing to parse
- * at the server.
+ * Streams rows in COPY's binary format, encoded as they are read. Binary needs no escaping here and
+ * no parsing on the server.
  */
 final class CopyRows<T> extends InputStream {
   private static final byte[] HEADER = {
@@ -37,7 +37,7 @@ final class CopyRows<T> extends InputStream {
     this.format = format;
   }
 
-  /** Begins a row of so many fields. */
+  /** Begins a row with this number of fields. */
   CopyRows<T> row(int fields) {
     room(2);
     putShort(fields);
@@ -68,7 +68,7 @@ final class CopyRows<T> extends InputStream {
     return this;
   }
 
-  /** To the nearest microsecond, as the server itself would read it. */
+  /** Rounds to the nearest microsecond, as the server would. */
   CopyRows<T> timestamp(Instant value) {
     room(12);
     putInt(8);
@@ -109,7 +109,7 @@ final class CopyRows<T> extends InputStream {
     putInt((int) value);
   }
 
-  /** Makes rows until there is something to read; false at the end. */
+  /** Encodes the next row if the buffer is empty; false at the end. */
   private boolean fill() {
     if (position < filled) {
       return true;

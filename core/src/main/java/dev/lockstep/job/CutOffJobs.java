@@ -15,11 +15,11 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Jobs of a queue that is claimed from, whose rows or records name a worker that is gone. The next
- * owner of their shard would look after them ({@link Recovery}), but there may never be one.
+ * Recovers a claimed queue's jobs whose rows or records name a dead worker. Normally the next owner
+ * of the shard does this ({@link Recovery}), but a claimed queue may never have one.
  *
- * <p>An attempt is counted, and what had its last is dead. Waits for nobody: what somebody has
- * locked stays as it is until the lock is gone.
+ * <p>Counts an attempt for each job and buries those that had their last. Waits for no lock: a
+ * locked job is recovered once the lock is released.
  */
 final class CutOffJobs {
   private static final int BATCH = 500;
@@ -37,7 +37,7 @@ final class CutOffJobs {
       ORDER BY j.shard, j.id LIMIT ? FOR UPDATE SKIP LOCKED\
       """;
 
-  // The version refuses what the worker may still write, also where the row was its lease.
+  // The new version fences off the old worker's result, even where the row was its lease.
   private static final String COUNT =
       """
       UPDATE lockstep.job j
@@ -58,7 +58,7 @@ final class CutOffJobs {
   private final String queue;
 
   /**
-   * @param queue that no worker serves
+   * @param queue a queue that no live worker serves
    */
   CutOffJobs(Connection connection, JobIds ids, String queue) {
     this.connection = connection;
@@ -66,12 +66,12 @@ final class CutOffJobs {
     this.queue = queue;
   }
 
-  /** Adds the question which workers are said to run something of the queue. Mostly none is. */
+  /** Adds the query for workers named by the queue's rows and records. Usually there are none. */
   Rows<UUID> ask(RoundTrip trip) {
     return trip.query(NAMED, row -> row.getObject(1, UUID.class), queue, queue);
   }
 
-  /** Counts what those of the workers had that are gone. */
+  /** Recovers the jobs of those workers that are dead. */
   void count(List<UUID> workers) throws SQLException {
     Set<UUID> gone = Shards.gone(connection, JobsConfig.GROUP, workers);
     if (gone.isEmpty()) {

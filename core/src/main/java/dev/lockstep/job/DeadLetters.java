@@ -13,10 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What people do to dead letters; on the caller's connection, who commits. */
+/** Replays and removes dead letters, on the caller's connection. The caller commits. */
 final class DeadLetters {
-  // A dead letter that somebody else is replaying or removing is left to them. What went wrong so
-  // far stays recorded; its count begins again, and with it the attempts it is given.
+  // Skips dead letters that another transaction is replaying or removing. Recorded attempts stay;
+  // the job's own attempt count restarts, so it gets all its attempts again.
   private static final String REPLAY =
       """
       WITH chosen AS MATERIALIZED (
@@ -31,8 +31,8 @@ final class DeadLetters {
              version + 1 FROM back
       RETURNING queue""";
 
-  // With the errors of their attempts. Ticks stay: without its tick a schedule never runs again,
-  // although it says when it will. One that somebody is replaying at this moment is left alone.
+  // Deletes the recorded attempts too. Skips ticks: without its tick a schedule never runs again,
+  // although it shows a next time. Skips dead letters that are being replayed.
   private static final String REMOVE_DEAD =
       """
       WITH chosen AS MATERIALIZED (
@@ -61,7 +61,7 @@ final class DeadLetters {
     this.config = config;
   }
 
-  /** Dead letters back to life; how many. */
+  /** Brings dead letters back; returns how many. */
   int replay(Optional<JobId> id, JobFilter filter, int limit) throws SQLException {
     List<Object> parameters = new ArrayList<>();
     id.ifPresent(
@@ -82,7 +82,7 @@ final class DeadLetters {
     return back.list().size();
   }
 
-  /** Dead letters that nobody wants any more; how many. */
+  /** Removes old dead letters; returns how many. */
   int removeDead(JobFilter filter, Duration olderThan, int limit) throws SQLException {
     List<Object> parameters = new ArrayList<>();
     parameters.add(olderThan.toMillis());
@@ -119,7 +119,7 @@ final class DeadLetters {
     return new Changed(dead.version() + 1);
   }
 
-  /** Adds what removes one, with the errors of its attempts. */
+  /** Adds the delete of one dead letter and its attempts. */
   static void remove(RoundTrip trip, JobId id) {
     trip.update(DISCARD, (short) id.shard(), id.value());
     AttemptTable.forget(trip, id);

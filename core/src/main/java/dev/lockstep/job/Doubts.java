@@ -5,12 +5,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Jobs that somebody on this node has changed lately, in transactions of which nobody here knows
- * whether they have committed: a read may still return them as they were. Guarded by the board's
- * lock.
+ * Remembers jobs recently changed on this node in transactions whose outcome the board does not
+ * know. A read may still return their old rows. Guarded by the board's lock.
  */
 final class Doubts {
-  /** Of a transaction that takes longer it is the age of what was read that tells. */
+  /**
+   * Long enough for most transactions. For longer ones, {@link Freshness} checks the row by its
+   * age.
+   */
   private static final Duration KEPT = Duration.ofMinutes(1);
 
   private static final int MAX = 50_000;
@@ -18,7 +20,7 @@ final class Doubts {
   private final Map<JobId, Long> sinceNanos = new LinkedHashMap<>();
 
   void add(JobId id) {
-    // To the end: the first are the oldest.
+    // Re-insert at the end, so that the first entry is the oldest.
     sinceNanos.remove(id);
     sinceNanos.put(id, System.nanoTime());
     if (sinceNanos.size() > MAX) {

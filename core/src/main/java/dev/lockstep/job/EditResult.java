@@ -1,23 +1,26 @@
 package dev.lockstep.job;
 
-/** What came of changing a job. First match wins, in this order. */
+/** The result of changing a job. The first that applies is returned, in this order. */
 public sealed interface EditResult {
 
-  /** There is no such live job: it never was, is done, or is dead. For a dead letter: no such. */
+  /**
+   * No such live job: it never existed, is done, or is dead. For a dead letter: no such dead
+   * letter.
+   */
   record Gone() implements EditResult {}
 
   /**
-   * It is the tick of a schedule, which is not changed behind the schedule's back; nothing was
-   * done. Change or delete the schedule: {@link Schedules#change}, {@link Schedules#delete}.
+   * The job is a schedule's tick, which only the schedule may change; nothing was done. Use {@link
+   * Schedules#change} or {@link Schedules#delete}.
    */
   record OfSchedule(ScheduleId schedule) implements EditResult {}
 
-  /** Somebody changed it meanwhile; nothing was done. */
+  /** The job has another version than the caller expected; nothing was done. */
   record Stale(int currentVersion) implements EditResult {}
 
   /**
-   * Done; a worker that has it at this moment will have its result refused. The same version as
-   * before says that there was nothing to do.
+   * Changed. If a worker is running the job, its result will be refused. An unchanged version means
+   * that there was nothing to do.
    */
   record Changed(int version) implements EditResult {}
 }

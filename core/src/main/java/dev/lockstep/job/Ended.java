@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A job and how it ended: never {@link Outcome.Done} with effects, which run before.
+ * A job and its outcome. Never {@link Outcome.Done} with effects: those run before.
  *
- * @param ran false: it is only given back, and no result of anybody's
+ * @param ran false if the job is only given back, without a result
  */
 record Ended(Task task, Outcome outcome, Duration backoff, boolean ran)
     implements ResultsWriter.Step {
@@ -14,12 +14,12 @@ record Ended(Task task, Outcome outcome, Duration backoff, boolean ran)
     this(task, outcome, backoff, true);
   }
 
-  /** Back to the table: it was not run, or not to its end, and no attempt is counted. */
+  /** Gives a job back to the table: it was not run to its end, and no attempt is counted. */
   static Ended givenBack(Task task) {
     return new Ended(task, new Outcome.Snooze(Duration.ZERO), Duration.ZERO, false);
   }
 
-  /** By the backoff of its queue, if it is a retry. */
+  /** With the queue's backoff if it is a retry. */
   static Ended of(Task task, Outcome outcome) {
     return new Ended(
         task,
@@ -37,7 +37,7 @@ record Ended(Task task, Outcome outcome, Duration backoff, boolean ran)
     return row().attempts() + 1 >= row().maxAttempts();
   }
 
-  /** In how many milliseconds it comes back; negative: never. */
+  /** In how many milliseconds the job is due again; negative: never. */
   long againMs() {
     if (outcome instanceof Outcome.Snooze snooze) {
       return snooze.after().toMillis();

@@ -38,7 +38,8 @@ final class Enqueuer {
         AS x (shard, id, queue, priority, due, kind, payload, lane, lane_limit, unique_key,
               max_attempts)""";
 
-  // Waits for a twin in another transaction. Sorted by key, so that two batches cannot deadlock.
+  // Waits for a transaction that is inserting the same key. Sorted by key, so that two batches
+  // cannot deadlock.
   private static final String CLAIM_KEYS =
       """
       INSERT INTO lockstep.job_unique AS u (shard, queue, unique_key, id, created_at, expires_at)
@@ -58,7 +59,8 @@ final class Enqueuer {
       COPY lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
                          max_attempts) FROM STDIN (FORMAT binary)""";
 
-  // Few to begin with, so that the server has something to do; and not too much of what is large.
+  // Start small, so that the server gets work early. The character limit bounds memory when
+  // payloads are large.
   private static final int FIRST_AHEAD = 1_024;
   private static final int MAX_AHEAD = 8_192;
   private static final int MAX_AHEAD_CHARS = 1 << 20;
@@ -125,7 +127,7 @@ final class Enqueuer {
     return copied;
   }
 
-  /** Takes some jobs at a time, so that it can be seen how many there are to be spread. */
+  /** Reads jobs in chunks: spreading over shards needs to know how many there are. */
   private final class Ahead implements Iterator<Row> {
     private final Iterator<NewJob> jobs;
     private Iterator<Row> taken = Collections.emptyIterator();
@@ -162,7 +164,7 @@ final class Enqueuer {
         || (payload.length() > config.maxPayloadBytes() / 3
             && payload.getBytes(StandardCharsets.UTF_8).length > config.maxPayloadBytes())) {
       throw new IllegalArgumentException(
-          "A payload has up to %d bytes, and neither NUL nor half characters"
+          "A payload is at most %d bytes, without NUL and half characters"
               .formatted(config.maxPayloadBytes()));
     }
   }
@@ -191,7 +193,8 @@ final class Enqueuer {
   private static void copyRow(Row row, Instant now, CopyRows<Row> out) {
     NewJob job = row.job();
     if (job.unique().isPresent()) {
-      throw new IllegalArgumentException("COPY has no answer for a key that is taken");
+      throw new IllegalArgumentException(
+          "COPY cannot report a duplicate key; enqueue jobs with a unique key with enqueueAll");
     }
     out.row(10)
         .smallint(row.shard())
@@ -210,7 +213,7 @@ final class Enqueuer {
     out.smallint(job.maxAttempts());
   }
 
-  /** Jobs whose key another job has, and that job. */
+  /** The scope of a unique key. */
   private record QueueKey(String queue, String key) {}
 
   private Map<JobId, JobId> claimKeys(Connection connection, List<Row> rows) throws SQLException {
@@ -241,7 +244,8 @@ final class Enqueuer {
         refused.put(row.id(), find(connection, row));
       }
     }
-    // A second of the batch is the twin of the job that was there before, if there was one.
+    // A duplicate within the batch points at the first of the batch, or at the job that had the key
+    // before, if there was one.
     refused.replaceAll((id, first) -> refused.getOrDefault(first, first));
     return refused;
   }
@@ -272,7 +276,7 @@ final class Enqueuer {
             key(row));
     trip.send();
     if (found.list().isEmpty()) {
-      throw SqlFault.conflict("The job that had the key ended at this moment");
+      throw SqlFault.conflict("The job that held the unique key ended just now; retry");
     }
     return found.list().get(0);
   }
@@ -303,7 +307,7 @@ final class Enqueuer {
     hint(trip, queues);
   }
 
-  /** Also for a job that is not due yet: a worker may be asleep until a later one. */
+  /** Hints at future jobs too: a worker may be sleeping until a later one. */
   private void hint(RoundTrip trip, Set<String> queues) {
     if (config.hints()) {
       queues.forEach(queue -> trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue));

@@ -4,13 +4,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.spi.LoggingEventBuilder;
 
-/** What is kept of something that was thrown. */
+/** Describes and logs throwables safely, even ones whose own methods throw. */
 final class Failure {
   private static final Logger log = LoggerFactory.getLogger(Failure.class);
 
   private Failure() {}
 
-  /** As it describes itself; its type, where it fails at that. Never throws or gives null. */
+  /**
+   * The throwable's own description, or its type if that fails. Never throws, never returns null.
+   */
   static String describe(Throwable thrown) {
     try {
       String text = thrown.toString();
@@ -20,7 +22,7 @@ final class Failure {
     }
   }
 
-  /** With its stack, where that can be had of it. */
+  /** Logs with the stack trace if the throwable allows it. */
   static void log(LoggingEventBuilder entry, Throwable thrown, String message) {
     try {
       entry.setCause(thrown).log(message);
@@ -29,7 +31,7 @@ final class Failure {
     }
   }
 
-  /** The same in letters that every encoding of a database has. */
+  /** Like {@link #describe}, in printable ASCII, which every database encoding can store. */
   static String plain(Throwable thrown) {
     return describe(thrown).replaceAll("[^ -~]", "?");
   }

@@ -4,8 +4,8 @@ import dev.lockstep.shard.Lease;
 import java.util.Arrays;
 
 /**
- * What a result is fenced by: the epoch of its shard or, for a job that was kept when the shard was
- * handed over, the node that its row names.
+ * The condition under which a result is accepted: the epoch of its shard or, for a job kept through
+ * a handover, the node that its row names.
  */
 record Fence(Lease lease, boolean kept) {
   String in(String sql) {

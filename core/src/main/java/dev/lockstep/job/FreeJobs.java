@@ -12,16 +12,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds due jobs of a queue that can be claimed.
  *
- * <p>Mostly they are among the first that are due, and these are looked at one by one. Where the
- * first are not to be had, because they are claimed or wait in deep lanes, that walk would be long.
- * Then jobs without a lane are looked for by themselves, and of each lane only its beginning, by
- * the index {@code job_lane}.
+ * <p>Usually they are among the first due jobs, so those are checked one by one. If the first are
+ * claimed or wait in deep lanes, that walk would be long. Then two searches replace it: jobs
+ * without a lane, and the head of each lane by the index {@code job_lane}.
  */
 final class FreeJobs {
-  /** Of each shard, before it is looked elsewhere. */
+  /** Rows checked per shard before switching to the second search. */
   static final int WALK = 100;
 
-  // The jobs of one lane are in the order of the index job_lane.
+  // The leading expression of the index job_lane.
   private static final String OF_LANE =
       "hashtextextended(%1$s.lane, hashtextextended(%1$s.queue, %1$s.priority))";
 
@@ -40,7 +39,7 @@ final class FreeJobs {
       AND j.queue = x.queue AND j.priority = x.priority AND j.due <= now()\
       """;
 
-  // Where a row or a record says that a worker runs it, that is so until the worker is gone.
+  // A job that its row says a worker runs stays that worker's until the worker is dead.
   private static final String TO_BE_HAD =
       """
       (j.wait_until IS NULL OR j.wait_until <= now()) AND j.keeper IS NULL
@@ -54,8 +53,8 @@ final class FreeJobs {
       CROSS JOIN LATERAL generate_series(0, x.shards - 1) AS s (shard)\
       """;
 
-  // One index range per shard. A job of an ordered lane has to be the first of its lane, also
-  // before those that wait for their next attempt; the lane of a job may have claims to spare.
+  // One index range per shard. A job of an ordered lane must be the first of its lane, even ahead
+  // of jobs that wait for a retry. In other lanes the limit decides.
   private static final String AMONG_THE_FIRST =
       """
       SELECT j.id, j.version, j.lane, j.lane_limit, j.in_flight
@@ -93,8 +92,8 @@ final class FreeJobs {
       """
           .formatted(SHARDS, OF_STREAM, WALK);
 
-  // A loose scan: one step in the index for each lane of the shard, of whatever queue. Of a lane as
-  // many as may run at a time: what is claimed is among them, or they are to be had.
+  // A loose index scan: one step per lane of the shard, whatever its queue. Reads lane_limit rows
+  // per lane: that many may run at a time, so the claimable ones are among them.
   private static final String BEYOND =
       """
       SELECT j.id, j.version, j.lane, j.lane_limit, j.in_flight
@@ -143,7 +142,7 @@ final class FreeJobs {
   /**
    * A job that can be claimed.
    *
-   * @param inFlight how many of its lane are running, not counting others that were found with it
+   * @param inFlight how many jobs of its lane are running, not counting others found with it
    */
   record Free(JobId id, int version, @Nullable String lane, int laneLimit, int inFlight) {
     static Free read(ResultSet row) throws SQLException {
@@ -156,10 +155,9 @@ final class FreeJobs {
     }
   }
 
-  /** Some, about in the order in which they are due; none if there are none. */
+  /** Reads claimable jobs, roughly in due order; empty if there are none. */
   List<Free> read(Priority priority, int wanted) throws SQLException {
-    // About an even share of each shard. Which of the due jobs comes first is promised by lane
-    // only.
+    // Roughly an even share per shard. Order is promised within a lane only.
     int each = Math.min(wanted, Math.max(4, 2 * (wanted / shards + 1)));
     Object[] parameters = {shards, queue, priority.code(), each, wanted};
     RoundTrip first = new RoundTrip(connection);

@@ -7,16 +7,16 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Lets a job begin only as it is in the table: one that was read ahead may have been cancelled or
- * changed since. What was seen a moment ago is not asked about again, so that short jobs, of which
- * thousands begin in the time of one question, are not slowed down; and a question is asked for
- * several that will be next. A job that was changed on this very node is asked about in any case.
+ * Checks before a job begins that its row is unchanged: a job read ahead may have been cancelled or
+ * edited since. A row seen a moment ago is not checked again, and one query checks several upcoming
+ * jobs; otherwise the check would slow down short jobs, of which thousands begin per round trip. A
+ * job changed on this node is always checked.
  */
 final class Freshness {
-  /** How old what is known of a job may be when it begins. */
+  /** The greatest age of a row when its job begins. */
   static final Duration MAX_AGE = Duration.ofMillis(5);
 
-  /** The same where jobs are short. */
+  /** The same for queues of short jobs. */
   static final Duration MAX_AGE_OF_SHORT = Duration.ofMillis(100);
 
   private static final int MAX_AHEAD = 4_096;
@@ -24,18 +24,18 @@ final class Freshness {
   enum Verdict {
     AS_READ,
     CHANGED,
-    /** Somebody is changing it, in a transaction that is open. */
+    /** An open transaction is changing it. */
     UNDECIDED
   }
 
-  /** How one runner's jobs follow each other. For one thread. */
+  /** Measures how fast one runner's jobs follow each other. For one thread. */
   static final class Pace {
     private static final long SHORT_NANOS = Duration.ofMillis(2).toNanos();
-    // Of the last 64: a thread that had to wait for a processor is not a job that takes long.
+    // Out of the last 64. The slack forgives a thread that waited for a processor.
     private static final int MOST = 48;
 
     private long lastNanos = System.nanoTime();
-    // A bit for each of the last jobs: whether the next began soon after it. Slow to begin with.
+    // One bit per recent job: whether the next began soon after it. Starts as slow.
     private long soon;
     private double averageNanos = MAX_AGE.toNanos();
 
@@ -50,21 +50,21 @@ final class Freshness {
       return (Long.bitCount(soon) >= MOST ? MAX_AGE_OF_SHORT : MAX_AGE).toNanos();
     }
 
-    /** How many of so many runners' jobs begin before what is known now is too old. */
+    /** How many jobs all runners together begin before a row read now is too old. */
     private int beginningSoon(int runners) {
       return (int) Math.min(MAX_AHEAD, runners * maxAgeNanos() / averageNanos);
     }
   }
 
   private final JobReads reads;
-  // One question at a time: what it answers, the next may not have to ask.
+  // One query at a time: its answer often spares the next thread its own.
   private final ReentrantLock asking = new ReentrantLock();
 
   Freshness(JobReads reads) {
     this.reads = reads;
   }
 
-  /** To be asked of a job that has begun, before its handler runs. */
+  /** Call after a job has begun and before its handler runs. */
   Verdict of(Task task, Pace pace) {
     pace.begins(task.startedNanos());
     long maxAgeNanos = pace.maxAgeNanos();

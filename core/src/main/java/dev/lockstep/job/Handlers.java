@@ -3,7 +3,7 @@ package dev.lockstep.job;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Which handler runs which kind of job. Immutable. */
+/** Maps job kinds to handlers. Immutable. */
 public final class Handlers {
   private final Map<String, Typed<?>> byKind;
 
@@ -21,24 +21,30 @@ public final class Handlers {
     return new Handlers(Map.of());
   }
 
-  /** With a handler for one more kind, whose payload it wants read. */
+  /**
+   * Adds a handler for a kind; the reader parses its payload.
+   *
+   * @throws IllegalArgumentException if the kind already has a handler
+   */
   public <T> Handlers on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
     Names.require("A kind", kind);
     Map<String, Typed<?>> all = new HashMap<>(byKind);
     if (all.put(kind, new Typed<>(reader, handler)) != null) {
-      throw new IllegalArgumentException("There is a handler for this kind already: " + kind);
+      throw new IllegalArgumentException("This kind already has a handler: " + kind);
     }
     return new Handlers(all);
   }
 
-  /** With a handler for one more kind, that takes the JSON as it is. */
+  /** Adds a handler that takes the JSON unparsed. */
   public Handlers on(String kind, JobHandler<String> handler) {
     return on(kind, json -> json, handler);
   }
 
   Outcome run(JobContext job) throws Exception {
     Typed<?> typed = byKind.get(job.kind());
-    // Perhaps a newer version of the application knows it.
-    return typed == null ? new Outcome.Retry("No handler for this kind here") : typed.run(job);
+    // Another node may run a newer version of the application that knows this kind.
+    return typed == null
+        ? new Outcome.Retry("This node has no handler for the job's kind")
+        : typed.run(job);
   }
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Who asked for jobs, and what each was given so far. The first who asked is served first. */
+/** Distributes claimed jobs over requests, in the order of the requests. */
 final class Hands {
   private final List<ClaimAsk> asks;
   private final List<List<ClaimedJob>> given = new ArrayList<>();
@@ -16,12 +16,12 @@ final class Hands {
     asks.forEach(ask -> given.add(new ArrayList<>()));
   }
 
-  /** No more than this is given in all. */
+  /** Limits how many jobs are given in all. */
   void allow(int most) {
     allowed = most;
   }
 
-  /** How many more can be given. */
+  /** How many more jobs can be given. */
   int open() {
     int room = 0;
     for (int i = 0; i < asks.size(); i++) {
@@ -38,12 +38,15 @@ final class Hands {
     return given;
   }
 
-  /** Whose the next jobs are. */
+  /** The requests that the next jobs go to. */
   List<ClaimAsk> next(int count) {
     return places(count).stream().map(asks::get).toList();
   }
 
-  /** Gives the next jobs to those whom {@link #next} named, in that order. */
+  /**
+   * Gives jobs to the requests that {@link #next} named, in that order. An empty job was not
+   * claimed.
+   */
   void give(List<Optional<ClaimedJob>> jobs) {
     List<Integer> places = places(jobs.size());
     for (int i = 0; i < jobs.size(); i++) {

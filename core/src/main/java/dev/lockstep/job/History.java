@@ -19,13 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The partitions of {@code job_history}: one per day (UTC), made ahead and dropped whole.
+ * Creates and drops the partitions of {@code job_history}: one per day (UTC), made ahead and
+ * dropped whole.
  *
- * <p>Both take a lock that readers of the history stand in the way of, and everybody else queues up
- * behind who waits for such a lock. So each is a transaction of its own that waits a tenth of a
- * second at most. What is not done then is left for another time: partitions are made days ahead,
- * and what has no partition goes to {@code job_history_rest}, the default one. A day that has rows
- * there gets no partition any more; they are removed in small batches when they are too old.
+ * <p>Both need locks that conflict with readers of the history, and other sessions queue behind a
+ * waiting lock request. So each step is its own transaction and waits at most a tenth of a second.
+ * A step that fails is left for the next round: partitions are made days ahead, and a row without a
+ * partition goes to {@code job_history_rest}, the default one. A day that has rows there gets no
+ * partition of its own; old rows there are deleted in small batches.
  *
  * <pre>
  *                      history          its default     the day's
@@ -42,7 +43,7 @@ final class History {
   private static final int REMOVAL_BATCH = 1_000;
 
   private static final Duration LOCK_WAIT = Duration.ofMillis(100);
-  // To look through the default partition, which is empty as a rule, under its lock.
+  // Time to scan the default partition, usually empty, under its lock.
   private static final Duration LONGEST_STEP = Duration.ofSeconds(2);
 
   private static final String TODAY = "SELECT (now() AT TIME ZONE 'UTC')::date";
@@ -84,9 +85,9 @@ final class History {
   private record State(LocalDate today, List<String> days) {}
 
   /**
-   * Makes the partitions of today and of the days to come. Several nodes may at once.
+   * Makes the partitions of today and the next days. Several nodes may run it at once.
    *
-   * @return false if something is left for another time
+   * @return false if some could not be made now
    */
   boolean makeAhead() {
     if (keepDays == 0) {
@@ -102,16 +103,16 @@ final class History {
   }
 
   /**
-   * Drops what is too old. Several nodes may at once.
+   * Drops partitions and rows that are too old. Several nodes may run it at once.
    *
-   * @param goOn asked between two steps; false: end soon
-   * @return false if something is left for another time
+   * @param goOn asked between steps; false: stop soon
+   * @return false if some could not be dropped now
    */
   boolean dropOld(BooleanSupplier goOn) {
     State state = look();
     LocalDate oldest = state.today().minusDays(keepDays);
     for (String name : state.days()) {
-      // One that is read is read for a while, and likely so are the others.
+      // If one partition is being read, the others probably are too, and for a while: stop here.
       if (day(name).isBefore(oldest)
           && !(goOn.getAsBoolean() && tryAlone(connection -> drop(connection, name)))) {
         return false;
@@ -156,13 +157,16 @@ final class History {
           });
       return true;
     } catch (LockTimeout | StatementTimeout | ConstraintViolated e) {
-      // The last: a row of that day went to the default partition at this moment.
-      log.debug("Left for another time", e);
+      // ConstraintViolated: a row of that day just went to the default partition.
+      log.debug("History step not possible now; it is retried in the next round", e);
       return false;
     }
   }
 
-  /** Attached, not made as a partition: that would wait for everybody who reads or writes. */
+  /**
+   * Creates the table first and then attaches it: CREATE TABLE … PARTITION OF would wait for all
+   * readers and writers.
+   */
   private static void make(Connection connection, LocalDate day) throws SQLException {
     String from = day + " 00:00:00+00";
     String to = day.plusDays(1) + " 00:00:00+00";
@@ -173,13 +177,14 @@ final class History {
     if (days.list().contains(name(day)) || !rest.list().isEmpty()) {
       return;
     }
-    // The name is our own, made of digits: nothing of anybody's gets into a statement.
+    // The name is built from digits only, so formatting it into SQL is safe.
     String table = "lockstep." + name(day);
     RoundTrip trip = new RoundTrip(connection);
     trip.update(
         "CREATE TABLE %s (LIKE lockstep.job_history INCLUDING DEFAULTS INCLUDING CONSTRAINTS)"
             .formatted(table));
-    // Rows come by time, so this costs a page a day: for how much was done lately.
+    // Rows arrive in time order, so BRIN costs about one page per day. It serves "done in the last
+    // minute".
     trip.update(
         "CREATE INDEX %s_finished ON %s USING brin (finished_at)".formatted(name(day), table));
     trip.update(
@@ -194,7 +199,7 @@ final class History {
     trip.send();
   }
 
-  /** Small transactions, until none is left. */
+  /** Removes one batch of old rows from the default partition. */
   private static final class RemoveSome implements Step {
     private final LocalDate oldest;
     private int removed;

@@ -5,7 +5,9 @@ import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 
-/** Removes keys whose period has passed, and attempts of jobs that are no longer in history. */
+/**
+ * Removes unique keys whose period has passed, and attempts of jobs that are no longer in history.
+ */
 final class Housekeeping {
   private static final int REMOVAL_BATCH = 1_000;
 
@@ -17,7 +19,7 @@ final class Housekeeping {
       DELETE FROM lockstep.job_unique u USING due d
       WHERE u.shard = d.shard AND u.queue = d.queue AND u.unique_key = d.unique_key""";
 
-  // Those of jobs that are live, dead or in the history stay with them, however old.
+  // Attempts of live and dead jobs, and of jobs in history, stay, however old.
   private static final String REMOVE_ATTEMPTS =
       """
       WITH old AS MATERIALIZED (
@@ -32,7 +34,7 @@ final class Housekeeping {
 
   private Housekeeping() {}
 
-  /** Removes some keys whose period has passed; how many. */
+  /** Removes one batch of expired unique keys; returns how many. */
   static int removeKeys(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Object> rows = trip.update(REMOVE_KEYS, REMOVAL_BATCH);
@@ -40,7 +42,7 @@ final class Housekeeping {
     return rows.changed();
   }
 
-  /** Removes some attempts of jobs that are no longer in history; how many. */
+  /** Removes one batch of attempts without a job; returns how many. */
   static int removeAttempts(Connection connection, int keepDays) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Object> rows = trip.update(REMOVE_ATTEMPTS, keepDays + 1, REMOVAL_BATCH);

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one thread is given by many. It is woken only if it sleeps, and by one of them: as long as
- * there is enough to do nobody waits for a lock, and nobody pays for waking it.
+ * A queue with many producers and one consumer. The consumer is unparked only if it sleeps, and by
+ * a single producer. Under load, adding takes no lock and wakes no thread.
  */
 final class Inbox<T> {
   private final Queue<T> waiting = new ConcurrentLinkedQueue<>();
@@ -26,9 +26,9 @@ final class Inbox<T> {
   }
 
   /**
-   * Waits until there is something, and takes it, up to so many. For one thread only.
+   * Waits for items and takes up to this many. For one thread only.
    *
-   * @return nothing, if nothing came until that time of {@link System#nanoTime}
+   * @return empty if none came until this time of {@link System#nanoTime}
    */
   List<T> take(int most, OptionalLong untilNanos) throws InterruptedException {
     List<T> taken = new ArrayList<>();
@@ -46,7 +46,8 @@ final class Inbox<T> {
   private @Nullable T await(OptionalLong untilNanos) throws InterruptedException {
     try {
       while (true) {
-        // Says so first and looks then: what comes in between is seen by one of the two.
+        // Announce sleep first, then poll: an item added in between is seen here or by its
+        // producer.
         sleeper.set(Thread.currentThread());
         T next = waiting.poll();
         if (next != null) {

@@ -4,11 +4,12 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A job as it is in the database at one moment.
+ * A job as the database had it at one moment. History keeps no priority, lane, maxAttempts or
+ * version: a DONE job shows NORMAL, empty, 0 and 0.
  *
- * @param due when it is or was to run; with a retry, when the next attempt is
- * @param attempts that failed since it was enqueued or brought back
- * @param version changes with every change; what an edit compares
+ * @param due when it is or was to run; for a retry, when the next attempt is
+ * @param attempts failed attempts since it was enqueued or replayed
+ * @param version changes with every change of the job; edits compare it
  * @param endedAt when it was done or died
  * @param reason why it is dead
  */
@@ -27,23 +28,23 @@ public record Job(
     Optional<Instant> endedAt,
     Optional<String> reason) {
 
-  /** Where a job is in its life. */
+  /** The state of a job. */
   public enum State {
-    /** Its time has not come. */
+    /** Not due yet. */
     SCHEDULED,
-    /** Due; it may be running, which is written down only for some. */
+    /** Due. It may be running: workers mark only long-running and suspect jobs. */
     READY,
-    /** Marked as running by the node that runs it. */
+    /** Marked as running by its node, or claimed. */
     RUNNING,
     DEAD,
-    /** Known only while history is kept. */
+    /** Visible only while history is kept. */
     DONE
   }
 
   /**
-   * An attempt that failed.
+   * A failed attempt.
    *
-   * @param number 1 for the first; counts on when the job is brought back
+   * @param number 1 for the first; numbering continues after a replay
    */
   public record Attempt(int number, Instant at, String error) {}
 }

@@ -25,8 +25,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What people do to jobs and queues; on the caller's connection, who commits. No fence: the version
- * decides, and whoever has the job in hand finds its own outdated.
+ * Edits, cancels and pauses jobs and queues, on the caller's connection. The caller commits. There
+ * is no fence: every edit raises the job's version, so the result of a worker that runs the job is
+ * refused.
  */
 final class JobChanges {
   private static final String LOCK =
@@ -35,8 +36,8 @@ final class JobChanges {
       WHERE j.shard = ? AND j.id = ? FOR UPDATE"""
           .formatted(JobRow.COLUMNS);
 
-  // A time that has passed means at once. Then the job keeps its place if that is earlier: it is
-  // not put behind those of its lane that it was ahead of.
+  // A past time means at once. The job then keeps its place if that is earlier, so it does not fall
+  // behind jobs of its lane that it was ahead of.
   private static final String MOVE =
       """
       UPDATE lockstep.job
@@ -57,7 +58,7 @@ final class JobChanges {
 
   private static final String DELETE = "DELETE FROM lockstep.job WHERE shard = ? AND id = ?";
 
-  // What somebody else holds is just ending, or being changed by its version: left to them.
+  // Skips locked jobs: they are just ending or being edited.
   private static final String CANCEL_ALL =
       """
       WITH chosen AS MATERIALIZED (
@@ -96,7 +97,7 @@ final class JobChanges {
   private final Consumer<Collection<JobId>> changed;
 
   /**
-   * @param changed told which live jobs are no longer as they were, before anybody commits
+   * @param changed called with the live jobs that were changed, before the caller commits
    */
   JobChanges(
       Connection connection,
@@ -111,7 +112,7 @@ final class JobChanges {
     this.changed = changed;
   }
 
-  /** A change of a job that is locked. */
+  /** Adds the statements of a change to a locked job. */
   @FunctionalInterface
   private interface Change {
     void addTo(RoundTrip trip, JobRow row);
@@ -121,9 +122,10 @@ final class JobChanges {
     return change(
         id,
         version,
-        // A tick that runs early makes nothing, and sets the next for the time it was there for.
+        // Allowed for ticks too: a tick that runs early enqueues no jobs and schedules itself
+        // again.
         row -> Optional.empty(),
-        // It may run at this moment, and its result would be refused for nothing.
+        // A due job may be running; a new version would refuse its result for nothing.
         Locked::isDue,
         (trip, row) -> {
           trip.update(RUN_NOW, (short) id.shard(), id.value());
@@ -142,7 +144,7 @@ final class JobChanges {
         });
   }
 
-  /** Ends a tick, live or dead, for its schedule, whose row is locked. */
+  /** Deletes a schedule's tick, live or dead. The caller has locked the schedule's row. */
   void endTick(JobId id) throws SQLException {
     shardCount.requireAgreed(connection);
     RoundTrip trip = new RoundTrip(connection);
@@ -186,7 +188,7 @@ final class JobChanges {
   }
 
   /**
-   * @param owner the schedule that alone may change it
+   * @param owner the schedule, if only it may change the job
    * @param isSo whether there is nothing to change
    */
   private EditResult change(
@@ -223,7 +225,7 @@ final class JobChanges {
 
   private record Deleted(JobId id, String queue, @Nullable String uniqueKey) {}
 
-  /** Live jobs, and dead letters unless only a state of live ones is meant; how many. */
+  /** Deletes live jobs, dead letters, or both, by state; returns how many. */
   int cancelAll(Optional<Job.State> state, JobFilter filter, int limit) throws SQLException {
     shardCount.requireAgreed(connection);
     List<Deleted> gone = new ArrayList<>();
@@ -296,7 +298,7 @@ final class JobChanges {
     trip.send();
   }
 
-  /** No limit: 0. */
+  /** Sets the rate; 0 removes the limit. */
   void setRate(String queue, double perSecond) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(SET_RATE, queue, perSecond);
@@ -308,7 +310,7 @@ final class JobChanges {
     hint(trip, config, queue);
   }
 
-  /** Adds what wakes workers of a queue. */
+  /** Adds the notification that wakes a queue's workers and claimers. */
   static void hint(RoundTrip trip, JobsConfig config, String queue) {
     if (config.hints()) {
       trip.query(HINT, row -> true, JobsConfig.CHANNEL, queue);

@@ -4,13 +4,13 @@ import java.time.Instant;
 import java.util.function.BooleanSupplier;
 
 /**
- * The job a handler is given, and what it can know about its run.
+ * The job that a handler runs, and its lease.
  *
  * @param id the same at every attempt
- * @param payload JSON, as it was enqueued (its white space may differ)
- * @param due when it was to run; of a schedule, the occurrence
- * @param attempt 1 for the first since it was enqueued or brought back; one that may have been cut
- *     off by a crash counts
+ * @param payload JSON as enqueued; white space may differ
+ * @param due when it was to run; for a schedule, the time of the occurrence
+ * @param attempt 1 for the first since it was enqueued or replayed; an attempt cut off by a crash
+ *     may count
  */
 public record JobContext(
     JobId id,
@@ -22,9 +22,9 @@ public record JobContext(
     BooleanSupplier lease) {
 
   /**
-   * False once the right to complete the job is or may be lost: somebody else will run it. Worth
-   * asking before something that cannot be taken back; what is written in this database needs no
-   * such question ({@link Outcome.Done#writing}).
+   * Returns false once this node has, or may have, lost the right to complete the job; another node
+   * will run it. Check it before an external effect that cannot be undone. Effects in this database
+   * do not need the check: use {@link Outcome.Done#writing}.
    */
   public boolean holdsLease() {
     return lease.getAsBoolean();

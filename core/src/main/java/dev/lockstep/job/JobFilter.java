@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Which jobs: all that match every part that is given. */
+/** Selects jobs that match every part that is given. */
 public record JobFilter(Optional<String> queue, Optional<String> kind, Optional<String> text) {
   public static final JobFilter ALL =
       new JobFilter(Optional.empty(), Optional.empty(), Optional.empty());
@@ -17,12 +17,12 @@ public record JobFilter(Optional<String> queue, Optional<String> kind, Optional<
     return new JobFilter(queue, Optional.of(kind), text);
   }
 
-  /** With this text somewhere in the payload. */
+  /** Only jobs with this text in the payload. */
   public JobFilter containing(String text) {
     return new JobFilter(queue, kind, Optional.of(text));
   }
 
-  /** A condition on {@code j}, to be added to others; it takes {@link #parameters}. */
+  /** A condition on {@code j} to append to others. Its parameters are {@link #parameters}. */
   String sql() {
     return (queue.isPresent() ? " AND j.queue = ?" : "")
         + (kind.isPresent() ? " AND j.kind = ?" : "")

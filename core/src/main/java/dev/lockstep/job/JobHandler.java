@@ -1,16 +1,16 @@
 package dev.lockstep.job;
 
 /**
- * Runs the jobs of one kind. Called by several threads at once. It is interrupted when the worker
- * is closed and its time is up.
+ * Runs the jobs of one kind. Several threads call it at once. {@link Worker#close} interrupts it
+ * after the stop timeout.
  *
- * @param <T> what the payload is read as
+ * @param <T> the type the payload is parsed to
  */
 @FunctionalInterface
 public interface JobHandler<T> {
   Outcome run(T payload, JobContext job) throws Exception;
 
-  /** How JSON becomes the type a handler wants; core brings no JSON library of its own. */
+  /** Parses a payload. Core brings no JSON library of its own. */
   @FunctionalInterface
   interface Reader<T> {
     T read(String json) throws Exception;

@@ -3,8 +3,8 @@ package dev.lockstep.job;
 import java.util.UUID;
 
 /**
- * Names a job, and says in its last ten bits in which shard it is, so that it can be found without
- * an index over all shards. Otherwise a UUID of version 7.
+ * Identifies a job. The last ten bits are its shard, so a lookup by id needs no index over all
+ * shards. Otherwise a version 7 UUID.
  */
 public record JobId(UUID value) implements Comparable<JobId> {
   static final int SHARD_BITS = 10;
@@ -15,9 +15,9 @@ public record JobId(UUID value) implements Comparable<JobId> {
   }
 
   /**
-   * From its text.
+   * Parses an id.
    *
-   * @throws IllegalArgumentException if it is no UUID
+   * @throws IllegalArgumentException if the text is not a UUID
    */
   public static JobId of(String text) {
     return new JobId(UUID.fromString(text));
@@ -28,8 +28,8 @@ public record JobId(UUID value) implements Comparable<JobId> {
   }
 
   /**
-   * Ids that were made together differ in a few bits, which UUID's own hash leaves where they are:
-   * hundreds of them in one place of a map.
+   * Ids made together differ in few bits, and UUID's own hash would put hundreds of them into one
+   * bucket.
    */
   @Override
   public int hashCode() {

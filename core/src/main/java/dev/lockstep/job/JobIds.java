@@ -7,15 +7,15 @@ import java.time.Instant;
 import java.util.zip.CRC32C;
 
 /**
- * Makes ids that grow within this process, even when its clock does not: jobs that one transaction
- * enqueues are due at the same moment, and their ids then say which came first. The clock is used
- * for nothing else, so a wrong one does no harm. Thread-safe.
+ * Makes ids that increase within this process even when its clock does not. Jobs enqueued in one
+ * transaction are due at the same moment; their ids then give the order. The clock serves no other
+ * purpose, so a wrong clock does no harm. Thread-safe.
  */
 final class JobIds {
-  // Some pages of the table: more would not bring jobs of one shard closer together.
+  // A few table pages; longer runs would not bring jobs of one shard closer together.
   private static final int LONGEST_RUN = 256;
 
-  // Of the counter's 64 bits twelve go above the variant and these below it, before the shard.
+  // The counter's top 12 bits go above the variant; these go below it, before the shard.
   private static final int RANDOM_LOW_BITS = 62 - JobId.SHARD_BITS;
 
   private final Clock clock;
@@ -31,15 +31,15 @@ final class JobIds {
     this.nextShard = random.nextInt(shards);
   }
 
-  /** For so many jobs that are each of its own. Not thread-safe. */
+  /** Ids for this many jobs without lane or unique key. The result is not thread-safe. */
   Spread spread(int count) {
     return new Spread(count);
   }
 
   /**
-   * The shards in turn, as many jobs each as evenness allows: jobs that come together also lie
-   * together in the table by their shards, as they will be read and deleted, and their entries go
-   * to the same page of an index one after the other.
+   * Takes the shards in turn, in runs as long as an even spread allows. Jobs of one shard then lie
+   * together in the table, as they will be read and deleted, and their index entries go to the same
+   * page one after the other.
    */
   final class Spread {
     private int left;
@@ -73,7 +73,7 @@ final class JobIds {
     return nextShard;
   }
 
-  /** For a job of a lane, or one with a unique key: all of them in one shard. */
+  /** An id for a job with a lane or unique key: one key maps to one shard. */
   JobId nextFor(String queue, String key) {
     return next(shardOf(queue, key));
   }
@@ -84,7 +84,7 @@ final class JobIds {
     return (int) (hash.getValue() % shards);
   }
 
-  /** Of this moment, and after those that this made before. */
+  /** An id at this instant, greater than all made before. */
   JobId at(Instant moment) {
     return next(nextShard(), moment.toEpochMilli());
   }
@@ -96,7 +96,7 @@ final class JobIds {
   private synchronized JobId next(int shard, long millis) {
     if (millis > lastMillis) {
       lastMillis = millis;
-      // Random, with the top bit free so that counting up does not overflow soon.
+      // Random, with the top bit clear so that counting up does not overflow soon.
       counter = random.nextLong() >>> 1;
     } else {
       counter++;

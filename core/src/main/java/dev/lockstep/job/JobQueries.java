@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.UUID;
 
-/** Reads about jobs, for people; on the caller's connection. */
+/** Reads jobs for people and tools, on the caller's connection. */
 final class JobQueries {
   private static final String CLAIMED =
       """
@@ -52,8 +52,8 @@ final class JobQueries {
 
   private static final String BY_ID = " WHERE j.shard = ? AND j.id = ?";
 
-  // Along the primary key: a page costs the same however many there are. Where that begins with the
-  // shard, by shard, and then merged.
+  // Follows the primary key, so a page costs the same however many jobs there are. Keys that begin
+  // with the shard are read per shard and merged.
   private static final String PAGE = "%s WHERE true%s AND j.id < ? ORDER BY j.id DESC LIMIT ?";
   private static final String PAGE_BY_SHARD =
       """
@@ -73,7 +73,7 @@ final class JobQueries {
       WHERE shard = ? AND id = ? ORDER BY attempt\
       """;
 
-  // Counts what there is: for a console, now and then.
+  // Counts whole tables: for a console, now and then.
   private static final String QUEUES =
       """
       SELECT queue, bool_or(paused), max(rate_limit), sum(scheduled), sum(ready), sum(running),
@@ -170,7 +170,7 @@ final class JobQueries {
         .toList();
   }
 
-  /** Rows of a table of jobs, counted up to a limit. */
+  /** Counts rows of a job table, up to a limit. */
   static int count(
       Connection connection, String condition, String table, List<Object> parameters, int limit)
       throws SQLException {
@@ -187,7 +187,7 @@ final class JobQueries {
     return state != State.DEAD && state != State.DONE;
   }
 
-  /** Where jobs of a state that have ended are, and what is said of them there. */
+  /** The queries for ended jobs of this state. */
   private static List<String> ended(Optional<State> state) {
     return state.isEmpty()
         ? List.of(DEAD, DONE)
@@ -198,7 +198,7 @@ final class JobQueries {
         };
   }
 
-  /** The condition that a live job {@code j} is in this state. */
+  /** The condition for a live job {@code j} in this state. */
   static String live(State state) {
     return switch (state) {
       case SCHEDULED -> " AND NOT " + RUNNING + " AND greatest(j.due, j.wait_until) > now()";

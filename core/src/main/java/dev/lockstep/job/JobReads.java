@@ -26,17 +26,18 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** What an owner asks the table: what is due, what is next, and how the queues are set. */
+/** Reads due jobs, the next due time and the queues' settings for a shard owner. */
 final class JobReads {
-  // By the index job_due, which has a number for queue and priority; and to be sure by these.
+  // Uses the index job_due, which hashes queue and priority; the exact comparison guards against
+  // collisions.
   private static final String OF_STREAM =
       """
       hashtextextended(queue, priority) = hashtextextended(x.queue, x.priority)
       AND queue = x.queue AND priority = x.priority""";
 
-  // One index range a stream; nothing is locked and nothing is written. Only the owner of a shard
-  // asks about it, so nobody else is shown the same jobs. Put in order here, where they are in
-  // order already: the server would sort them all again, at a tenth of the cost of the whole read.
+  // One index range per stream. Locks and writes nothing: only a shard's owner reads it, so no
+  // other node gets the same jobs. Sorted in Java, where the rows arrive nearly in order; a sort on
+  // the server costs a tenth of the whole read.
   private static final String DUE =
       """
       SELECT x.n, %s
@@ -49,9 +50,8 @@ final class JobReads {
         ORDER BY due, id LIMIT x.wanted) j"""
           .formatted(JobRow.COLUMNS, OF_STREAM);
 
-  // As DUE, but for rows of lanes that are not wanted: these are walked over, up to so many rows,
-  // and
-  // the last of the walk is returned in any case, to go on from. The list of lanes is hashed once.
+  // Like DUE, but steps over rows of unwanted lanes, up to x.walk rows. Always returns the last row
+  // of the walk, to continue from. The lane list is hashed once.
   private static final String DUE_BUT_LANES =
       """
       SELECT x.n, %s, j.nth, j.is_last
@@ -69,7 +69,7 @@ final class JobReads {
         LIMIT x.wanted) j"""
           .formatted(JobRow.COLUMNS, OF_STREAM);
 
-  // The next of lanes, by the index job_lane: one range a lane.
+  // The next rows of lanes, by the index job_lane: one range per lane.
   private static final String DUE_OF_LANES =
       """
       SELECT x.n, %s
@@ -85,8 +85,8 @@ final class JobReads {
         ORDER BY due, id LIMIT x.wanted) j"""
           .formatted(JobRow.COLUMNS);
 
-  // One statement for what is asked with every look: an idle node asks little. A row in any case,
-  // and without a queue's name when none has settings.
+  // One statement for what every look needs, so an idle node asks little. Always returns a row,
+  // without a queue name if no queue has settings.
   private static final String NEXT_DUE_AND_QUEUES =
       """
       SELECT now(), (SELECT ceil(extract(epoch FROM min(j.due) - now()) * 1000)::bigint
@@ -99,7 +99,7 @@ final class JobReads {
       FROM (SELECT 1) one LEFT JOIN lockstep.job_queue q ON true"""
           .formatted(OF_STREAM);
 
-  // By the index job_kept, which has these and no others.
+  // Uses the partial index job_kept.
   private static final String MARKED =
       """
       SELECT j.queue, j.priority, %s FROM unnest(?) AS x (shard)
@@ -117,7 +117,7 @@ final class JobReads {
   private static final Comparator<JobRow> IN_ORDER =
       Comparator.comparing(JobRow::due).thenComparing(JobRow::id);
 
-  // Rows walked over in one look, some tens of milliseconds; and of one stream at least so many.
+  // Rows stepped over per look, some tens of milliseconds; and the minimum per stream.
   private static final int MAX_WALK = 20_000;
   private static final int MIN_WALK = 500;
 
@@ -133,25 +133,25 @@ final class JobReads {
 
   record QueueRow(String queue, boolean paused, double rate) {}
 
-  /** What to ask of streams, and then of lanes. */
+  /** The streams to read, then the lanes. */
   record Questions(List<Ask> streams, List<LaneAsk> lanes) {}
 
   /**
-   * What was found of a stream.
+   * The rows read from one stream.
    *
    * @param rows in order
    * @param walked how many rows were looked at to find them
-   * @param reachedEnd nothing more of it is due
+   * @param reachedEnd whether no more of it is due
    */
   record Found(List<JobRow> rows, int walked, boolean reachedEnd) {}
 
   /**
-   * What a look at the table showed.
+   * The result of one look at the table.
    *
    * @param at the database's time
-   * @param due of each stream that was asked for
-   * @param lanes of each lane that was asked for its rows, in order; seen after the streams
-   * @param nextMs until the first job that is not due yet, if there is one
+   * @param due one entry per stream asked for
+   * @param lanes one list per lane asked for, in order; read after the streams
+   * @param nextMs milliseconds until the first job that is not due yet, if there is one
    */
   record Look(
       Instant at,
@@ -206,11 +206,11 @@ final class JobReads {
         });
   }
 
-  /** What is being found of a stream. */
+  /** Collects the rows of one stream. */
   private static final class Finding {
     final Ask ask;
     final List<JobRow> rows = new ArrayList<>();
-    // Of a walk: how long it may be, how far the rows are known to go, and whether that is its end.
+    // Of a walk: its limit, how far the rows reach, and whether its last row was returned.
     int walk;
     int walked;
     boolean walkEnded;
@@ -227,7 +227,7 @@ final class JobReads {
     }
   }
 
-  /** The jobs of these shards whose rows say that a node runs them. */
+  /** The marked jobs of these shards. */
   List<JobRow> marked(List<Lease> leases) {
     return transactor.call(
         options,
@@ -253,7 +253,7 @@ final class JobReads {
     }
   }
 
-  /** Those of the jobs that are as they were read. */
+  /** Returns the jobs whose version is unchanged. */
   Set<JobId> unchanged(List<Task> tasks) {
     return transactor.call(
         options,
@@ -276,7 +276,7 @@ final class JobReads {
         });
   }
 
-  /** Whether a job may begin, of which somebody may be changing the row at this moment. */
+  /** Checks a job that an open transaction may be changing. */
   Freshness.Verdict askDespiteChanges(Task task) {
     return transactor.call(
         transactor.defaults().withLabel("job doubted").withPointLookups(),
@@ -284,7 +284,7 @@ final class JobReads {
           Object[] key = {(short) task.row.id().shard(), task.row.id().value()};
           RoundTrip trip = new RoundTrip(connection);
           Rows<Version> now = trip.query(VERSION, Version::read, key);
-          // What an open transaction has changed is locked by it, and not among these.
+          // A row that an open transaction has changed is locked, so SKIP LOCKED leaves it out.
           Rows<Version> free = trip.query(VERSION + " FOR SHARE SKIP LOCKED", Version::read, key);
           trip.send();
           if (!Version.isOf(task, now)) {

@@ -8,10 +8,10 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A live job as its owner read it.
+ * A live job as its shard's owner read it.
  *
- * @param waitMs how long it still has to wait although it is due; 0 for most
- * @param place where in the table its row was; it may have moved
+ * @param waitMs how long it must still wait although due; 0 for most
+ * @param place where its row was in the table; it may have moved
  */
 record JobRow(
     JobId id,
@@ -32,9 +32,8 @@ record JobRow(
     RowPlace place) {
 
   /**
-   * Of {@code job j}, in the order {@link #read} expects: all but the queue and the priority. What
-   * is as it is with nearly all jobs comes as NULL, since each value costs both sides more than
-   * comparing it.
+   * Columns of {@code job j} in the order {@link #read} expects; queue and priority come
+   * separately. Usual values are sent as NULL: comparing costs less than sending and parsing.
    */
   static final String COLUMNS =
       """
@@ -45,7 +44,7 @@ record JobRow(
            THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint END, %s"""
           .formatted(NewJob.USUAL_MAX_ATTEMPTS, RowPlace.column("j"));
 
-  /** How many columns these are. */
+  /** The number of columns. */
   static final int COLUMN_COUNT = 14;
 
   /**
@@ -57,7 +56,7 @@ record JobRow(
         new JobId(row.getObject(before + 1, UUID.class)),
         queue,
         priority,
-        // Of all ways to read a time that of a Timestamp is the shortest.
+        // The driver's fastest way to read a time.
         row.getTimestamp(before + 2).toInstant(),
         row.getString(before + 3),
         row.getString(before + 4),
@@ -73,13 +72,13 @@ record JobRow(
         RowPlace.of(row.getBytes(before + 14)));
   }
 
-  /** Where NULL is read as 0, which these never are. */
+  /** The column is never 0, so 0 means NULL. */
   private static int intOr(int usual, ResultSet row, int column) throws SQLException {
     int value = row.getInt(column);
     return value == 0 ? usual : value;
   }
 
-  /** One of a lane that runs one at a time keeps its place while it waits. */
+  /** Whether the lane is ordered: the job keeps its place while it waits. */
   boolean isOrdered() {
     return lane != null && laneLimit == 1;
   }

@@ -18,18 +18,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The jobs of one shard, queue and priority, which are read in order of their due times. A pass
- * begins at the first and goes on where the last read ended; it begins anew when it has come to the
- * end, or after a while, since jobs may appear before its place: a transaction that took long, a
- * retry, a due time in the past.
+ * The jobs of one shard, queue and priority, read in due order. A <em>pass</em> begins at the first
+ * job and continues where the last read ended. It restarts at the end, or after a while, because
+ * jobs may appear behind it: from a long transaction, a retry, or a due time in the past.
  *
- * <p>What a pass walks over and leaves in the table (the rest of a deep lane, jobs that run) the
- * next has to walk over again. So a pass that has walked over much <em>rests</em> at the end, where
- * new jobs appear, and the next begins the later the more that was: the depth of a backlog costs a
- * small share of the time, whatever it is.
+ * <p>The next pass must step again over every row that this one leaves in the table: the rest of a
+ * deep lane, running jobs. So a pass that has stepped over many rows <em>rests</em> at the end,
+ * where new jobs appear. The more rows, the longer the rest; a deep backlog costs a small, constant
+ * share of time.
  */
 final class JobStream {
-  /** Jobs of a stream in memory, at most: whoever follows after a crash looks at more than that. */
+  /** Jobs of a stream in memory, at most. {@link Recovery} relies on this bound after a crash. */
   static final int MAX_KNOWN = 2_000;
 
   private static final Duration SHORT_PASS = Duration.ofSeconds(1);
@@ -38,19 +37,19 @@ final class JobStream {
   private static final Instant BEGINNING = Instant.parse("1900-01-01T00:00:00Z");
   private static final UUID FIRST = new UUID(0, 0);
 
-  // For each row that a pass walked over in vain: about fifty times as long as that takes.
+  // Per row stepped over in vain: about fifty times what stepping over it takes.
   private static final Duration REST_PER_ROW = Duration.ofNanos(100_000);
-  // Less is walked over again with every look.
+  // Fewer rows than this are stepped over again with every look.
   private static final int LITTLE = 200;
-  // A lane that is read by itself costs about as much as so many rows.
+  // Reading a single lane costs about as much as this many rows.
   private static final int ROWS_PER_LANE = 20;
   private static final int MAX_SKIPPED_LANES = 2_000;
   private static final int MAX_LANE_READS = 200;
 
   /**
-   * What to read of it.
+   * What to read of a stream.
    *
-   * @param skipped lanes that are not wanted
+   * @param skipped lanes to leave out
    */
   record Ask(JobStream stream, int limit, List<String> skipped) {
     Ask(JobStream stream, int limit) {
@@ -59,9 +58,9 @@ final class JobStream {
   }
 
   /**
-   * What to read of one of its lanes.
+   * What to read of one lane.
    *
-   * @param generation the lane's, when it was asked
+   * @param generation the lane's generation when the read was asked for
    */
   record LaneAsk(JobStream stream, LaneState lane, int generation, int limit) {
     Instant afterDue() {
@@ -77,7 +76,8 @@ final class JobStream {
   final QueueState state;
   final String queue;
   final Priority priority;
-  // What ended is remembered until a read has begun after that.
+  // Ended tasks stay until a later read has begun, so that a read under way does not bring them
+  // back.
   private final Map<JobId, Task> known = new HashMap<>();
   private final List<Task> ended = new ArrayList<>();
   private int live;
@@ -87,12 +87,12 @@ final class JobStream {
   private long passNanos;
   private long askedNanos;
   private double passShare = 1;
-  // Rows, or as much as those, that this pass has read in vain.
+  // Cost of this pass so far, in rows read in vain.
   private int passedRows;
-  // Something was seen that a later pass has to look at again.
+  // This pass saw something that a later pass must look at again.
   private boolean passedOver;
   boolean more;
-  // The shard is not this node's any more.
+  // This node no longer owns the shard.
   boolean closed;
 
   JobStream(Lease lease, QueueState state, Priority priority) {
@@ -103,9 +103,9 @@ final class JobStream {
   }
 
   /**
-   * What to read of it now; empty if there is no room for more. To be called before each read.
+   * Decides what to read now; empty if there is no room. Call before each read.
    *
-   * @param shards how many share the read-ahead
+   * @param shards how many shards share the read-ahead
    */
   Optional<Ask> ask(int shards) {
     prepare();
@@ -113,14 +113,14 @@ final class JobStream {
     int each = Math.min(wanted, Math.max(20, 2 * wanted / shards));
     int limit = Math.min(each, room());
     if (limit <= 0) {
-      // There may be: to be asked as soon as there is room for it.
+      // Assume there is more, and ask as soon as there is room.
       more = true;
       return Optional.empty();
     }
     return Optional.of(new Ask(this, limit, lanes.closed(MAX_SKIPPED_LANES)));
   }
 
-  /** Which lanes to read by themselves now; after {@link #ask}. */
+  /** The single lanes to read now. Call after {@link #ask}. */
   List<LaneAsk> askLanes() {
     return wantsLanes()
         ? lanes.toRead(MAX_LANE_READS).stream()
@@ -140,7 +140,7 @@ final class JobStream {
     if (last == null || passLeftNanos() < 0) {
       last = null;
       passedOver = false;
-      // Not all streams at once: what is due in others would wait for it.
+      // Spread restarts over time: if all streams restarted at once, due jobs of others would wait.
       passNanos = System.nanoTime();
       passShare = ThreadLocalRandom.current().nextDouble(0.5, 1);
       passedRows = ROWS_PER_LANE * lanes.startPass();
@@ -153,20 +153,20 @@ final class JobStream {
     return nanos - (System.nanoTime() - passNanos);
   }
 
-  /** How long after its beginning a pass is not begun anew, that has read so much in vain. */
+  /** How long a pass that read this many rows in vain lasts before the next may begin. */
   static Duration rest(int passedRows) {
     return passedRows < LITTLE ? Duration.ZERO : REST_PER_ROW.multipliedBy(passedRows);
   }
 
-  /** The pass is at the end, and jobs that appear before that are not seen. */
+  /** Whether the pass waits at the end. It does not see jobs that appear behind it. */
   private boolean isResting() {
     return last != null && !more;
   }
 
   /**
-   * When it has to be looked at again, whatever happens.
+   * When the stream must be read again, whatever happens.
    *
-   * @param hinted something may have appeared, wherever in the stream that is
+   * @param hinted whether a job may have appeared anywhere in the stream
    */
   OptionalLong nextMs(boolean hinted) {
     OptionalLong lane = lanes.nextMs();
@@ -178,13 +178,13 @@ final class JobStream {
   }
 
   /**
-   * After how long a pass begins anew, at the latest. It then walks over the index entries of all
-   * that was done since the last vacuum, and is the first to find them dead, which is as much work
-   * as reading them was; so it should not come often where little depends on it.
+   * The longest time before a pass restarts. A restart steps over the index entries of everything
+   * done since the last vacuum and is the first to find them dead, which costs as much as reading
+   * them did. So it should be rare where little depends on it.
    *
-   * @param awaited something was passed over that may be ready by now
-   * @param age for how long what the pass has come to has been due. To appear behind it, a job has
-   *     to be older than that: its transaction took as long, or somebody gave it a time in the past
+   * @param awaited whether the pass stepped over something that may be ready by now
+   * @param age how long the pass's current position has been due. A job that appears behind it must
+   *     be older: its transaction took that long, or its due time was in the past
    */
   static Duration longestPass(boolean awaited, Duration age) {
     if (awaited) {
@@ -206,7 +206,7 @@ final class JobStream {
     return known.get(id);
   }
 
-  /** When what a read returns was asked for. */
+  /** When the current read was asked for. */
   long askedNanos() {
     return askedNanos;
   }
@@ -226,9 +226,9 @@ final class JobStream {
     }
   }
 
-  /** Back to the table, as if it had not been read; false if it is running, or has ended. */
+  /** Returns a job to the table as if it had not been read; false if it is running or has ended. */
   boolean giveBack(Task task) {
-    // It may begin at this very moment; then it is not given back.
+    // A runner may begin it right now; then it is not given back.
     boolean ready = task.is(Task.State.READY);
     boolean given = task.giveBack();
     if (given) {
@@ -240,7 +240,7 @@ final class JobStream {
     return given;
   }
 
-  /** As {@link #giveBack}, of a task that was polled; its lane has to be read anew. */
+  /** Like {@link #giveBack}, for a polled task. Its lane must be read again. */
   void release(Task task) {
     if (giveBack(task) && task.row.lane() != null && !closed) {
       LaneState lane = lanes.get(task.row.lane());
@@ -254,12 +254,12 @@ final class JobStream {
     ended.add(task);
   }
 
-  /** Something more is there to be read, and is wanted. */
+  /** Whether there is more to read and it is wanted. */
   boolean isHungry() {
     return (more && room() > 0 && state.isLow(priority)) || (lanes.isHungry() && wantsLanes());
   }
 
-  /** How many more it may have in memory. */
+  /** How many more jobs fit in memory. */
   int room() {
     return MAX_KNOWN - live;
   }
@@ -281,9 +281,9 @@ final class JobStream {
   }
 
   /**
-   * To be called after each read.
+   * Call after each read.
    *
-   * @param at when that was, by the database's clock
+   * @param at when it was, by the database's clock
    * @param taken how many of the rows were new
    */
   void wasRead(JobReads.Found found, Instant at, int taken) {
@@ -299,16 +299,16 @@ final class JobStream {
   }
 
   /**
-   * A job has ended, and others of its lane may have its place.
+   * Frees an ended job's place in its lane.
    *
-   * @param promoted takes those that are ready now
-   * @return true if more has to be read from the table
+   * @param promoted takes the jobs that are ready now
+   * @return true if more must be read from the table
    */
   boolean leave(Settled settled, Consumer<Task> promoted) {
     Task task = settled.task();
     boolean now = settled.again() < 0;
     if (settled.refused() || (!now && isResting())) {
-      // It is there as somebody left it, perhaps before where the pass has come to.
+      // The row is as another transaction left it, perhaps behind the pass.
       passOver();
     }
     if (task.row.lane() == null) {
@@ -321,7 +321,7 @@ final class JobStream {
       return now;
     }
     if (!now && task.row.isOrdered()) {
-      // In a lane with an order the others wait for it.
+      // In an ordered lane the others wait for it.
       readAgain(lane, settled.again());
       return false;
     }
@@ -332,9 +332,9 @@ final class JobStream {
   }
 
   /**
-   * Nobody of the lane is promoted from memory: what comes next is what a read of it finds.
+   * Drops the lane's waiting jobs: only a new read knows what comes next.
    *
-   * @param inMs when that should be; up to 0: now
+   * @param inMs when to read it; 0 or less: now
    */
   void readAgain(LaneState lane, long inMs) {
     lanes.readAgain(lane, inMs).forEach(this::end);

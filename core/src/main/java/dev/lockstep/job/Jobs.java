@@ -17,26 +17,28 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * Jobs: enqueue them in your own transaction, and run them on any number of nodes.
+ * The entry type of the jobs block: enqueue jobs in your own transaction, run them on any number of
+ * nodes.
  *
- * <p>A method that takes a connection works in the caller's transaction, and the caller commits:
- * the job is there if and only if the rest is. The others commit themselves. Thread-safe.
+ * <p>A method that takes a connection works in the caller's transaction and the caller commits, so
+ * the job exists if and only if the rest of the transaction does. All other methods run and commit
+ * their own transactions. Thread-safe.
  */
 public final class Jobs {
   public static final int MAX_BATCH = 10_000;
 
-  /** One more than a page of a thousand: the one too many says that there are more. */
+  /** A page of a thousand plus one, so that the caller can tell whether there are more. */
   public static final int MAX_PAGE = 1_001;
 
   private final Transactor transactor;
   private final JobsConfig config;
   private final JobIds ids;
-  // Apart, since they carry the database's time, which may be behind this node's.
+  // Separate, because these ids carry the database's time, which may be behind this node's.
   private final JobIds scheduleIds;
   private final Enqueuer enqueuer;
   private final History history;
   private final ShardCount shardCount;
-  // Told of what is changed here, so that a job that is cancelled on a node never begins on it.
+  // Told of changes made here, so that a job cancelled on this node never begins on it.
   private final List<Worker> workers = new CopyOnWriteArrayList<>();
 
   public Jobs(Transactor transactor) {
@@ -54,21 +56,21 @@ public final class Jobs {
   }
 
   /**
-   * Writes a job down. The caller commits.
+   * Enqueues a job. The caller commits.
    *
    * @throws IllegalArgumentException if the payload is too large
-   * @throws IllegalStateException if the jobs of this database are spread over another number of
-   *     shards than {@link JobsConfig#shards}; so does all that follows
-   * @throws dev.lockstep.tx.StatementFailed if the payload is no JSON; roll back then
+   * @throws IllegalStateException if the database's jobs are spread over another number of shards
+   *     than {@link JobsConfig#shards}. The other methods that depend on the shard throw this too
+   * @throws dev.lockstep.tx.StatementFailed if the payload is not JSON; roll back then
    */
   public Enqueued enqueue(Connection connection, NewJob job) {
     return enqueueAll(connection, List.of(job)).get(0);
   }
 
   /**
-   * Writes up to {@link #MAX_BATCH} jobs down with one statement. The caller commits.
+   * Enqueues up to {@link #MAX_BATCH} jobs with one insert. The caller commits.
    *
-   * @return what came of each, in their order
+   * @return one result per job, in their order
    */
   public List<Enqueued> enqueueAll(Connection connection, List<NewJob> jobs) {
     requireAtMost(MAX_BATCH, jobs.size());
@@ -76,8 +78,8 @@ public final class Jobs {
   }
 
   /**
-   * Writes any number of jobs down with COPY, the fastest way there is; without unique keys, and
-   * only through PostgreSQL's own driver. The caller commits.
+   * Enqueues any number of jobs with COPY, the fastest way. Jobs must have no unique key, and the
+   * connection must come from PostgreSQL's own driver. The caller commits.
    *
    * @return how many
    */
@@ -85,9 +87,9 @@ public final class Jobs {
     return transactor.on(connection, c -> enqueuer.copy(c, jobs));
   }
 
-  /** Starts a node that runs jobs. Close it. */
+  /** Starts a worker, which runs jobs on this node. The caller closes it. */
   public Worker worker(WorkerConfig workerConfig, Handlers handlers) {
-    // What is done today belongs in today's partition; the rest of the upkeep need not come first.
+    // Jobs done today belong in today's partition; the rest of the maintenance can wait.
     history.makeAhead();
     Worker worker =
         new Worker(
@@ -97,27 +99,26 @@ public final class Jobs {
     return worker;
   }
 
-  /** Jobs for those who do them outside any worker, each under a lease of its own. */
+  /** Gives access to jobs for programs outside any worker, under one lease per job. */
   public Claims claims() {
     return new Claims(transactor, config, ids, shardCount);
   }
 
   /**
-   * Jobs that recur.
+   * Gives access to recurring jobs.
    *
-   * @param reader reads how a schedule recurs from its spec; throws IllegalArgumentException when
-   *     it does not understand it. The same on all nodes
+   * @param reader parses a schedule's spec; throws IllegalArgumentException if it cannot. Must be
+   *     the same on all nodes
    */
   public Schedules schedules(Function<String, Recurrence> reader) {
     return schedules(reader, NewJob::at);
   }
 
   /**
-   * Jobs that recur, each of which is to know more of its occurrence than the job of the schedule
-   * says.
+   * Gives access to recurring jobs whose content depends on the occurrence.
    *
-   * @param occurrence makes the job of an occurrence from that of the schedule and the instant, at
-   *     which it is due whatever this says; the same on all nodes
+   * @param occurrence makes an occurrence's job from the schedule's job and the instant; the job is
+   *     due at that instant in any case. Must be the same on all nodes
    */
   public Schedules schedules(
       Function<String, Recurrence> reader, BiFunction<NewJob, Instant, NewJob> occurrence) {
@@ -125,20 +126,22 @@ public final class Jobs {
         transactor, scheduleIds, enqueuer, this::changes, reader, occurrence, config.shards());
   }
 
-  /** A job, live, dead or, where history is kept, done. */
+  /** Finds a job: live, dead or, while history is kept, done. */
   public Optional<Job> find(JobId id) {
     return transactor.call(transactor.defaults().asReadOnly(), c -> JobQueries.find(c, id));
   }
 
-  /** The attempts of a job that failed, in order; of one that is done while history is kept. */
+  /**
+   * Lists a job's failed attempts, in order. Those of a done job exist only while history is kept.
+   */
   public List<Job.Attempt> attempts(JobId id) {
     return transactor.call(transactor.defaults().asReadOnly(), c -> JobQueries.attempts(c, id));
   }
 
   /**
-   * A page of jobs, the newest first.
+   * Lists jobs in one state, the newest first.
    *
-   * @param before the last of the page before
+   * @param before the last job of the previous page
    * @param limit up to {@link #MAX_PAGE}
    */
   public List<Job> list(Job.State state, JobFilter filter, Optional<JobId> before, int limit) {
@@ -151,7 +154,7 @@ public final class Jobs {
         });
   }
 
-  /** The same for jobs in whatever state. */
+  /** Lists jobs in any state, the newest first. */
   public List<Job> list(JobFilter filter, Optional<JobId> before, int limit) {
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
@@ -162,43 +165,44 @@ public final class Jobs {
         });
   }
 
-  /** Every queue that has jobs or settings. Counts the table: for people, not for every second. */
+  /**
+   * Lists every queue that has jobs or settings. Counts whole tables: meant for people, not for
+   * every second.
+   */
   public List<QueueView> queues() {
     return transactor.call(transactor.defaults().asReadOnly(), JobQueries::queues);
   }
 
   /**
-   * Deletes a live job. One that is running may finish, but its result is refused. One that is not
-   * does not begin any more: not at all on workers made by this object, and on others no later than
-   * a tenth of a second after the commit. The tick of a schedule is refused with {@link
-   * EditResult.OfSchedule}, here as in {@link #runAt}, {@link #payload} and {@link #discard}. The
-   * caller commits.
+   * Deletes a live job. If it is running, it may finish, but its result is refused. If not, it does
+   * not begin any more: never on workers made by this object, and on others no later than a tenth
+   * of a second after the commit. A schedule's tick is refused with {@link EditResult.OfSchedule},
+   * here and in {@link #runAt}, {@link #payload} and {@link #discard}. The caller commits.
    *
-   * @param version empty: whatever it is
+   * @param version the expected version; empty: any
    */
   public EditResult cancel(Connection connection, JobId id, OptionalInt version) {
     return transactor.on(connection, c -> changes(c).cancel(id, version));
   }
 
   /**
-   * Makes a live job due at once, if it is not: one that is scheduled for later, or waits to be
-   * retried. In a lane it keeps its place, or gets an earlier one; it waits for what runs, and is
-   * never put behind a job that it was ahead of. One that is due already is left as it is, in its
-   * version, too. The tick of a schedule finds nothing due, and waits again. The caller commits.
+   * Makes a live job due at once if it is scheduled for later or waits for a retry. In a lane it
+   * keeps its place or gets an earlier one, and still waits for the jobs that run. A job that is
+   * already due is left unchanged, version included. A schedule's tick may run early; it then
+   * enqueues nothing and waits again. The caller commits.
    *
-   * @param version empty: whatever it is
+   * @param version the expected version; empty: any
    */
   public EditResult runNow(Connection connection, JobId id, OptionalInt version) {
     return transactor.on(connection, c -> changes(c).runNow(id, version));
   }
 
   /**
-   * Changes when a live job runs. A time that has passed means at once: the job becomes due, and
-   * does not lose an earlier place in its lane. One in the future is its new place. The caller
-   * commits.
+   * Changes when a live job runs. A past time makes it due at once, and it keeps an earlier place
+   * in its lane. A future time becomes its new place. The caller commits.
    */
   public EditResult runAt(Connection connection, JobId id, OptionalInt version, Instant at) {
-    // The same limits as when it was new.
+    // The limits of a new job apply.
     NewJob.requireTime(at);
     return transactor.on(connection, c -> changes(c).runAt(id, version, at));
   }
@@ -210,15 +214,17 @@ public final class Jobs {
   }
 
   /**
-   * Brings a dead letter back, with all its attempts before it. Those that failed stay recorded,
-   * and later ones are numbered on from them. The caller commits.
+   * Brings a dead letter back with all its attempts available again. Recorded attempts stay, and
+   * later ones continue their numbering. The caller commits.
+   *
+   * @return false if there is no such dead letter, or another transaction has locked it
    */
   public boolean replay(Connection connection, JobId id) {
     return transactor.on(connection, c -> dead(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
   }
 
   /**
-   * Brings back all dead letters that match, up to a limit, as {@link #replay} does. The caller
+   * Brings back the dead letters that match, up to a limit, as {@link #replay} does. The caller
    * commits.
    *
    * @return how many
@@ -229,25 +235,25 @@ public final class Jobs {
   }
 
   /**
-   * Removes dead letters that match and have been dead for so long, with the errors of their
-   * attempts, up to a limit. Nothing else does: they are kept until somebody has looked at them.
-   * Ticks of schedules stay: replay them, or change or delete their schedule. The caller commits.
+   * Removes matching dead letters that have been dead this long, with their attempts, up to a
+   * limit. Dead letters are never removed automatically. Skips ticks of schedules: replay them, or
+   * change or delete their schedule. The caller commits.
    *
    * @return how many
    */
   public int removeDead(Connection connection, JobFilter filter, Duration olderThan, int limit) {
     requireAtMost(MAX_BATCH, limit);
     if (olderThan.isNegative() || olderThan.compareTo(JobsConfig.LONGEST) > 0) {
-      throw new IllegalArgumentException("olderThan is 0 to ten years");
+      throw new IllegalArgumentException("olderThan must be 0 to ten years");
     }
     return transactor.on(connection, c -> dead(c).removeDead(filter, olderThan, limit));
   }
 
   /**
-   * Deletes jobs that match, up to a limit: live ones as {@link #cancel} does, dead letters for
-   * good. Ticks of schedules stay, which end with their schedule. The caller commits.
+   * Deletes the jobs that match, up to a limit: live jobs as {@link #cancel} does, dead letters for
+   * good. Skips ticks, which end with their schedule. The caller commits.
    *
-   * @param state empty: live ones and dead letters
+   * @param state empty: live jobs and dead letters
    * @return how many
    */
   public int cancelAll(
@@ -256,23 +262,23 @@ public final class Jobs {
     return transactor.on(connection, c -> changes(c).cancelAll(state, filter, limit));
   }
 
-  /** How many {@link #cancelAll} would delete now, counted up to a limit. The caller commits. */
+  /** Counts what {@link #cancelAll} would delete now, up to a limit. */
   public int countCancellable(
       Connection connection, Optional<Job.State> state, JobFilter filter, int limit) {
     return transactor.on(connection, c -> changes(c).countCancellable(state, filter, limit));
   }
 
-  /** How many {@link #replayAll} would bring back now, counted up to a limit. */
+  /** Counts what {@link #replayAll} would bring back now, up to a limit. */
   public int countDead(Connection connection, JobFilter filter, int limit) {
     return transactor.on(connection, c -> dead(c).countDead(filter, limit));
   }
 
-  /** Removes a dead letter for good, with the errors of its attempts. The caller commits. */
+  /** Removes a dead letter and its attempts for good. The caller commits. */
   public EditResult discard(Connection connection, JobId id) {
     return transactor.on(connection, c -> dead(c).discard(id));
   }
 
-  /** Nothing more of the queue is begun, on any node, as soon as each has heard of it. */
+  /** Pauses a queue: no more of its jobs begin, on each node as soon as it reads the setting. */
   public void pause(String queue) {
     Names.require("A queue", queue);
     transactor.run(c -> changes(c).setPaused(queue, true));
@@ -284,8 +290,8 @@ public final class Jobs {
   }
 
   /**
-   * Limits how many jobs of a queue begin in a second, over all nodes: each node has the part of it
-   * that is its part of the shards.
+   * Limits how many jobs of a queue begin per second, over all nodes. Each worker gets the part
+   * that matches its share of the shards.
    *
    * @param perSecond empty: no limit
    */
@@ -293,16 +299,15 @@ public final class Jobs {
     Names.require("A queue", queue);
     double rate = perSecond.orElse(0);
     if (perSecond.isPresent() && !(rate > 0 && rate <= 1_000_000)) {
-      throw new IllegalArgumentException("A rate is more than 0 and up to a million a second");
+      throw new IllegalArgumentException("perSecond must be more than 0 and at most a million");
     }
     transactor.run(c -> changes(c).setRate(queue, rate));
   }
 
   /**
-   * Makes history's partitions for the days to come, drops old ones with the attempts of their
-   * jobs, and removes unique keys whose period has passed. A partition that somebody reads at the
-   * moment, as a dump does, is left for another time. Every worker does so when it starts and once
-   * an hour; several may at once.
+   * Makes history partitions for the next days, drops old ones with the attempts of their jobs, and
+   * removes expired unique keys. A partition that is being read, by a dump for example, is left for
+   * the next run. Every worker calls this at its start and once per hour; several may run at once.
    */
   public void maintain() {
     maintain(() -> true);
@@ -335,7 +340,8 @@ public final class Jobs {
 
   private static void requireAtMost(int max, int actual) {
     if (actual > max || actual < 0) {
-      throw new IllegalArgumentException("At most %d at a time".formatted(max));
+      throw new IllegalArgumentException(
+          "A call is limited to %d jobs; use several calls".formatted(max));
     }
   }
 }

@@ -5,15 +5,15 @@ import java.time.Clock;
 import java.time.Duration;
 
 /**
- * What all that enqueue and all that work must agree on, and the limits.
+ * Configures the jobs block. All nodes that enqueue or run jobs must use the same shards.
  *
- * @param shards over how many shards jobs are spread; never changes once there are jobs (32)
+ * @param shards how many shards jobs are spread over; never change it once there are jobs (32)
  * @param maxPayloadBytes of one job's JSON (256 KiB)
  * @param maxErrorLength characters kept of an attempt's error or a reason (4,000)
- * @param hints whether enqueueing a job that is due sends a NOTIFY, so that workers need not poll
+ * @param hints whether enqueueing sends a NOTIFY, so that workers need not wait for the next poll
  *     (true)
- * @param historyDays for how many days jobs that are done can be looked up; 0 keeps none (0)
- * @param clock for the time part of new ids, and for nothing else
+ * @param historyDays how many days done jobs can be looked up; 0 keeps none (0)
+ * @param clock for the time part of new ids only
  * @param listener hears of reads and results
  */
 public record JobsConfig(
@@ -27,7 +27,7 @@ public record JobsConfig(
   public static final JobsConfig DEFAULT =
       new JobsConfig(32, 256 * 1024, 4_000, true, 0, Clock.systemUTC(), JobsListener.NONE);
 
-  /** The label of the transaction that gives claims out, for listeners of the transactor. */
+  /** The label of the transaction that claims jobs, for the transactor's listeners. */
   public static final String CLAIM_TRANSACTION = "job claims";
 
   /** The label of the transaction that marks jobs as running. */
@@ -42,13 +42,15 @@ public record JobsConfig(
 
   public JobsConfig {
     if (shards < 1 || shards > Math.min(ShardsConfig.MAX_SHARDS, 1 << JobId.SHARD_BITS)) {
-      throw new IllegalArgumentException("shards is 1 to %d".formatted(ShardsConfig.MAX_SHARDS));
+      throw new IllegalArgumentException(
+          "shards must be 1 to %d".formatted(ShardsConfig.MAX_SHARDS));
     }
     if (maxPayloadBytes < 2 || maxErrorLength < 1) {
-      throw new IllegalArgumentException("maxPayloadBytes is at least 2, maxErrorLength 1");
+      throw new IllegalArgumentException(
+          "maxPayloadBytes must be at least 2, maxErrorLength at least 1");
     }
     if (historyDays < 0 || historyDays > 3650) {
-      throw new IllegalArgumentException("historyDays is 0 to 3650");
+      throw new IllegalArgumentException("historyDays must be 0 to 3650");
     }
   }
 

@@ -3,14 +3,14 @@ package dev.lockstep.job;
 import java.time.Duration;
 
 /**
- * Hears of reads and results of jobs. Called on threads that others wait for, once for each read
- * and each batch of results, so it must be quick; what it throws is logged and changes nothing.
+ * Observes reads and results, for metrics. Called once per read and per batch of results, on
+ * threads that jobs wait for, so it must be quick. Exceptions are logged and change nothing.
  */
 public interface JobsListener {
-  /** Hears nothing. */
+  /** Does nothing. */
   JobsListener NONE = new JobsListener() {};
 
-  /** Who asked for due jobs. */
+  /** The part that read due jobs. */
   enum Reader {
     /** A worker, for all its shards and queues at once. */
     WORKER,
@@ -19,7 +19,7 @@ public interface JobsListener {
   }
 
   /**
-   * Due jobs were read, or the read failed.
+   * Called after a read of due jobs, failed or not.
    *
    * @param rows how many were found
    * @param took the statements alone, without the wait for a connection
@@ -27,10 +27,10 @@ public interface JobsListener {
   default void onRead(Reader reader, int rows, Duration took) {}
 
   /**
-   * A worker has reported how jobs ended.
+   * Called after a worker wrote results.
    *
-   * @param accepted those that are written
-   * @param stale those that are not: the job was changed, cancelled or taken over meanwhile
+   * @param accepted how many were written
+   * @param stale how many were refused: the job was changed, cancelled or taken over meanwhile
    */
   default void onResults(int accepted, int stale) {}
 }

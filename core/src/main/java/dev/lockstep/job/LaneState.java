@@ -4,23 +4,22 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the owner knows of one lane. All of a lane is in one shard, so this is all there is.
+ * The owner's knowledge of one lane. A lane lies in one shard, so nothing else is to be known.
  *
- * <p>A lane is <em>open</em> while all its due jobs that the pass has come to are in memory: the
- * pass brings the next ones. It is <em>closed</em> when one of them was passed over; the pass then
- * skips the lane, and the lane is read by itself until nothing of it is left in the table that is
- * not in memory.
+ * <p>A lane is <em>open</em> while all its due jobs up to the pass's position are in memory: the
+ * pass brings the next ones. It is <em>closed</em> once one was left in the table. The pass then
+ * skips the lane, and separate reads fetch its jobs until all are in memory.
  */
 final class LaneState {
   final String name;
   private final ArrayDeque<Task> waiting = new ArrayDeque<>();
   private int running;
-  // Under an earlier lease of the shard, here or at another node.
+  // Jobs running under an earlier lease of the shard, here or at another node.
   private int away;
   private boolean closed;
-  // Where a read of the lane goes on; null: at its beginning.
+  // Where the next read of the lane continues; null: at its beginning.
   private @Nullable JobRow last;
-  // Changes when what a read under way returns is no longer what comes next.
+  // Changes when the result of a read under way no longer says what comes next.
   private int generation;
 
   LaneState(String name) {
@@ -39,26 +38,26 @@ final class LaneState {
     return waiting.size();
   }
 
-  /** All of it that is due is in memory. */
+  /** All its due jobs are in memory. */
   void open() {
     closed = false;
     last = null;
   }
 
-  /** What follows is passed over, and read from the beginning of the lane. */
+  /** Leaves further jobs in the table; the next read starts at the beginning of the lane. */
   void closeFromBeginning() {
     closed = true;
     last = null;
   }
 
-  /** What follows the jobs at hand is passed over. */
+  /** Leaves the jobs behind those in memory in the table. */
   void closeAfterLast() {
     closed = true;
     Task newest = waiting.peekLast();
     last = newest == null ? null : newest.row;
   }
 
-  /** It was read up to this row, and what follows is not in memory. */
+  /** The lane was read up to this row; later rows are not in memory. */
   void closeAfter(JobRow row) {
     closed = true;
     last = row;
@@ -72,7 +71,7 @@ final class LaneState {
     return generation;
   }
 
-  /** Takes a place at once if there is one; the task is then ready. */
+  /** Takes a place if one is free and no job waits; the task is then ready. */
   boolean enter(int limit) {
     if (waiting.isEmpty() && running + away < limit) {
       running++;
@@ -89,7 +88,7 @@ final class LaneState {
     running--;
   }
 
-  /** A job of the lane runs under an earlier lease, and has a place. */
+  /** Counts a job that runs under an earlier lease; it occupies a place. */
   void enterAway() {
     away++;
   }
@@ -98,7 +97,9 @@ final class LaneState {
     away--;
   }
 
-  /** For the next that waits, by its own limit: those of a lane may differ. */
+  /**
+   * Whether the next waiting job has a place, by its own limit: limits within a lane may differ.
+   */
   boolean hasPlace() {
     Task next = waiting.peek();
     return next != null && running + away < next.row.laneLimit();
@@ -109,7 +110,7 @@ final class LaneState {
     return waiting.remove();
   }
 
-  /** Gives up all that wait, and what follows: they are read again, in the order they have then. */
+  /** Drops the waiting jobs. They are read again, in the order they have then. */
   ArrayDeque<Task> giveUpWaiting() {
     ArrayDeque<Task> all = new ArrayDeque<>(waiting);
     waiting.clear();

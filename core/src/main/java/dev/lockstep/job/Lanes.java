@@ -14,21 +14,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The lanes of a stream: how many of their jobs are kept at hand, and which closed lanes have to be
- * read by themselves. Each closed lane is one of these: it has enough at hand; it is <em>to be
- * read</em>; it is to be read at a <em>later</em> time, since its first job has to wait; or it has
- * its places taken and no room for more, and is to be read when one of its jobs ends. Guarded by
- * the board's lock.
+ * The lanes of a stream: how many of their jobs are kept in memory, and which closed lanes need a
+ * separate read. A closed lane either has enough jobs in memory; or is <em>to be read</em> now; or
+ * <em>later</em>, because its first job must wait; or waits for one of its jobs to end, because its
+ * places are taken and there is no room for more. Guarded by the board's lock.
  */
 final class Lanes {
-  /** Jobs of one lane kept at hand behind those that run; more are read when these are gone. */
+  /** Jobs of one lane kept in memory behind those that run; more are read when these are gone. */
   static final int MAX_WAITING = 64;
 
-  /** The same of all lanes together, where there are many: other jobs need room, too. */
+  /** The same for all lanes together: other jobs need room too. */
   static final int MAX_WAITING_OF_ALL = 1_000;
 
   private static final int MIN_WAITING = 2;
-  // Who is woken for a lane is woken at about its time.
+  // The reader wakes at about a lane's time, not exactly.
   private static final long EARLY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
   private final Map<String, LaneState> lanes = new HashMap<>();
@@ -39,9 +38,9 @@ final class Lanes {
   private long laters;
 
   /**
-   * When a lane is to be read.
+   * When to read a lane.
    *
-   * @param number tells those of the same time apart
+   * @param number tells entries with the same time apart
    */
   private record Later(LaneState lane, long nanos, long number) {
     static final Comparator<Later> FIRST_FIRST =
@@ -54,10 +53,10 @@ final class Lanes {
   }
 
   /**
-   * A pass begins at the first job of the stream. Closed lanes are read from their beginnings, too:
-   * jobs may have appeared there, and one that waits may have been changed.
+   * Starts a pass at the first job of the stream. Closed lanes are read from their beginnings too:
+   * jobs may have appeared there, and a waiting job may have been changed.
    *
-   * @return how many lanes are to be read because of it
+   * @return how many lanes need a read because of it
    */
   int startPass() {
     lanes.values().removeIf(LaneState::isIdle);
@@ -72,7 +71,7 @@ final class Lanes {
     return toRead.size();
   }
 
-  /** Some closed lanes: what the pass need not be shown. */
+  /** Some closed lanes, which the pass can leave out. */
   List<String> closed(int most) {
     return lanes.values().stream()
         .filter(LaneState::isClosed)
@@ -81,13 +80,16 @@ final class Lanes {
         .toList();
   }
 
-  // ---- what is at hand
+  // ---- jobs in memory
 
   private int share() {
     return Math.max(MIN_WAITING, Math.min(MAX_WAITING, MAX_WAITING_OF_ALL / lanes.size()));
   }
 
-  /** Keeps a job at hand behind others of its lane; false, and closed, if there is no room. */
+  /**
+   * Keeps a job in memory behind others of its lane. If there is no room, closes the lane and
+   * returns false.
+   */
   boolean queue(LaneState lane, Task task) {
     if (lane.waiting() >= share() || waiting >= MAX_WAITING_OF_ALL) {
       lane.closeAfterLast();
@@ -105,9 +107,9 @@ final class Lanes {
     }
   }
 
-  // ---- what is to be read
+  // ---- lanes to read
 
-  /** To be called when a job of the lane has ended: true if the lane is to be read now. */
+  /** Call when a job of the lane has ended. Returns true if the lane must be read now. */
   boolean isWanting(LaneState lane) {
     boolean room = lane.waiting() == 0 || waiting < MAX_WAITING_OF_ALL;
     if (lane.isClosed() && isLow(lane) && room && !laterOf.containsKey(lane)) {
@@ -116,19 +118,19 @@ final class Lanes {
     return toRead.contains(lane);
   }
 
-  /** What is known of an idle lane the next read of it tells, too. */
+  /** An idle lane's state can be dropped: the next read restores it. */
   void forgetIfIdle(LaneState lane) {
     if (lane.isIdle()) {
       lanes.remove(lane.name);
     }
   }
 
-  /** Little is left at hand. */
+  /** Whether few of its jobs are left in memory. */
   private boolean isLow(LaneState lane) {
     return lane.waiting() < Math.max(1, share() / 4);
   }
 
-  /** Gives up what waits: the lane is to be read from its beginning, at once or later. */
+  /** Drops the waiting jobs and schedules a read of the lane from its beginning, now or later. */
   ArrayDeque<Task> readAgain(LaneState lane, long inMs) {
     waiting -= lane.waiting();
     ArrayDeque<Task> givenUp = lane.giveUpWaiting();
@@ -140,7 +142,7 @@ final class Lanes {
     return givenUp;
   }
 
-  /** The first of the lane has to wait, and the others for it. */
+  /** The lane's first job must wait, and the others wait for it. */
   void await(LaneState lane, long ms) {
     lane.closeFromBeginning();
     readLater(lane, ms);
@@ -171,7 +173,7 @@ final class Lanes {
     return !toRead.isEmpty();
   }
 
-  /** In how many milliseconds the next is to be read that is not to be read now. */
+  /** Milliseconds until the next lane that is to be read later. */
   OptionalLong nextMs() {
     return later.isEmpty()
         ? OptionalLong.empty()
@@ -180,7 +182,7 @@ final class Lanes {
                 1, TimeUnit.NANOSECONDS.toMillis(later.first().nanos() - System.nanoTime()) + 1));
   }
 
-  /** Those to be read now, in turn. They stay until they are {@link #wasRead}. */
+  /** The lanes to read now, in turn. They stay listed until {@link #wasRead}. */
   List<LaneState> toRead(int most) {
     while (!later.isEmpty() && later.first().nanos() - System.nanoTime() < EARLY_NANOS) {
       readNow(later.first().lane());
@@ -192,7 +194,7 @@ final class Lanes {
     toRead.remove(lane);
   }
 
-  /** It was read up to this row, and there is more. */
+  /** The lane was read up to this row, and there is more. */
   void readOn(LaneState lane, JobRow row) {
     lane.closeAfter(row);
     if (isLow(lane)) {

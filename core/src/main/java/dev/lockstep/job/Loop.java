@@ -10,9 +10,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that does the same thing again and again. It survives whatever a round throws, says so
- * to {@link #trouble}, and ends when it is told to; should even that be beyond it (no memory to
- * describe that there is no memory), somebody is told.
+ * A thread that repeats a round until told to stop. It survives whatever a round throws and reports
+ * it in {@link #trouble}. If even that fails (no memory left to describe the error), it calls
+ * {@code died}.
  */
 final class Loop {
   private static final Logger log = LoggerFactory.getLogger(Loop.class);
@@ -32,7 +32,7 @@ final class Loop {
   }
 
   /**
-   * @param died told on the dying thread when the loop ends without having been asked to
+   * @param died called on the dying thread when the loop ends unasked
    */
   Loop(String name, Round round, Runnable died) {
     this.name = name;
@@ -53,11 +53,11 @@ final class Loop {
           return;
         }
         if (failure != null) {
-          log.info("{} is well again", name);
+          log.info("{} recovered", name);
           failure = null;
         }
       } catch (InterruptedException e) {
-        // Meant for somebody else, unless it was said to stop.
+        // An interrupt ends the loop only together with stop().
         log.debug("{} was interrupted", name, e);
       } catch (Throwable e) {
         failed(e);
@@ -71,18 +71,18 @@ final class Loop {
     }
     failure = Failure.describe(thrown);
     if (thrown instanceof LockstepException) {
-      log.warn("{} failed and goes on: {}", name, failure);
+      log.warn("{} failed and retries: {}", name, failure);
     } else {
-      Failure.log(log.atError(), thrown, name + " failed and goes on");
+      Failure.log(log.atError(), thrown, name + " failed and retries");
     }
     LockSupport.parkNanos(this, PAUSE_NANOS);
   }
 
-  /** What is wrong with it, if anything is. */
+  /** Its current problem, if any. */
   Optional<String> trouble() {
     String now = failure;
     if (thread.getState() == Thread.State.TERMINATED && !stopping) {
-      return Optional.of(name + " has ended" + (now == null ? "" : ": " + now));
+      return Optional.of(name + " has ended unexpectedly" + (now == null ? "" : ": " + now));
     }
     return now == null
         ? Optional.empty()
@@ -94,7 +94,7 @@ final class Loop {
                     now));
   }
 
-  /** Begins no more rounds. */
+  /** Starts no more rounds. */
   void stop() {
     stopping = true;
   }
@@ -103,7 +103,7 @@ final class Loop {
     thread.interrupt();
   }
 
-  /** Waits for its end, until then. */
+  /** Waits for its end, at most until this deadline. */
   void join(long deadlineNanos) {
     if (!thread.isAlive()) {
       return;

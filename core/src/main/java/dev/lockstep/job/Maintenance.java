@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Housekeeping on a thread of its own, so that nobody waits for what it waits for: at the start,
- * then once an hour; sooner when something was left or failed.
+ * Runs maintenance on a separate thread, so that no job waits for its locks: at the start, then
+ * once per hour; sooner if a step was left or failed.
  */
 final class Maintenance implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Maintenance.class);
@@ -22,14 +22,14 @@ final class Maintenance implements AutoCloseable {
   private final CountDownLatch closing = new CountDownLatch(1);
   private final Thread thread = new Thread(this::run, "job-maintenance");
 
-  /** All there is to do at one time. */
+  /** One run of all maintenance steps. */
   @FunctionalInterface
   interface Round {
     /**
-     * Does what can be done now.
+     * Does what is possible now.
      *
-     * @param goOn asked between two steps; false: end soon
-     * @return false if something is left for another time
+     * @param goOn asked between steps; false: stop soon
+     * @return false if a step was left for the next round
      */
     boolean run(BooleanSupplier goOn);
   }
@@ -57,14 +57,14 @@ final class Maintenance implements AutoCloseable {
     }
   }
 
-  // Whatever goes wrong, another round comes.
+  // Catches everything: another round follows.
   @SuppressWarnings("CatchingUnchecked")
   private boolean tryRound() {
     try {
       return round.run(this::goesOn);
     } catch (RuntimeException | Error e) {
       if (goesOn()) {
-        log.warn("Maintenance of jobs failed; it is tried again: {}", e.toString());
+        log.warn("Job maintenance failed; it is retried: {}", e.toString());
       }
       return false;
     }
@@ -78,7 +78,7 @@ final class Maintenance implements AutoCloseable {
     return a.compareTo(b) < 0 ? a : b;
   }
 
-  /** Begins nothing more. A statement under way is bounded by its timeout; it may outlast this. */
+  /** Begins no more steps. A running statement may outlast this call; its timeout bounds it. */
   @Override
   public void close() {
     closing.countDown();

@@ -2,7 +2,7 @@ package dev.lockstep.job;
 
 import dev.lockstep.tx.StorableText;
 
-/** Of queues, kinds, lanes, schedules, and of jobs that are unique. */
+/** Checks the names of queues, kinds, lanes, schedules, claimers and unique keys. */
 final class Names {
   static final int MAX_LENGTH = 200;
 

@@ -8,12 +8,12 @@ import java.util.Optional;
 /**
  * A job to enqueue. Start from {@link #of} and change what differs.
  *
- * @param queue where it waits; its workers, pause and rate are the queue's
- * @param kind which handler runs it
- * @param payload JSON, up to the size configured
+ * @param queue where it waits; workers, pause and rate belong to the queue
+ * @param kind selects the handler
+ * @param payload JSON, up to the configured size
  * @param runAt when it is due; empty: at once
- * @param priority among the due jobs of its queue; NORMAL for a job of a lane
- * @param lane jobs of the same lane run one at a time, in order
+ * @param priority among the due jobs of its queue; must be NORMAL for a job of a lane
+ * @param lane limits how many jobs with the same key run at a time; with a limit of 1, in order
  * @param unique refuses a second job with the same key
  * @param maxAttempts attempts before it is dead (10)
  */
@@ -31,9 +31,9 @@ public record NewJob(
   private static final Instant END_OF_TIME = Instant.parse("9999-12-31T00:00:00Z");
 
   /**
-   * Jobs with the same key in the same queue: at most {@code limit} at a time. With a limit of one
-   * they run in the order of their due times, those of one moment in the order they were enqueued;
-   * one that is retried keeps its place, and the others wait.
+   * At most {@code limit} jobs with the same key in the same queue run at a time. With a limit of 1
+   * they run in due order, and jobs due at the same moment in the order they were enqueued. A job
+   * that is retried keeps its place, and the others wait for it.
    */
   public record Lane(String key, int limit) {
     public static final int MAX_LIMIT = 1_000;
@@ -41,7 +41,7 @@ public record NewJob(
     public Lane {
       Names.require("A lane", key);
       if (limit < 1 || limit > MAX_LIMIT) {
-        throw new IllegalArgumentException("A lane's limit is 1 to %d".formatted(MAX_LIMIT));
+        throw new IllegalArgumentException("A lane's limit must be 1 to %d".formatted(MAX_LIMIT));
       }
     }
 
@@ -51,10 +51,10 @@ public record NewJob(
   }
 
   /**
-   * A key that one job of a queue may have.
+   * A key that only one job of a queue may hold.
    *
-   * @param period empty: while the job is live; else for so long after it was enqueued, even when
-   *     the job has ended
+   * @param period empty: held while the job is live; otherwise for this long after it was enqueued,
+   *     even if the job has ended
    */
   public record UniqueKey(String key, Optional<Duration> period) {
     private static final Duration MAX_PERIOD = Duration.ofDays(3650);
@@ -63,7 +63,7 @@ public record NewJob(
       Names.require("A unique key", key);
       if (period.isPresent()
           && (period.get().toMillis() < 1 || period.get().compareTo(MAX_PERIOD) > 0)) {
-        throw new IllegalArgumentException("A period is 1 ms to ten years");
+        throw new IllegalArgumentException("A unique key's period must be 1 ms to ten years");
       }
     }
 
@@ -80,21 +80,21 @@ public record NewJob(
     Names.require("A queue", queue);
     Names.require("A kind", kind);
     if (!StorableText.is(payload)) {
-      throw new IllegalArgumentException("The payload has NUL or half a character in it");
+      throw new IllegalArgumentException("A payload must not have NUL or half characters");
     }
     runAt.ifPresent(NewJob::requireTime);
     if (maxAttempts < 1 || maxAttempts > MAX_ATTEMPTS) {
-      throw new IllegalArgumentException("maxAttempts is 1 to %d".formatted(MAX_ATTEMPTS));
+      throw new IllegalArgumentException("maxAttempts must be 1 to %d".formatted(MAX_ATTEMPTS));
     }
     if (lane.isPresent() && priority != Priority.NORMAL) {
       throw new IllegalArgumentException(
-          "A lane promises an order, which a priority would break: leave it NORMAL");
+          "A job of a lane must have priority NORMAL: another would break the lane's order");
     }
   }
 
   static void requireTime(Instant runAt) {
     if (runAt.isBefore(Instant.EPOCH) || !runAt.isBefore(END_OF_TIME)) {
-      throw new IllegalArgumentException("runAt is from 1970 to 9999");
+      throw new IllegalArgumentException("runAt must be from 1970 to 9999");
     }
   }
 
@@ -119,7 +119,7 @@ public record NewJob(
     return new NewJob(queue, kind, payload, runAt, priority, lane, unique, maxAttempts);
   }
 
-  /** One at a time, in order. */
+  /** In a lane with limit 1: one at a time, in order. */
   public NewJob inLane(String key) {
     return inLane(new Lane(key, 1));
   }

@@ -4,12 +4,12 @@ import dev.lockstep.job.Recurrence.CatchUp;
 import dev.lockstep.tx.StorableText;
 
 /**
- * A schedule to make.
+ * A schedule to create.
  *
  * @param name for people
- * @param spec how it recurs, in the words of the reader given to {@link Jobs#schedules}
- * @param job what each occurrence becomes; without a time, lane or key of its own
- * @param catchUp what is done about occurrences that were missed
+ * @param spec how it recurs, in the language of the reader given to {@link Jobs#schedules}
+ * @param job the job of each occurrence; without a time, priority, lane or key of its own
+ * @param catchUp what to do about missed occurrences
  */
 public record NewSchedule(String name, String spec, NewJob job, CatchUp catchUp) {
   public static final int MAX_SPEC_LENGTH = 2_000;
@@ -18,7 +18,7 @@ public record NewSchedule(String name, String spec, NewJob job, CatchUp catchUp)
     Names.require("A name", name);
     if (spec.length() > MAX_SPEC_LENGTH || !StorableText.is(spec)) {
       throw new IllegalArgumentException(
-          "A spec has up to %d characters, without NUL and half characters"
+          "A spec is at most %d characters, without NUL and half characters"
               .formatted(MAX_SPEC_LENGTH));
     }
     if (job.runAt().isPresent()
@@ -26,7 +26,7 @@ public record NewSchedule(String name, String spec, NewJob job, CatchUp catchUp)
         || job.unique().isPresent()
         || job.priority() != Priority.NORMAL) {
       throw new IllegalArgumentException(
-          "The job of a schedule has no time, priority, lane or key of its own");
+          "A schedule's job must not have a time, priority, lane or unique key");
     }
   }
 }

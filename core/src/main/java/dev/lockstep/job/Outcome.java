@@ -6,12 +6,12 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How a job ended, said by its handler. An exception or error counts as {@link Retry} with its
- * message; so does null, which is no outcome. Each is checked when it is made, so that what is
- * wrong with it is thrown in the handler.
+ * How a job ended, as its handler reports it. An exception or error counts as {@link Retry} with
+ * its description; so does null. Outcomes validate when constructed, so a bad one throws inside the
+ * handler.
  */
 public sealed interface Outcome {
-  /** The longest time a job may be put off by: ten years. */
+  /** The longest delay of a job: ten years. */
   Duration LONGEST = JobsConfig.LONGEST;
 
   static Done done() {
@@ -21,10 +21,10 @@ public sealed interface Outcome {
   /**
    * Finished: the job is deleted.
    *
-   * @param effects written in the transaction that deletes the job, so that they happen if and only
-   *     if the job is completed; run again, whole, when that transaction is retried. They may
-   *     cancel or edit the job itself: then it is gone, or there as they leave it, and neither
-   *     deleted nor counted as failed
+   * @param effects written in the transaction that deletes the job, so they happen if and only if
+   *     the job completes. They run again, from the start, if that transaction is retried. They may
+   *     cancel or edit the job itself; it then stays as they leave it and is neither deleted nor
+   *     counted as failed
    */
   record Done(Optional<TxAction> effects) implements Outcome {
     public Done {
@@ -37,17 +37,17 @@ public sealed interface Outcome {
   }
 
   /**
-   * Failed: again later, unless this was the last attempt; then it is dead.
+   * Failed: runs again later; after the last attempt it is dead.
    *
-   * @param error what went wrong; of a long one the beginning is kept ({@link
-   *     JobsConfig#maxErrorLength}), and what the database cannot store of it is replaced
-   * @param after how long from now, 0 to {@link #LONGEST}; empty: by the queue's backoff
+   * @param error what went wrong; cut to {@link JobsConfig#maxErrorLength}, with characters the
+   *     database cannot store replaced
+   * @param after how long from now, 0 to {@link #LONGEST}; empty: the queue's backoff
    */
   record Retry(String error, Optional<Duration> after) implements Outcome {
     public Retry {
       Objects.requireNonNull(
-          error, "error is null; say what went wrong, e.g. exception.toString()");
-      Objects.requireNonNull(after, "after is null; Optional.empty() waits by the queue's backoff");
+          error, "error is null; pass what went wrong, e.g. exception.toString()");
+      Objects.requireNonNull(after, "after is null; pass Optional.empty() for the queue's backoff");
       after.ifPresent(Outcome::requireBounded);
     }
 
@@ -57,34 +57,34 @@ public sealed interface Outcome {
   }
 
   /**
-   * Not yet: again after this time, and no attempt is counted.
+   * Not yet: runs again after this time; no attempt is counted.
    *
    * @param after 0 to {@link #LONGEST}
    */
   record Snooze(Duration after) implements Outcome {
     public Snooze {
-      Objects.requireNonNull(after, "after is null; a Snooze says how long");
+      Objects.requireNonNull(after, "after is null; pass how long to snooze");
       requireBounded(after);
     }
   }
 
-  /** Not needed any more: the job is deleted without having been done. */
+  /** No longer needed: the job is deleted without being done. */
   record Cancel() implements Outcome {}
 
   /**
-   * Will never succeed: a dead letter at once.
+   * Cannot succeed: becomes a dead letter at once.
    *
-   * @param reason kept as {@link Retry#error} is
+   * @param reason stored like {@link Retry#error}
    */
   record Dead(String reason) implements Outcome {
     public Dead {
-      Objects.requireNonNull(reason, "reason is null; a dead letter says why it is one");
+      Objects.requireNonNull(reason, "reason is null; pass why the job is dead");
     }
   }
 
   private static void requireBounded(Duration after) {
     if (after.isNegative() || after.compareTo(LONGEST) > 0) {
-      throw new IllegalArgumentException("A job is put off by 0 to ten years, not by " + after);
+      throw new IllegalArgumentException("A job's delay must be 0 to ten years, not " + after);
     }
   }
 }

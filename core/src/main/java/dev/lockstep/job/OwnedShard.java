@@ -15,20 +15,20 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard that this node owns: what it has read of it, and which of its jobs are <em>away</em>:
- * they run under an earlier lease of the shard, at another node or at this one. Such a job has its
- * place in its lane until it has ended; then the lane is read again, since only the table knows how
- * it ended. Guarded by the board's lock.
+ * A shard that this node owns: the jobs read from it, and its <em>away</em> jobs, which run under
+ * an earlier lease at this node or another. An away job occupies its place in its lane until it
+ * ends; the lane is then read again, since only the table knows how the job ended. Guarded by the
+ * board's lock.
  */
 final class OwnedShard {
   final Lease lease;
   private final List<JobStream> streams = new ArrayList<>();
   private final Map<JobId, Absent> away = new HashMap<>();
-  // Until it is known which jobs are away nothing is read.
+  // Nothing is read until the away jobs are known.
   boolean examined;
 
   /**
-   * @param here the task, if it is this node that runs it
+   * @param here the task, if this node runs it
    */
   private record Absent(Away job, @Nullable Task here) {}
 
@@ -41,7 +41,7 @@ final class OwnedShard {
     }
   }
 
-  /** It is known what is away, and the shard is still this node's. */
+  /** Whether the away jobs are known and the lease is live. */
   boolean isReadable() {
     return examined && lease.isLive();
   }
@@ -56,7 +56,7 @@ final class OwnedShard {
         .findAny();
   }
 
-  /** What has been running since before then, and is not marked. */
+  /** The unmarked jobs that began before this time. */
   List<Task> unmarkedSince(long nanos) {
     return streams.stream()
         .flatMap(stream -> stream.tasks().stream())
@@ -65,10 +65,10 @@ final class OwnedShard {
   }
 
   /**
-   * Gives back what has not begun.
+   * Gives back the jobs that have not begun.
    *
-   * @param lost the results of what runs will be refused
-   * @return what runs
+   * @param lost whether the results of running jobs will be refused
+   * @return the running jobs
    */
   List<Task> close(boolean lost) {
     List<Task> running = new ArrayList<>();
@@ -85,10 +85,10 @@ final class OwnedShard {
   }
 
   /**
-   * What a read returned of a stream, in order.
+   * Takes in what a read of a stream returned, in order.
    *
-   * @param at when that was, by the database's clock
-   * @return in how many milliseconds something of it will be due
+   * @param at when it was, by the database's clock
+   * @return in how many milliseconds one of its jobs will be due
    */
   OptionalLong offer(JobStream.Ask ask, JobReads.Found found, Instant at, Doubts doubts) {
     JobStream stream = ask.stream();
@@ -105,10 +105,10 @@ final class OwnedShard {
   }
 
   /**
-   * What a read returned of a lane that is closed, in order. All that the pass has skipped until
-   * then was there to be seen: if there is no more, the lane is open again.
+   * Takes in what a read of a closed lane returned, in order. The read saw every row that the pass
+   * had skipped by then, so if there are no more rows the lane is open again.
    *
-   * @return in how many milliseconds something of it will be due
+   * @return in how many milliseconds one of its jobs will be due
    */
   OptionalLong offerLane(JobStream.LaneAsk ask, List<JobRow> rows, Doubts doubts) {
     LaneState lane = ask.lane();
@@ -118,7 +118,7 @@ final class OwnedShard {
     JobStream stream = ask.stream();
     stream.lanes.wasRead(lane);
     LongStream.Builder waits = LongStream.builder();
-    // Whatever stops it closes the lane again, at the right place.
+    // If a row cannot be taken, the lane is closed again at that row.
     lane.open();
     for (JobRow row : rows) {
       if (isNew(stream, row)) {
@@ -138,14 +138,14 @@ final class OwnedShard {
     return !stream.knows(row.id()) && !isAway(row.id());
   }
 
-  /** True if it is in memory now. */
+  /** Takes a row into memory; false if it stays in the table. */
   private boolean offer(
       JobStream stream,
       JobRow row,
       @Nullable LaneState lane,
       Doubts doubts,
       LongStream.Builder waits) {
-    // A mark of this node's own is a leftover: what runs here is known, or away.
+    // This node's own mark is a leftover: its running jobs are known, or away.
     if (row.keeper() != null && !row.keeper().equals(lease.member())) {
       away(Away.of(row, row.keeper()), null);
       stream.passOver();
@@ -180,22 +180,22 @@ final class OwnedShard {
     return away.values().stream().anyMatch(one -> one.here() == null);
   }
 
-  /** A job is away; its lane counts it. */
+  /** Adds an away job and counts it in its lane. */
   void away(Away job, @Nullable Task here) {
     if (away.putIfAbsent(job.id(), new Absent(job, here)) == null) {
       lane(job).ifPresent(found -> found.lane().enterAway());
     }
   }
 
-  /** Jobs at this node end by being settled; they are forgotten before the next read begins. */
+  /** Forgets away jobs of this node once they are settled. Called before each read. */
   boolean forgetEndedHere() {
     return end(one -> one.here() != null && one.here().is(State.ENDED));
   }
 
   /**
-   * Forgets those at other nodes that are not away any more.
+   * Forgets jobs that are no longer away at other nodes.
    *
-   * @return true if there were such: read again
+   * @return true if there were any: read again
    */
   boolean forgetUnless(Predicate<JobId> stillAway) {
     return end(one -> one.here() == null && !stillAway.test(one.job().id()));
@@ -225,7 +225,7 @@ final class OwnedShard {
         : stream(job).map(stream -> new FoundLane(stream, stream.lanes.get(name)));
   }
 
-  /** Empty: the queue is not served here. */
+  /** The job's stream; empty if this worker does not serve the queue. */
   private Optional<JobStream> stream(Away job) {
     return streams.stream()
         .filter(stream -> stream.queue.equals(job.queue()) && stream.priority == job.priority())

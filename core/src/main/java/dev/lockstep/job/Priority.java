@@ -1,12 +1,12 @@
 package dev.lockstep.job;
 
-/** Which of the due jobs of a queue comes first. */
+/** The order among the due jobs of a queue. */
 public enum Priority {
   HIGH(0),
   NORMAL(1),
   LOW(2);
 
-  // As stored: the order of reading.
+  // Stored in the table; lower codes are read first.
   private final short code;
 
   Priority(int code) {

@@ -7,11 +7,11 @@ import java.util.concurrent.ThreadLocalRandom;
  * How a worker serves a queue.
  *
  * @param name of the queue
- * @param concurrency jobs this worker runs at a time (8)
- * @param readAhead due jobs it keeps at hand (1,000); another node never waits for them, since no
- *     two own the same shard
- * @param firstBackoff longest wait after the first failure; doubles with each (1 s)
- * @param maxBackoff longest wait after any failure (1 h)
+ * @param concurrency jobs this worker runs at a time
+ * @param readAhead due jobs it keeps in memory (1,000, or the concurrency if greater). Other nodes
+ *     never wait for them, since each shard has one owner
+ * @param firstBackoff the longest wait after the first failure; doubles with each (1 s)
+ * @param maxBackoff the longest wait after any failure (1 h)
  */
 public record QueueConfig(
     String name, int concurrency, int readAhead, Duration firstBackoff, Duration maxBackoff) {
@@ -21,16 +21,17 @@ public record QueueConfig(
   public QueueConfig {
     Names.require("A queue", name);
     if (concurrency < 1 || concurrency > MAX_CONCURRENCY) {
-      throw new IllegalArgumentException("concurrency is 1 to %d".formatted(MAX_CONCURRENCY));
+      throw new IllegalArgumentException("concurrency must be 1 to %d".formatted(MAX_CONCURRENCY));
     }
     if (readAhead < concurrency || readAhead > MAX_READ_AHEAD) {
       throw new IllegalArgumentException(
-          "readAhead is at least the concurrency and at most %d".formatted(MAX_READ_AHEAD));
+          "readAhead must be at least the concurrency and at most %d".formatted(MAX_READ_AHEAD));
     }
     if (firstBackoff.toMillis() < 1
         || maxBackoff.compareTo(firstBackoff) < 0
         || maxBackoff.compareTo(JobsConfig.LONGEST) > 0) {
-      throw new IllegalArgumentException("1 ms <= firstBackoff <= maxBackoff <= ten years");
+      throw new IllegalArgumentException(
+          "Backoffs must be 1 ms <= firstBackoff <= maxBackoff <= ten years");
     }
   }
 
@@ -52,8 +53,8 @@ public record QueueConfig(
   }
 
   /**
-   * After the given failed attempt: the upper half of the exponential bound, so that jobs that
-   * failed together come back apart, and none comes back at once.
+   * The wait after this failed attempt: random in the upper half of the exponential bound. Jobs
+   * that failed together come back apart, and none comes back at once.
    */
   Duration backoffAfter(int attempt) {
     int doublings = Math.min(attempt - 1, 40);

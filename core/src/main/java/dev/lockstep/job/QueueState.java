@@ -10,20 +10,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue as a worker serves it. Guarded by the board's lock, except for taking the next job, which
- * needs none as long as there is one and nothing limits it: with many short jobs that lock would be
- * what they all wait for.
+ * A queue's state in a worker. Guarded by the board's lock, except for polling: while jobs are
+ * ready and nothing limits the queue, polling takes no lock, so short jobs do not contend for it.
  */
 final class QueueState {
   final QueueConfig config;
   final Condition work;
-  // By the code of their priority: the first first.
+  // Indexed by priority code: the most urgent first.
   private final List<Queue<Task>> ready = new ArrayList<>();
   private final AtomicIntegerArray readyCounts = new AtomicIntegerArray(Priority.values().length);
-  // Begun, and their results not written yet.
+  // Begun jobs whose results are not written yet.
   private final AtomicIntegerArray unsettled = new AtomicIntegerArray(Priority.values().length);
   private volatile boolean paused;
-  // Starts a second at this node; 0: no limit.
+  // Starts per second on this node; 0: no limit.
   private volatile double rate;
   private long nextStartNanos = System.nanoTime();
 
@@ -33,14 +32,14 @@ final class QueueState {
     Stream.of(Priority.values()).forEach(priority -> ready.add(new ConcurrentLinkedQueue<>()));
   }
 
-  /** False if that is how it was. */
+  /** Applies settings; false if they are unchanged. */
   boolean set(boolean paused, double rate) {
     if (this.paused == paused && this.rate == rate) {
       return false;
     }
     this.paused = paused;
     this.rate = rate;
-    // A start that a slower rate put far off comes sooner now.
+    // Bring a start forward that a slower rate had put off.
     nextStartNanos = System.nanoTime() + Math.min(gapNanos(), nextStartNanos - System.nanoTime());
     return true;
   }
@@ -61,7 +60,7 @@ final class QueueState {
     work.signal();
   }
 
-  /** As many as are at least as urgent: what is less so is in nobody's way. */
+  /** Counts jobs that are at least this urgent; less urgent ones do not compete with them. */
   private static int upTo(Priority priority, AtomicIntegerArray counts) {
     int count = 0;
     for (int code = 0; code <= priority.code(); code++) {
@@ -70,7 +69,7 @@ final class QueueState {
     return count;
   }
 
-  /** How many more of a priority are wanted at hand. */
+  /** How many more jobs of this priority to read. */
   int wanted(Priority priority) {
     return isBehind(priority) ? 0 : Math.max(0, config.readAhead() - upTo(priority, readyCounts));
   }
@@ -79,17 +78,19 @@ final class QueueState {
     return !isBehind(priority) && upTo(priority, readyCounts) <= config.readAhead() / 2;
   }
 
-  /** Paused, or so many results are still to be written that reading more would help nobody. */
+  /**
+   * Whether reading more is pointless: the queue is paused, or too many results wait to be written.
+   */
   private boolean isBehind(Priority priority) {
     return paused || upTo(priority, unsettled) > config.readAhead() + config.concurrency();
   }
 
-  /** Nothing but the number of jobs says when the next may begin. */
+  /** Whether neither pause nor rate limits the next start. */
   boolean isUnlimited() {
     return !paused && rate <= 0;
   }
 
-  /** The next one to run. Begin it; it may have been given back. */
+  /** Takes the next job to run. It may have been given back: {@link Task#begin} tells. */
   @Nullable Task poll() {
     for (Queue<Task> tasks : ready) {
       Task task = tasks.poll();
@@ -100,19 +101,19 @@ final class QueueState {
     return null;
   }
 
-  /** Some that will be next, in order. */
+  /** The jobs that come next, in order. */
   List<Task> peek(int count) {
     return ready.stream().flatMap(Queue::stream).limit(count).toList();
   }
 
-  /** A ready one is running. True: now is the time to read more. */
+  /** Counts a ready job as begun; true if now is the time to read more. */
   boolean begun(Task task) {
     unsettled.incrementAndGet(task.row.priority().code());
     int left = readyCounts.decrementAndGet(task.row.priority().code());
     return left == 0 || left == config.readAhead() / 2;
   }
 
-  /** Its result is written, or waits for somebody's lock, perhaps for long. */
+  /** Stops counting a job whose result is written, or waits for a lock. */
   void settled(Task task) {
     if (task.isNoLongerCounted()) {
       unsettled.decrementAndGet(task.row.priority().code());
@@ -127,7 +128,9 @@ final class QueueState {
     readyCounts.decrementAndGet(task.row.priority().code());
   }
 
-  /** How long the rate makes the next start wait; 0 if it may be now, which is then counted. */
+  /**
+   * How long the rate delays the next start. Returns 0 if it may begin now, and counts that start.
+   */
   long nanosUntilStart() {
     if (rate <= 0) {
       return 0;

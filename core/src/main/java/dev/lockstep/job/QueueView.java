@@ -7,10 +7,10 @@ import java.util.OptionalDouble;
 /**
  * A queue at one moment.
  *
- * @param rateLimit starts a second over all nodes, if limited
- * @param ready due; short ones that are running at this moment are counted here
- * @param running marked as running
- * @param doneLastMinute how many were done in the last minute; 0 where no history is kept
+ * @param rateLimit starts per second over all nodes, if limited
+ * @param ready due jobs; includes running jobs that are not marked yet
+ * @param running jobs marked as running, or claimed
+ * @param doneLastMinute jobs done in the last minute; 0 if no history is kept
  * @param oldestDue the due time of the job that has waited longest
  */
 public record QueueView(

@@ -21,27 +21,25 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * What the next owner does about a shard whose owner was cut off. Reading a job writes nothing, so
- * nobody knows which ones were running; one of them may be what the worker died of.
+ * Recovers a shard whose owner died or was cut off. Reading a job writes nothing, so the database
+ * does not say which jobs were running; one of them may have killed the worker.
  *
- * <p>Whatever may have been running is made a <em>suspect</em>. A suspect is marked in its own row
- * before it runs, so that the next crash, if it comes, is counted against the jobs that were
- * running then and no others. A job that was marked as running when its worker died for the last
- * time allowed is dead.
+ * <p>Every job that may have been running becomes a <em>suspect</em>. A suspect is marked in its
+ * row before it runs, so the next crash counts against the jobs that were running then, and no
+ * others. A job that was running at too many crashes is dead.
  *
- * <p>Jobs that somebody has locked for long are passed over: a shard does not wait for them. What
- * was marked is counted when the lock is gone.
+ * <p>Recovery does not wait for long locks: it skips locked jobs and counts marked ones once the
+ * lock is released.
  */
 final class Recovery {
-  /** More than an owner has in memory of one queue and priority of a shard. */
+  /** More than an owner keeps in memory per queue and priority of a shard. */
   private static final int SUSPECTS = 5 * JobStream.MAX_KNOWN;
 
-  // An edit takes a moment; one whose transaction stays open is not waited for.
+  // Edits are short; do not wait for one whose transaction stays open.
   private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
 
-  // A loose scan: one step in the index for each queue and priority of the shard. Should two have
-  // the same number there, they are one here: what they had in memory is among the first all the
-  // same.
+  // A loose index scan: one step per queue and priority of the shard. Two with the same hash count
+  // as one here; the factor in SUSPECTS leaves room for that.
   private static final String MAY_HAVE_RUN =
       """
       WITH RECURSIVE stream AS (
@@ -72,7 +70,7 @@ final class Recovery {
   private static final String SUSPECT_ALL = MAY_HAVE_RUN.formatted("") + SUSPECT;
   private static final String SUSPECT_UNLOCKED = MAY_HAVE_RUN.formatted(" SKIP LOCKED") + SUSPECT;
 
-  // Their node is gone, so nobody else writes these rows; the version tells an edit.
+  // Their node is dead, so only an edit could change these rows; the version detects it.
   private static final String COUNT =
       """
       UPDATE lockstep.job j
@@ -98,7 +96,7 @@ final class Recovery {
       RETURNING id"""
           .formatted(Lease.FENCE);
 
-  static final String CUT_OFF = "Its worker died or was cut off while it ran";
+  static final String CUT_OFF = "Its worker died or lost its lease while the job ran";
 
   private final Transactor transactor;
   private final TxOptions options;
@@ -118,7 +116,7 @@ final class Recovery {
     this.maxCrashes = maxCrashes;
   }
 
-  /** To be done before anything of the shard is run. */
+  /** Marks suspects. Call before any job of the shard runs. */
   void suspectWhatMayHaveRun(Lease lease) {
     try {
       suspect(lease, SUSPECT_ALL);
@@ -140,10 +138,9 @@ final class Recovery {
   }
 
   /**
-   * Looks after jobs that are marked as running.
+   * Counts an attempt for marked jobs whose node is dead.
    *
-   * @return those that are still running somewhere, or locked by somebody; the others are counted
-   *     now: read them again
+   * @return the jobs that still run or are locked; the others were counted and must be read again
    */
   Set<JobId> countTheLost(Lease lease, List<JobRow> marked) {
     Set<UUID> alive = shards.members();
@@ -163,8 +160,10 @@ final class Recovery {
   }
 
   /**
-   * The same for jobs that are recorded as away. Nothing is counted here: if a job is still there,
-   * its row says what has to be.
+   * Removes records of dead nodes. Counts nothing: if a job still exists, its row says what to
+   * count.
+   *
+   * @return the jobs whose node is alive
    */
   Set<JobId> forgetTheLost(Lease lease, List<Away> recorded, AwayTable table) {
     Set<UUID> alive = shards.members();
@@ -178,7 +177,7 @@ final class Recovery {
         .collect(Collectors.toSet());
   }
 
-  /** Returns those that are locked. */
+  /** Counts unlocked jobs; returns the locked ones. */
   private Set<JobId> count(Connection connection, Lease lease, List<JobRow> all)
       throws SQLException {
     Set<JobId> locked = new RowLocks(connection, ids).lockedWithKeys(lease, all);

@@ -14,39 +14,39 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Local times in a zone, and what happens to those that a change of the clocks leaves out or brings
- * twice. No two occurrences are at the same instant. Immutable.
+ * Local times in a zone, with rules for times that a clock change skips or repeats. No two
+ * occurrences share an instant. Immutable.
  *
- * @param gap of a local time that does not exist on that day
- * @param overlap of a local time that comes twice on that day
+ * @param gap what to do about a local time that does not exist on that day
+ * @param overlap what to do about a local time that comes twice on that day
  */
 public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap) {
   public static final int MAX_PREVIEW = 1_000;
-  // So many occurrences are walked through before it is asked how many there are.
+  // Occurrences to walk through before estimating how many there are.
   private static final int SHORT_WALK = 100;
-  // A recurrence that has no time in so many changes of the clocks (two a year) has none at all.
+  // No time within this many clock changes (two per year) means none at all.
   private static final int MAX_SEGMENTS = 200;
 
-  /** A local time that is left out, as when clocks go forward. */
+  /** A local time that a forward clock change skips. */
   public enum Gap {
-    /** That run is dropped. */
+    /** Drops the run. */
     SKIP,
-    /** It runs at the first instant after the gap; several times in one gap are one run. */
+    /** Runs at the first instant after the gap; several times in one gap become one run. */
     NEXT
   }
 
-  /** A local time that comes twice, as when clocks go back. */
+  /** A local time that a backward clock change repeats. */
   public enum Overlap {
     FIRST,
     LAST,
     BOTH
   }
 
-  /** What is done about occurrences that were missed while nothing ran. */
+  /** What to do about occurrences missed while no worker ran. */
   public enum CatchUp {
-    /** Each of them, late. */
+    /** Runs each of them, late. */
     ALL(0),
-    /** The last of them. */
+    /** Runs the last of them. */
     LATEST(1),
     NONE(2);
 
@@ -72,16 +72,16 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
   }
 
   /**
-   * One time it happens.
+   * One occurrence.
    *
-   * @param local what was asked for, which in a gap is not what the clock shows
+   * @param local the local time asked for; in a gap the clock never shows it
    */
   public record Occurrence(LocalDateTime local, Instant at) {}
 
   /**
-   * What is to be done after some time away.
+   * The runs due after some time away.
    *
-   * @param run the missed occurrences that are to be run, in order
+   * @param run the missed occurrences to run, in order
    * @param next the first that is not due yet
    */
   public record Due(List<Occurrence> run, Optional<Occurrence> next) {
@@ -90,7 +90,7 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
     }
   }
 
-  /** The first occurrence after an instant; empty: none. */
+  /** Returns the first occurrence after an instant; empty if there is none. */
   public Optional<Occurrence> next(Instant after) {
     ZoneRules rules = zone.getRules();
     Segment segment = new Segment(after, rules.getOffset(after), rules.nextTransition(after));
@@ -107,16 +107,16 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
       }
       Instant start = change.getInstant();
       segment = new Segment(start, change.getOffsetAfter(), rules.nextTransition(start));
-      // The instant of the change itself belongs to what follows it.
+      // The instant of the change belongs to the segment after it.
       from = change.getDateTimeAfter().minusNanos(1);
     }
     return Optional.empty();
   }
 
-  /** The next occurrences after an instant, at most {@link #MAX_PREVIEW}. */
+  /** Lists the next occurrences after an instant, at most {@link #MAX_PREVIEW}. */
   public List<Instant> preview(Instant after, int count) {
     if (count < 0 || count > MAX_PREVIEW) {
-      throw new IllegalArgumentException("A preview has up to %d times".formatted(MAX_PREVIEW));
+      throw new IllegalArgumentException("A preview is limited to %d times".formatted(MAX_PREVIEW));
     }
     List<Instant> preview = new ArrayList<>();
     Optional<Occurrence> next = count == 0 ? Optional.empty() : next(after);
@@ -128,16 +128,15 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
   }
 
   /**
-   * What there is to do now. Takes no longer after a year away than after a day: however many were
-   * missed, it looks at a few thousand of them.
+   * Returns the runs due now. The cost is bounded: it looks at a few thousand occurrences, however
+   * many were missed.
    *
-   * @param after the occurrence that was run last, or when it all began
-   * @param limit of {@link CatchUp#ALL}: the last so many, so that a year of minutes does not come
-   *     all at once
+   * @param after the occurrence that ran last, or when the schedule began
+   * @param limit for {@link CatchUp#ALL}: only the last this many run
    */
   public Due due(Instant after, Instant now, CatchUp catchUp, int limit) {
     if (limit < 1 || limit > MAX_PREVIEW) {
-      throw new IllegalArgumentException("The limit is 1 to %d".formatted(MAX_PREVIEW));
+      throw new IllegalArgumentException("limit must be 1 to %d".formatted(MAX_PREVIEW));
     }
     return switch (catchUp) {
       case ALL -> latest(after, now, limit);
@@ -147,9 +146,9 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
   }
 
   /**
-   * The last occurrences up to now. Walks from the start if they are few. If not, it looks for a
-   * start from which they are enough and still few: first where they would be if they came evenly,
-   * then by halving. No two occurrences share an instant, so there is such a start.
+   * Returns the last occurrences up to now. If they are few, it walks from the start. If not, it
+   * searches for a start that leaves enough and still few: first by assuming even spacing, then by
+   * halving. No two occurrences share an instant, so such a start exists.
    */
   private Due latest(Instant after, Instant now, int wanted) {
     int most = 4 * wanted + SHORT_WALK;
@@ -169,7 +168,8 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
         start = tooMany.plus(Duration.between(tooMany, tooFew).dividedBy(2));
       }
       if (start.equals(tooMany)) {
-        throw new IllegalStateException("Local times that depend on more than the time before");
+        throw new IllegalStateException(
+            "LocalTimes.next depends on more than its argument; fix the implementation");
       }
       halve = !halve;
       walk = walk(start, now, wanted, most);
@@ -178,11 +178,11 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
   }
 
   /**
-   * Occurrences one after the other.
+   * A walk over successive occurrences.
    *
    * @param to where it ended
    * @param last the last of them
-   * @param next the first after now, if it has arrived there
+   * @param next the first after now, if the walk arrived there
    */
   private record Walk(
       Instant from,
@@ -209,7 +209,7 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
     return new Walk(from, at, most + 1, last, Optional.empty(), false);
   }
 
-  /** Time without a change of the clocks, in which local times and instants run side by side. */
+  /** A time span with a constant offset. */
   private record Segment(Instant start, ZoneOffset offset, @Nullable ZoneOffsetTransition end) {
     boolean contains(LocalDateTime local) {
       return end == null || local.isBefore(end.getDateTimeBefore());
@@ -227,7 +227,7 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
     return Optional.empty();
   }
 
-  /** Of a time that comes twice, whether this is the one. */
+  /** Whether this offset is the wanted one of a time that comes twice. */
   private boolean isWanted(LocalDateTime local, ZoneOffset offset, ZoneRules rules) {
     List<ZoneOffset> offsets = rules.getValidOffsets(local);
     return offsets.size() < 2
@@ -238,7 +238,7 @@ public record Recurrence(LocalTimes times, ZoneId zone, Gap gap, Overlap overlap
         };
   }
 
-  /** A time in the gap, if there is one and it is to run after the gap. */
+  /** The first time in the gap, if gap times run after it. */
   private Optional<LocalDateTime> leftOut(ZoneOffsetTransition change) {
     return change.isGap() && gap == Gap.NEXT
         ? times

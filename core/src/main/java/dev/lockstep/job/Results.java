@@ -19,24 +19,24 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes how jobs ended, in the caller's transaction. Every statement is fenced, by the epoch of
- * the shard or, for a job whose shard was handed over while it ran, by the node that its row names,
- * and by the version the job had when it was read. Whoever takes that node for dead changes both
- * before the job runs again. A row that is missing from the answer says that the result is refused:
- * somebody else runs the job, or has changed it.
+ * Writes results in the caller's transaction. Every statement is fenced by the version the job had
+ * when it was read, and by the shard's epoch or, for a job whose shard was handed over while it
+ * ran, by the node that its row names. A node that declares another dead changes both before the
+ * job runs again. A row missing from the answer means that the result is refused: the job was
+ * changed, or another node runs it.
  */
 final class Results {
-  // The owner's rows only: nobody waits for these locks but an edit of the very job.
+  // Locks the owner's rows only; just an edit of the same job would wait.
   private static final String DELETE =
       """
       DELETE FROM lockstep.job j USING unnest(?, ?) AS x (id, version)
       WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
       RETURNING j.id""";
 
-  // As nearly all jobs end. Found by where their rows were, page by page and without a way down an
-  // index. The answer says which they are: anything but what was asked for (one has moved, or is
-  // another row by now) is rolled back. The bounds only keep a plan that would use the index, made
-  // while the table was small, from reading all of the shard.
+  // The usual end of a job. Finds rows by their last known place, page by page, without an index
+  // descent. Anything but an exact match of the returned ids (a row has moved, or another has taken
+  // its place) is rolled back. The id bounds keep a generic plan, made while the table was small,
+  // from reading the whole shard.
   private static final String DELETE_BY_PLACE =
       """
       DELETE FROM lockstep.job j
@@ -67,7 +67,7 @@ final class Results {
              attempts + ?, crashes, version + 1, ?, now() FROM gone
       RETURNING id""";
 
-  // In a lane that runs one at a time the job keeps its place, and only its waiting time changes.
+  // In an ordered lane (limit 1) the job keeps its place; only wait_until changes.
   private static final String AGAIN =
       """
       UPDATE lockstep.job j
@@ -83,8 +83,8 @@ final class Results {
       DELETE FROM lockstep.job_unique
       WHERE shard = ? AND queue = ? AND unique_key = ? AND id = ? AND expires_at IS NULL""";
 
-  // Before what else the transaction writes, and so against the order of locks. For effects that
-  // are run again since they seem to change their own job; then few wait for it.
+  // Locks the job before the effects' own locks, against the lock order. Used only to run effects
+  // again that seem to change their own job, where contention is rare.
   private static final String HOLD =
       """
       SELECT j.id FROM lockstep.job j
@@ -99,7 +99,7 @@ final class Results {
       RETURNING j.id"""
           .formatted(Lease.FENCE);
 
-  // Nobody but the member sets its mark.
+  // Only the member itself sets its mark.
   private static final String TAKE_BACK_MARK =
       "UPDATE lockstep.job SET keeper = NULL WHERE shard = ? AND id = ? AND keeper = ?";
 
@@ -114,13 +114,13 @@ final class Results {
     this.ids = ids;
   }
 
-  /** From the first write on the transaction waits for a lock no longer than this. */
+  /** Limits lock waits from the first write on. */
   Results waitingAtMost(Duration longest) {
     longestWait = longest;
     return this;
   }
 
-  /** Where results belong: a shard that is owned, or jobs kept from one that was handed over. */
+  /** Selects the fence: a shard that is owned, or jobs kept from one that was handed over. */
   record Place(Lease lease, boolean kept) {
     static Place of(Task task) {
       return new Place(task.lease, task.kept);
@@ -128,7 +128,7 @@ final class Results {
   }
 
   /**
-   * Locks a job that is as it was read and this node's to end, until the transaction ends.
+   * Locks a job until the transaction ends, if it is unchanged and still this node's to end.
    *
    * @return false if it is not
    */
@@ -145,11 +145,11 @@ final class Results {
   }
 
   /**
-   * Writes results of any number of shards, in one crossing of the network. The share locks of the
-   * fences are taken in the order of the map: let it be that of the shards.
+   * Writes results of any number of shards in one round trip. The fences' share locks are taken in
+   * the order of the map, which must be shard order.
    *
-   * @param each false: jobs that are done are deleted all or none, which is cheaper
-   * @throws DoesNotAddUp if some of these are not where they were: roll back, and write each
+   * @param each false: delete done jobs all or none, which is cheaper
+   * @throws DoesNotAddUp if some rows were not where they were; roll back and write each
    */
   Written write(Map<Place, List<Ended>> places, boolean each) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -167,14 +167,14 @@ final class Results {
   }
 
   /**
-   * What came of results.
+   * The outcome of writing results.
    *
-   * @param refused those that were, and are to be read again
-   * @param lost leases that some were refused for: they are over, whatever this node thinks
+   * @param refused the jobs whose results were refused; read them again
+   * @param lost leases found to be over, whatever this node believes
    */
   record Written(Set<JobId> refused, Set<Lease> lost) {}
 
-  /** Rolls back what is not exactly what was asked for. */
+  /** The bulk delete did not match exactly; rolls it back. */
   static final class DoesNotAddUp extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -195,14 +195,17 @@ final class Results {
     }
   }
 
-  /** Marks jobs that run with the node that runs them. */
+  /** Marks running jobs with this node. */
   Set<JobId> keep(Lease lease, List<Task> tasks) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     lease.bound(trip);
     return keep(trip, lease, tasks);
   }
 
-  /** The same when their shard is handed over: their lanes go on without it only after them. */
+  /**
+   * Marks running jobs when their shard is handed over, and records those of lanes as away: their
+   * lanes must wait for them.
+   */
   Set<JobId> keepAway(Lease lease, List<Task> tasks) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     lease.bound(trip);
@@ -233,7 +236,7 @@ final class Results {
     List<JobRow> cancelled = new ArrayList<>();
     for (Ended one : ended) {
       if (one.outcome() instanceof Outcome.Done) {
-        // A mark has moved its row.
+        // Marking a job moves its row.
         boolean moved = fence.kept() || one.task().mayBeMarked;
         (history || each || moved
                 ? done
@@ -296,7 +299,7 @@ final class Results {
     return trip.query(fence.in(DELETE_TO_DEAD), Results::id, all);
   }
 
-  /** What few jobs have: errors to record or to forget, a key to free, a mark to take back. */
+  /** Writes what few jobs need: attempts, unique keys, marks, away records. */
   private Written followUp(Map<Place, List<Ended>> places, Set<JobId> refused) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Map<Lease, Rows<Boolean>> held = new HashMap<>();
@@ -327,7 +330,7 @@ final class Results {
     return new Written(refused, lost);
   }
 
-  /** Somebody has changed the job: let whoever reads it next have it. */
+  /** Clears this node's mark from a job that was changed, so that the next reader may run it. */
   private static void takeBackMark(RoundTrip trip, Place place, Ended one) {
     if (place.kept() || one.task().mayBeMarked) {
       trip.update(
@@ -343,7 +346,7 @@ final class Results {
     if (one.outcome() instanceof Outcome.Retry retry) {
       AttemptTable.record(trip, row.id(), StorableText.of(retry.error(), config.maxErrorLength()));
     } else if (row.version() > 1 && !isRemembered(one)) {
-      // One that failed, or was brought back after it had, is no longer of the first version.
+      // A job that failed, or was replayed after failing, has a version above 1.
       AttemptTable.forget(trip, row.id());
     }
     if (one.againMs() < 0) {
@@ -351,14 +354,14 @@ final class Results {
     }
   }
 
-  /** Whether the job can still be looked up, with what went wrong on the way. */
+  /** Whether the job, with its attempts, can still be looked up. */
   private boolean isRemembered(Ended one) {
     return one.againMs() >= 0
         || one.reasonOfDeath().isPresent()
         || (one.outcome() instanceof Outcome.Done && config.historyDays() > 0);
   }
 
-  /** Adds what lets another job have the key of one that has ended, if it had one. */
+  /** Adds the release of an ended job's unique key, if it has one. */
   static void freeKey(RoundTrip trip, JobIds ids, JobRow row) {
     freeKey(trip, ids, row.id(), row.queue(), row.uniqueKey());
   }

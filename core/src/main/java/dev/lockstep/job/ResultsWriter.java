@@ -22,31 +22,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One of the threads that write results: whatever is waiting, in one transaction. Results of jobs
- * that somebody has locked, in a transaction that may take long, are put aside, all at once, and
- * tried again until the lock is gone. When a batch fails otherwise, and not because the database is
- * away, it is halved until the result that cannot be written is alone; that is put aside, too, and
- * the others go on. One that the database will not have becomes a failed attempt of its job, with
- * the reason.
+ * A thread that writes results: everything queued, in one transaction. Results of locked jobs are
+ * put aside together and retried until the lock is released. If a batch fails for another reason
+ * than an unavailable database, it is halved until the failing result is alone; that one is put
+ * aside and the others go on. A result that the database keeps rejecting becomes a failed attempt
+ * of its job, with the reason.
  */
 final class ResultsWriter {
   private static final Logger log = LoggerFactory.getLogger(ResultsWriter.class);
   private static final Duration PAUSE = Duration.ofMillis(100);
   private static final int MAX_DOUBLINGS = 8;
-  // Of the pause of those that are locked, which cost little to ask after.
+  // For locked results, which are cheap to retry.
   private static final int MAX_DOUBLINGS_LOCKED = 3;
 
-  /** How often a result without words of its own is tried: the fault may be elsewhere, and pass. */
+  /** Tries of a result that carries no text: the fault may lie elsewhere, and pass. */
   private static final int MAX_FAILURES = 6;
 
-  /** Results that may wait for locks which are not on their rows, before all wait for those. */
+  /**
+   * Results that may wait for locks beyond their rows before the writer assumes that a table is
+   * locked.
+   */
   private static final int MAX_WAITING = 32;
 
   private final Completer completer;
   private final int batch;
   private final Inbox<Step> steps = new Inbox<>();
   private final Loop loop;
-  // Taken from the inbox and not dealt with yet: kept, whatever a round throws.
+  // Taken from the inbox but not handled yet; survives an exception in a round.
   private final ArrayDeque<Step> taken = new ArrayDeque<>();
   private List<Ended> unwritten = new ArrayList<>();
   private List<Aside> aside = new ArrayList<>();
@@ -54,10 +56,10 @@ final class ResultsWriter {
   private volatile @Nullable String failure;
   private volatile boolean stopping;
 
-  /** What a writer is told: how a job ended, or one of these. */
+  /** A writer's input: a job's end, or one of these. */
   sealed interface Step permits Ended, Keep, Mark, Stop {}
 
-  /** Mark these as this node's, since their shard is handed over. */
+  /** Mark these as this node's: their shard is being handed over. */
   record Keep(Lease lease, List<Task> tasks, CompletableFuture<Void> kept) implements Step {}
 
   /** Mark these as running. */
@@ -68,7 +70,7 @@ final class ResultsWriter {
   /**
    * A result that could not be written.
    *
-   * @param locked since somebody has locked its job, and for no other reason
+   * @param locked only because another transaction has locked its job
    */
   private record Aside(
       Ended ended, int failures, boolean replaced, boolean locked, long nextNanos) {}
@@ -108,10 +110,10 @@ final class ResultsWriter {
   }
 
   /**
-   * Until each is written, refused, put aside, or there is no point in trying any more.
+   * Writes until each result is written, refused or put aside, or the writer stops.
    *
-   * @param carefully looks for locks first. It is known that there are some, or something else is
-   *     wrong: to wait for a lock each time would hold up all.
+   * @param carefully look for locks first. Used once locks are known or something else is wrong,
+   *     since waiting for a lock each time would hold up all results
    */
   private void write(List<Ended> all, boolean carefully) {
     List<Ended> left = all;
@@ -139,10 +141,11 @@ final class ResultsWriter {
         return;
       }
       failure =
-          "%d results are not written yet: %s".formatted(left.size(), Failure.describe(thrown));
+          "%d results not written yet, retrying: %s"
+              .formatted(left.size(), Failure.describe(thrown));
       log.warn(failure);
       if (stopping) {
-        // Whoever follows runs them again; better than never to end.
+        // The next owner runs these jobs again; better than never stopping.
         return;
       }
       LockSupport.parkNanos(this, PAUSE.toNanos());
@@ -150,10 +153,10 @@ final class ResultsWriter {
   }
 
   /**
-   * Tries to write some; those that are locked are put aside.
+   * Tries to write results; puts locked ones aside.
    *
-   * @param failures how often that has happened to them
-   * @return what it failed with; null: nothing
+   * @param failures how often they were put aside already
+   * @return what was thrown; null: nothing
    */
   private @Nullable Throwable tried(List<Ended> some, boolean carefully, int failures) {
     try {
@@ -168,18 +171,21 @@ final class ResultsWriter {
     }
   }
 
-  /** It will pass, or has to be asked about again; whichever results were to be written. */
+  /**
+   * Whether the failure is unrelated to these results: it passes, or the outcome must be checked
+   * again.
+   */
   private boolean isNobodysFault(Throwable thrown) {
     return thrown instanceof DatabaseUnavailable
         || thrown instanceof SerializationConflict
         || thrown instanceof OutcomeUnknown
         || thrown instanceof DeadlineExceeded
-        // So many wait that it is not for their rows: somebody has locked a table.
+        // Too many wait to blame their rows: a table is locked.
         || (isWaiting(thrown)
             && aside.stream().filter(one -> !one.locked()).count() >= MAX_WAITING);
   }
 
-  /** Somebody has a lock that it needs. */
+  /** Whether the write waited for a lock in vain. */
   private static boolean isWaiting(Throwable thrown) {
     return thrown instanceof LockTimeout || thrown instanceof StatementTimeout;
   }
@@ -193,10 +199,13 @@ final class ResultsWriter {
       next =
           Ended.of(
               ended.task(),
-              new Outcome.Retry("Its result could not be written: " + Failure.plain(thrown)));
+              new Outcome.Retry("The job's result could not be written: " + Failure.plain(thrown)));
       isReplaced = true;
     }
-    log.warn("The result of job {} is put aside: {}", ended.row().id(), Failure.describe(thrown));
+    log.warn(
+        "Result of job {} not written, retrying later: {}",
+        ended.row().id(),
+        Failure.describe(thrown));
     long delay = PAUSE.toNanos() << Math.min(failures, MAX_DOUBLINGS);
     aside.add(new Aside(next, failures + 1, isReplaced, false, System.nanoTime() + delay));
     asideCount = aside.size();
@@ -204,10 +213,10 @@ final class ResultsWriter {
 
   private void putAsideLocked(Ended ended, int failures) {
     if (failures == 0) {
-      log.info("The result of job {} waits for somebody's lock", ended.row().id());
+      log.info("Result of job {} waits: another transaction has locked the job", ended.row().id());
     }
     long next = System.nanoTime() + (PAUSE.toNanos() << failures);
-    // At common times, so that those that were put aside one by one are tried together.
+    // Round up to common times, so that results put aside one by one are retried together.
     next += PAUSE.toNanos() - Math.floorMod(next, PAUSE.toNanos());
     int counted = Math.min(failures + 1, MAX_DOUBLINGS_LOCKED);
     aside.add(new Aside(ended, counted, false, true, next));
@@ -240,7 +249,7 @@ final class ResultsWriter {
     asideCount = aside.size();
   }
 
-  /** A batch in one transaction, so that many cost little more than one. */
+  /** Retries locked results in batches, so that many cost little more than one. */
   private void writeLocked(int failures, List<Ended> all) {
     List<Ended> ours = completer.stillOurs(all);
     for (int from = 0; from < ours.size(); from += batch) {
@@ -267,12 +276,15 @@ final class ResultsWriter {
     }
   }
 
-  /** If it fails they are found unmarked by the next look, and come again. */
+  /** If this fails, the next look finds them unmarked and queues them again. */
   private void mark(Mark mark) {
     try {
       completer.markRunning(mark.lease(), mark.tasks());
     } catch (Throwable e) {
-      log.warn("Jobs of {} are not marked yet: {}", mark.lease(), Failure.describe(e));
+      log.warn(
+          "Marking long-running jobs of {} failed, retrying: {}",
+          mark.lease(),
+          Failure.describe(e));
     }
   }
 
@@ -285,7 +297,7 @@ final class ResultsWriter {
     }
   }
 
-  /** What is wrong with it, if anything is. */
+  /** Its current problem, if any. */
   Optional<String> trouble() {
     String now = failure;
     int count = asideCount;
@@ -295,10 +307,10 @@ final class ResultsWriter {
             () ->
                 count == 0
                     ? Optional.empty()
-                    : Optional.of("%d results could not be written yet".formatted(count)));
+                    : Optional.of("%d results wait to be written again".formatted(count)));
   }
 
-  /** Writes what is there and ends. */
+  /** Writes what is queued, then stops. */
   void stop() {
     stopping = true;
     steps.add(new Stop());

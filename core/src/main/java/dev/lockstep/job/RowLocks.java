@@ -15,9 +15,9 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Finds out which jobs have rows that other transactions have locked, without waiting for any of
- * them. The rows of the others are locked from then on, in the caller's transaction, so that
- * whatever it writes to them waits for nobody either. A job that is not there has no locked rows.
+ * Finds jobs whose rows other transactions have locked, without waiting. Locks the rows of all
+ * other jobs in the caller's transaction, so that its later writes to them do not wait either. A
+ * job that does not exist counts as unlocked.
  */
 final class RowLocks {
   private static final String JOBS =
@@ -26,7 +26,7 @@ final class RowLocks {
       JOIN lockstep.job j ON j.shard = x.shard AND j.id = x.id""";
   private static final String FREE_JOBS = JOBS + " FOR UPDATE OF j SKIP LOCKED";
 
-  // Also locked by somebody who was only told that the key is taken.
+  // A transaction that was merely told "key taken" holds this lock too.
   private static final String KEYS =
       """
       SELECT u.id FROM unnest(?, ?, ?, ?) AS x (shard, queue, unique_key, id)
@@ -42,7 +42,7 @@ final class RowLocks {
     this.ids = ids;
   }
 
-  /** Those of the jobs whose own rows nobody else has locked. */
+  /** The jobs whose rows are not locked elsewhere. */
   List<Task> unlocked(Lease lease, List<Task> tasks) throws SQLException {
     RoundTrip trip = bounded(lease);
     Supplier<Set<JobId>> jobs = jobs(trip, tasks.stream().map(task -> task.row).toList());
@@ -51,7 +51,7 @@ final class RowLocks {
     return tasks.stream().filter(task -> !locked.contains(task.row.id())).toList();
   }
 
-  /** Those of the jobs that are locked, or have keys that are. */
+  /** The jobs that are locked, or whose unique keys are. */
   Set<JobId> lockedWithKeys(Lease lease, List<JobRow> rows) throws SQLException {
     RoundTrip trip = bounded(lease);
     Supplier<Set<JobId>> jobs = jobs(trip, rows);
@@ -79,14 +79,15 @@ final class RowLocks {
     return keys.get();
   }
 
-  /** Should this process stop here, the rows are locked no longer than a lease. */
+  /** If this process freezes here, the row locks last no longer than a lease. */
   private RoundTrip bounded(Lease lease) {
     RoundTrip trip = new RoundTrip(connection);
     lease.bound(trip);
     return trip;
   }
 
-  // What is there comes first: what ends in between is taken for locked, and looked at again.
+  // Existing rows are read first: a row that ends in between counts as locked, and is checked again
+  // later.
 
   private static Supplier<Set<JobId>> jobs(RoundTrip trip, List<JobRow> rows) {
     Object[] which = {

@@ -2,13 +2,13 @@ package dev.lockstep.job;
 
 import java.util.UUID;
 
-/** Names a schedule; says in which shard it is as {@link JobId} does. */
+/** Identifies a schedule. Carries its shard as {@link JobId} does. */
 public record ScheduleId(UUID value) {
 
   /**
-   * From its text.
+   * Parses an id.
    *
-   * @throws IllegalArgumentException if it is no UUID
+   * @throws IllegalArgumentException if the text is not a UUID
    */
   public static ScheduleId of(String text) {
     return new ScheduleId(UUID.fromString(text));

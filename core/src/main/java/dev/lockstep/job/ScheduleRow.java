@@ -21,7 +21,7 @@ record ScheduleRow(
     Optional<JobId> tick,
     Instant now) {
 
-  /** Of {@code job_schedule s}, in the order {@link #read} expects. */
+  /** Columns of {@code job_schedule s} in the order {@link #read} expects. */
   static final String COLUMNS =
       """
       s.id, s.name, s.spec, s.queue, s.kind, s.payload, s.max_attempts, s.catch_up, s.next_at,

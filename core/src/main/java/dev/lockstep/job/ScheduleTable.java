@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The statements on schedules' rows, on the caller's connection. */
+/** Runs the statements on {@code job_schedule}, on the caller's connection. */
 final class ScheduleTable {
   private static final String INSERT =
       """
@@ -52,7 +52,7 @@ final class ScheduleTable {
   private static final String DELETE =
       "DELETE FROM lockstep.job_schedule WHERE shard = ? AND id = ?";
 
-  // Past whatever somebody is editing, which is then not ended any more, perhaps.
+  // Skips schedules that are being edited: they may run again.
   private static final String REMOVE_ENDED =
       """
       WITH ended AS MATERIALIZED (

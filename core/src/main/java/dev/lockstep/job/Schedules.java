@@ -20,22 +20,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Jobs that recur: each occurrence becomes one job, once, over all nodes.
+ * Runs recurring jobs: each occurrence becomes one job, exactly once, over all nodes.
  *
- * <p>A worker runs schedules if it serves {@link #QUEUE} and has {@link #handlers}. Methods that
- * take a connection work in the caller's transaction, and the caller commits. Thread-safe.
+ * <p>A <em>tick</em> is a job that enqueues a schedule's due occurrences and the next tick. A
+ * worker runs ticks if it serves {@link #QUEUE} and has {@link #handlers}. Methods that take a
+ * connection work in the caller's transaction, and the caller commits. Thread-safe.
  */
 public final class Schedules {
-  /** Where the ticks wait that make the occurrences. */
+  /** The queue of the ticks. */
   public static final String QUEUE = "lockstep-schedules";
 
   public static final int REMOVAL_BATCH = 1_000;
 
   private static final Logger log = LoggerFactory.getLogger(Schedules.class);
   private static final String TICK = "lockstep-tick";
-  // Later than this an occurrence counts as missed.
+  // An occurrence later than this counts as missed.
   private static final Duration ON_TIME = Duration.ofMinutes(1);
-  // Of the occurrences missed while nothing ran, the last so many are run: one statement's worth.
+  // Missed occurrences to catch up on, at most: one statement's worth. Earlier ones are dropped.
   private static final int MAX_CAUGHT_UP = 1_000;
   private static final int TICK_ATTEMPTS = 100;
 
@@ -64,7 +65,7 @@ public final class Schedules {
     this.shards = shards;
   }
 
-  /** With what makes occurrences of schedules. */
+  /** Adds the handler that runs ticks. */
   public Handlers handlers(Handlers handlers) {
     return handlers.on(
         TICK,
@@ -72,9 +73,9 @@ public final class Schedules {
   }
 
   /**
-   * Makes a schedule, whose first occurrence is the first after now. The caller commits.
+   * Creates a schedule. Its first occurrence is the first after now. The caller commits.
    *
-   * @throws IllegalArgumentException if the reader does not understand its spec
+   * @throws IllegalArgumentException if the reader cannot parse the spec
    */
   public Schedule create(Connection connection, NewSchedule schedule) {
     return create(
@@ -82,8 +83,8 @@ public final class Schedules {
   }
 
   /**
-   * An id for a schedule to be made, whose job is to know it. It carries the database's time: lists
-   * are in the order of ids, and nodes' clocks differ.
+   * Returns an id for a schedule whose job must know it. The id carries the database's time: lists
+   * are in id order, and nodes' clocks differ.
    */
   public ScheduleId nextId() {
     return idAt(
@@ -95,7 +96,7 @@ public final class Schedules {
     return new ScheduleId(ids.at(now).value());
   }
 
-  /** The same with an id from {@link #nextId}, which is used once. The caller commits. */
+  /** Creates a schedule with an id from {@link #nextId}, to be used once. The caller commits. */
   public Schedule create(Connection connection, ScheduleId id, NewSchedule schedule) {
     Recurrence recurrence = reader.apply(schedule.spec());
     enqueuer.requirePayload(schedule.job().payload());
@@ -117,16 +118,17 @@ public final class Schedules {
         c -> new ScheduleTable(c).find(id).map(ScheduleRow::schedule));
   }
 
-  /** A page of schedules, the newest first. */
+  /** Lists schedules, the newest first. */
   public List<Schedule> list(Optional<ScheduleId> before, int limit) {
     if (limit < 0 || limit > Jobs.MAX_PAGE) {
-      throw new IllegalArgumentException("At most %d at a time".formatted(Jobs.MAX_PAGE));
+      throw new IllegalArgumentException(
+          "A call lists at most %d schedules; use several calls".formatted(Jobs.MAX_PAGE));
     }
     return transactor.call(
         transactor.defaults().asReadOnly(), c -> new ScheduleTable(c).list(shards, before, limit));
   }
 
-  /** The next times of a schedule; empty if there is no such schedule. */
+  /** Returns a schedule's next times; empty if there is no such schedule. */
   public Optional<List<Instant>> preview(ScheduleId id, int count) {
     return transactor.call(
         transactor.defaults().asReadOnly(),
@@ -136,17 +138,16 @@ public final class Schedules {
                 .map(row -> recurrence(row).preview(beforeNext(row), count)));
   }
 
-  /** Just before the next run, which an edit may have put off beyond the first that matches. */
+  /** Just before the next run: an edit may have skipped earlier matching times. */
   private static Instant beforeNext(ScheduleRow row) {
     return row.schedule().nextAt().map(at -> at.minusNanos(1_000)).orElse(row.now());
   }
 
   /**
-   * Replaces a schedule's content. What is due by now runs under the old content first: its jobs
-   * are enqueued here, as its catch-up policy says, also while {@link #QUEUE} is paused. The next
-   * run is the first after now by the new content that is not the one that ran last: a birthday
-   * moved within the year, or a day that begins again in another zone, is not run twice. The caller
-   * commits.
+   * Replaces a schedule's content. Occurrences already due are enqueued first, under the old
+   * content and catch-up policy, even while {@link #QUEUE} is paused. The next run is the first
+   * after now by the new content, skipping the period that ran last: a birthday moved within the
+   * year, or a day that begins again in another zone, does not run twice. The caller commits.
    */
   public EditResult change(
       Connection connection, ScheduleId id, OptionalInt version, NewSchedule content) {
@@ -170,15 +171,15 @@ public final class Schedules {
   }
 
   /**
-   * Removes a schedule. Jobs that it has made stay; what is due and not yet a job is dropped. The
-   * caller commits.
+   * Removes a schedule. Jobs it has enqueued stay; due occurrences that are not jobs yet are
+   * dropped. The caller commits.
    */
   public EditResult delete(Connection connection, ScheduleId id, OptionalInt version) {
     return edit(connection, id, version, (c, row) -> new ScheduleTable(c).delete(id));
   }
 
   /**
-   * Removes some schedules that will never run again and ran last so long ago, at most {@link
+   * Removes schedules that never run again and last ran longer ago than this, at most {@link
    * #REMOVAL_BATCH}. The caller commits.
    *
    * @return how many
@@ -192,7 +193,7 @@ public final class Schedules {
     void make(Connection connection, ScheduleRow row) throws SQLException;
   }
 
-  /** The schedule's row is locked before its tick's, here and when the tick runs. */
+  /** Locks the schedule's row before its tick's, as a running tick does. */
   private EditResult edit(Connection connection, ScheduleId id, OptionalInt version, Edit edit) {
     return transactor.on(
         connection,
@@ -213,14 +214,14 @@ public final class Schedules {
         });
   }
 
-  /** The schedule of a job that is a tick. */
+  /** The schedule a job is the tick of, if it is one. */
   static Optional<ScheduleId> ofTick(String queue, String kind, String payload) {
     return queue.equals(QUEUE) && kind.equals(TICK)
         ? Optional.of(Tick.read(payload).schedule())
         : Optional.empty();
   }
 
-  /** Which schedule a tick is of, and of which version. */
+  /** The payload of a tick: a schedule and its version. */
   private record Tick(ScheduleId schedule, int version) {
     static Tick read(String payload) {
       String[] parts = payload.substring(1, payload.length() - 1).split(" ", 2);
@@ -233,8 +234,8 @@ public final class Schedules {
   }
 
   /**
-   * In the transaction that completes the tick: so what it makes is made once, and the next tick is
-   * there when this one is gone.
+   * Runs in the transaction that completes the tick: its jobs are enqueued once, and the next tick
+   * exists when this one is gone.
    */
   private void tick(Connection connection, Tick tick) throws SQLException {
     Optional<ScheduleRow> found = new ScheduleTable(connection).lock(tick.schedule());
@@ -248,10 +249,10 @@ public final class Schedules {
     setNext(connection, tick.schedule(), tick.version(), progress, due.next());
   }
 
-  /** Up to where occurrences are done with, and which period ran last. */
+  /** How far occurrences are done, and which period ran last. */
   private record Progress(Instant doneUntil, Optional<String> lastPeriod) {
     static Progress of(ScheduleRow row) {
-      // A transaction that began before the last run sees an earlier time.
+      // A transaction that began before the last run has an earlier now().
       return new Progress(max(row.doneUntil(), row.now()), Optional.ofNullable(row.lastPeriod()));
     }
   }
@@ -265,15 +266,16 @@ public final class Schedules {
     try {
       recurrence = recurrence(row);
     } catch (RuntimeException e) {
-      // Its tick fails for the same reason, and this edit may be what mends it.
-      log.warn("Schedule {} is changed without its due runs", row.schedule().id(), e);
+      // The tick fails for the same reason, and this edit may fix it.
+      log.warn(
+          "Schedule {} cannot be read; changing it without its due runs", row.schedule().id(), e);
       return Progress.of(row);
     }
     return run(connection, row, recurrence, due(row, recurrence));
   }
 
   private static Due due(ScheduleRow row, Recurrence recurrence) {
-    // From just before its next run, which an edit may have chosen.
+    // Start just before the next run, which an edit may have chosen.
     Instant after = max(row.doneUntil(), beforeNext(row));
     CatchUp catchUp = row.schedule().content().catchUp();
     return catchUp == CatchUp.NONE

@@ -16,10 +16,10 @@ import java.util.UUID;
 /**
  * Keeps workers and claimers out of each other's queues.
  *
- * <p>What a worker runs is in its memory, so nobody who claims can know it. A worker therefore
- * writes down which queues it serves before it reads the first job, and whoever claims asks. Both
- * lock the queue's row in {@code job_claim_queue} first: when a worker begins, every claim there is
- * can be seen, and no other comes. Those are jobs that are away, see {@link AwayJobs}.
+ * <p>A worker's running jobs are only in its memory, so a claimer cannot see them. A worker
+ * therefore registers the queues it serves before it reads its first job, and every claim checks.
+ * Both lock the queue's row in {@code job_claim_queue} first. So a worker that starts sees every
+ * existing claim, and no new one appears. Those claimed jobs are away, see {@link AwayJobs}.
  */
 final class ServedQueues {
   private static final String MAKE_QUEUES =
@@ -47,7 +47,10 @@ final class ServedQueues {
 
   private ServedQueues() {}
 
-  /** From the COMMIT on nothing of these queues is claimed, until the member is gone. */
+  /**
+   * Registers a member. After the commit no job of these queues is claimed until the member is
+   * dead.
+   */
   static void serve(Transactor transactor, UUID member, Collection<String> queues) {
     SqlArray names = SqlArray.texts(List.copyOf(queues));
     TxOptions options = transactor.defaults().withLabel("job queues served").withPointLookups();
@@ -64,9 +67,9 @@ final class ServedQueues {
   }
 
   /**
-   * Whether a living worker serves one of the queues, whose rows the caller has locked. A worker
-   * whose lease has passed is taken for dead, and what it still writes is refused; as long as it is
-   * writing a result it serves its queues.
+   * Whether a live worker serves one of the queues. The caller has locked the queues' rows. A
+   * worker whose lease has passed counts as dead and its writes are refused, except that a worker
+   * in the middle of writing a result still counts as alive.
    */
   static boolean areServed(Connection connection, Collection<String> queues) throws SQLException {
     SqlArray names = SqlArray.texts(List.copyOf(queues));

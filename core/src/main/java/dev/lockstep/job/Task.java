@@ -5,32 +5,32 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One job in memory, from being read until its result is written. Guarded by the board's lock, but
- * for the one step that every job takes on its handler's thread: from ready to running.
+ * A job in memory, from being read until its result is written. Guarded by the board's lock, except
+ * the step from ready to running, which the handler's thread takes.
  */
 final class Task {
   enum State {
-    /** Behind others of its lane. */
+    /** Waits behind others of its lane. */
     WAITING,
     READY,
     RUNNING,
-    /** Written, or given back. Remembered until no read that is under way can return it. */
+    /** Result written, or given back. Kept until no read under way can return it. */
     ENDED
   }
 
   /**
-   * One whose result is written, or refused for good.
+   * A task whose result is written, or finally refused.
    *
-   * @param again in how many milliseconds it will be due, or should be read, again; negative:
-   *     never, or at once
-   * @param refused the row is not what this node thinks: only the table says what comes next
+   * @param again in how many milliseconds it is due, or must be read, again; negative: never, or at
+   *     once if refused
+   * @param refused the row differs from what this node knows, so the table must be read again
    */
   record Settled(Task task, long again, boolean refused) {
     static Settled refused(Task task) {
       return new Settled(task, -1, true);
     }
 
-    /** As {@link #refused}, where reading again at once would find the same. */
+    /** Like {@link #refused}, when reading at once would find the same. */
     static Settled postponed(Task task, long ms) {
       return new Settled(task, ms, true);
     }
@@ -40,30 +40,30 @@ final class Task {
   final JobStream stream;
   final Lease lease;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
-  // Among the results that its queue has to wait for.
+  // Whether the queue still counts it as unsettled.
   private final AtomicBoolean counted = new AtomicBoolean(true);
-  // Written before the job is running, and read of those that are.
+  // Written before the state becomes RUNNING; read only after.
   private long startedNanos;
-  // When its row was last known to be as it was read.
+  // When its row was last known to be unchanged.
   volatile long seenNanos;
-  // Somebody on this very node has changed the job, in a transaction that may commit or not.
+  // This node has changed the job in a transaction that may or may not commit.
   volatile boolean doubtful;
-  // Its row says who runs it, or may say so: such a write was sent.
+  // Its row names this node; or may, since such a write was sent.
   volatile boolean marked;
   volatile boolean mayBeMarked;
-  // Its shard was handed over while it ran; its own row says who has it.
+  // Its shard was handed over while it ran; its row is now its lease.
   volatile boolean kept;
   volatile boolean lost;
 
   /**
-   * @param seenNanos when it was asked for
+   * @param seenNanos when its read was asked for
    */
   Task(JobRow row, JobStream stream, long seenNanos) {
     this.row = row;
     this.stream = stream;
     this.lease = stream.lease;
     this.seenNanos = seenNanos;
-    // A mark of this node's own that nobody took back.
+    // This node's own mark, left over.
     this.marked = row.keeper() != null;
     this.mayBeMarked = marked;
   }
@@ -76,7 +76,7 @@ final class Task {
     state.set(State.READY);
   }
 
-  /** Without the board's lock; false if the job was given back meanwhile. */
+  /** Called without the board's lock; false if the job was given back meanwhile. */
   boolean begin() {
     startedNanos = System.nanoTime();
     return state.compareAndSet(State.READY, State.RUNNING);
@@ -91,7 +91,7 @@ final class Task {
     return is(State.RUNNING) && startedNanos - nanos < 0;
   }
 
-  /** False if it had ended before. */
+  /** Ends the task; false if it had ended before. */
   boolean end() {
     return state.getAndSet(State.ENDED) != State.ENDED;
   }
@@ -102,7 +102,7 @@ final class Task {
         || state.compareAndSet(State.WAITING, State.ENDED);
   }
 
-  /** True once. */
+  /** Stops counting the task as unsettled; true on the first call. */
   boolean isNoLongerCounted() {
     return counted.getAndSet(false);
   }

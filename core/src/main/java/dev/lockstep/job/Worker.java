@@ -27,18 +27,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node that runs jobs: it owns a share of the shards, reads what is due in them, runs it and
- * writes the results.
+ * Runs jobs on this node: owns a share of the shards, reads their due jobs, runs them and writes
+ * the results.
  *
- * <p>Made by {@link Jobs#worker}. Runs handlers on threads of its own, up to each queue's
- * concurrency; heartbeats come from another thread, so a handler may take as long as it likes.
- * {@link #close} begins nothing more, waits for what is running and hands the shards over; what is
- * still running when its time is up is interrupted, and run again by another node. Thread-safe.
+ * <p>Made by {@link Jobs#worker}. Handlers run on the worker's threads, up to each queue's
+ * concurrency. Heartbeats come from another thread, so a handler may take as long as it likes.
+ * {@link #close} begins no more jobs, waits for the running ones and hands the shards over. It
+ * interrupts jobs that still run after the stop timeout; another node runs them again. Thread-safe.
  */
 public final class Worker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Worker.class);
   private static final Duration END = Duration.ofSeconds(10);
-  // Until a job is looked at again that somebody is changing at this moment.
+  // Delay before a job that an open transaction is changing is checked again.
   private static final long UNDECIDED_MS = 50;
 
   private final WorkerConfig config;
@@ -55,7 +55,7 @@ public final class Worker implements AutoCloseable {
   private final HintListener hints;
   private final Loop reader;
   private final List<Loop> runners = new ArrayList<>();
-  // A job that was there at two crashes runs without another such beside it.
+  // A job that was there at two crashes runs alone: no second such job beside it.
   private final Semaphore dangerous = new Semaphore(1, true);
   private final Maintenance maintenance;
   private final Consumer<Worker> closed;
@@ -109,7 +109,7 @@ public final class Worker implements AutoCloseable {
     maintenance.start();
   }
 
-  /** A thread has ended that should not: better that another node has the shards. */
+  /** Gives the shards up after a thread has died, so that another node runs the jobs. */
   void giveUp() {
     if (!stopping && gaveUp.compareAndSet(false, true)) {
       Thread thread = new Thread(shards::close, "job-give-up");
@@ -119,14 +119,13 @@ public final class Worker implements AutoCloseable {
   }
 
   /**
-   * How this worker is: whether its heartbeats get through, and what it reads, runs and writes. One
-   * that has lost a thread for good has given its shards up, and never is well again. From memory;
-   * asks nobody.
+   * Returns this worker's health: heartbeats, reading, running, writing. A worker that lost a
+   * thread has given up its shards and stays unhealthy. Reads memory only.
    */
   public WorkerHealth health() {
     List<String> problems = new ArrayList<>();
     if (gaveUp.get()) {
-      problems.add("It has lost a thread and given its shards up; start it anew");
+      problems.add("A thread died, so the worker gave up its shards; restart it");
     }
     shards.trouble().ifPresent(problems::add);
     reader.trouble().ifPresent(problems::add);
@@ -135,27 +134,27 @@ public final class Worker implements AutoCloseable {
     return new WorkerHealth(problems);
   }
 
-  /** Somebody on this node has changed these jobs. */
+  /** Marks jobs that this node has changed. */
   void doubt(Collection<JobId> ids) {
     board.doubt(ids);
   }
 
-  /** The shards this node owns, as far as it knows. */
+  /** How many shards this node owns, as far as it knows. */
   public int ownedShards() {
     return board.shardCount();
   }
 
-  /** Who owns which shard, as the database has it. */
+  /** The owner of each shard, according to the database. */
   public List<ShardOwner> owners() {
     return shards.owners();
   }
 
-  /** Looks at the table at once, instead of with the next hint or poll. */
+  /** Reads the table now instead of waiting for the next hint or poll. */
   public void wake() {
     board.hint();
   }
 
-  /** What happens when shards come and go. */
+  /** Reacts to shards that come and go. */
   private final class Shift implements ShardListener {
     private @Nullable UUID serving;
 
@@ -175,16 +174,17 @@ public final class Worker implements AutoCloseable {
     public CompletionStage<?> handOver(Lease lease) {
       if (!board.owns(lease)) {
         return CompletableFuture.failedStage(
-            new IllegalStateException(lease + " was not taken up yet"));
+            new IllegalStateException(lease + " is not being worked on yet; hand it over later"));
       }
-      // What runs goes on, and keeps the right to its own result.
+      // Running jobs go on and keep the right to their results.
       return completer
           .keep(lease, board.removeShard(lease, false))
           .whenComplete(
               (kept, failure) -> {
                 if (failure != null) {
-                  // It stays this node's, perhaps for good: who wanted it may be gone by now.
-                  // Unless this node was taken for dead meanwhile.
+                  // The shard stays this node's, perhaps for good: the node that wanted it may be
+                  // gone. If this node was declared dead meanwhile, the lease is over and addShard
+                  // ignores it.
                   board.addShard(lease);
                 }
               });
@@ -227,8 +227,8 @@ public final class Worker implements AutoCloseable {
   }
 
   /**
-   * A job that runs for long says so in its row: people can see it, and should this node die, it is
-   * known to have been running. Short ones, nearly all, are spared the write.
+   * Marks long-running jobs in their rows: people see them, and if this node dies they are known to
+   * have been running. Short jobs, nearly all, are spared the write.
    */
   private void markLongRunning() {
     long now = System.nanoTime();
@@ -240,7 +240,7 @@ public final class Worker implements AutoCloseable {
   }
 
   private boolean runNext(QueueState queue, Freshness.Pace pace) throws InterruptedException {
-    // Left by a handler. Whoever wants the runner to end has said so to the board.
+    // A handler may leave an interrupt behind. The board, not an interrupt, ends a runner.
     boolean unused = Thread.interrupted();
     Optional<Task> next = board.next(queue);
     if (next.isEmpty()) {
@@ -261,9 +261,8 @@ public final class Worker implements AutoCloseable {
   }
 
   /**
-   * Not begun, or not to be said how it ended: as if it had not been read. If its row may name this
-   * node, because its shard was handed over meanwhile, that has to be taken back: nobody else would
-   * run it.
+   * Drops a job as if it had not been read. If its row may name this node, because its shard was
+   * handed over meanwhile, the mark must be cleared: no other node would run it.
    */
   private void notBegun(Task task, Settled otherwise) {
     if (task.mayBeMarked) {
@@ -305,7 +304,10 @@ public final class Worker implements AutoCloseable {
     try {
       return completer.mark(task);
     } catch (RuntimeException e) {
-      log.warn("Job {} is not begun: {}", task.row.id(), e.toString());
+      log.warn(
+          "Job {} could not be marked and did not begin; it is retried: {}",
+          task.row.id(),
+          e.toString());
       return false;
     }
   }
@@ -314,17 +316,17 @@ public final class Worker implements AutoCloseable {
     try {
       Outcome outcome = handlers.run(job);
       return outcome == null
-          ? new Outcome.Retry("The handler returned null, which is no outcome")
+          ? new Outcome.Retry("The handler returned null; return an Outcome")
           : outcome;
     } catch (InterruptedException e) {
-      // Stopped in the middle by close: given back, and not its fault.
+      // Interrupted by close: given back, not the job's fault.
       return stopping ? new Outcome.Snooze(Duration.ZERO) : new Outcome.Retry("Interrupted");
     } catch (Throwable e) {
       return failed(job.id(), e);
     }
   }
 
-  /** Whatever was thrown, also an Error: it is this run that failed, and not the node. */
+  /** Any throwable, even an Error, fails this run and not the node. */
   private static Outcome failed(JobId id, Throwable thrown) {
     boolean isTheNodes = thrown instanceof VirtualMachineError;
     Failure.log(isTheNodes ? log.atError() : log.atDebug(), thrown, "Job " + id + " failed");
@@ -336,7 +338,8 @@ public final class Worker implements AutoCloseable {
       try {
         if (!completer.completeWith(task, done.effects().get())) {
           log.warn(
-              "The result of job {} is refused: changed, locked, or no longer ours", task.row.id());
+              "Result of job {} refused: the job was changed or locked, or its lease was lost",
+              task.row.id());
         }
       } catch (Throwable e) {
         completer.add(Ended.of(task, failed(task.row.id(), e)));

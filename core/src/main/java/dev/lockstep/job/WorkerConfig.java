@@ -8,20 +8,20 @@ import java.util.Optional;
 import javax.sql.DataSource;
 
 /**
- * How a node works.
+ * Configures a worker.
  *
- * @param node names it to people
- * @param queues those it serves. Nodes may serve different ones, but a shard's owner runs only its
- *     own: let every queue be served by every node
- * @param lease how long after its last heartbeat a node's shards stay its own (10 s)
+ * @param node the node's name, for people
+ * @param queues the queues it serves. A shard's owner runs only its own queues, so every node
+ *     should serve every queue
+ * @param lease how long after its last heartbeat a node keeps its shards (10 s)
  * @param heartbeatInterval (2.5 s)
- * @param pollInterval longest time between two looks at the table, whatever the hints say (2 s)
- * @param stopTimeout how long {@link Worker#close} waits for what is running (30 s)
- * @param completionBatch jobs completed in one transaction, at most (5,000)
- * @param maxCrashes how often a job may take its worker with it before it is dead (3)
- * @param markAfter how long a job runs before its row says that it is running (5 s)
- * @param listen where to get a connection of its own for notifications: directly, not through a
- *     pooler in transaction mode. Empty: the worker polls
+ * @param pollInterval the longest time between two reads of the table, with or without hints (2 s)
+ * @param stopTimeout how long {@link Worker#close} waits for running jobs (30 s)
+ * @param completionBatch the most jobs completed in one transaction (5,000)
+ * @param maxCrashes how many worker crashes a job may be part of before it is dead (3)
+ * @param markAfter how long a job runs before its row is marked as running (5 s)
+ * @param listen where to get a dedicated connection for notifications, not through a pooler in
+ *     transaction mode. Empty: the worker polls
  */
 public record WorkerConfig(
     String node,
@@ -35,7 +35,7 @@ public record WorkerConfig(
     Duration markAfter,
     Optional<DataSource> listen) {
   public static final int MAX_QUEUES = 100;
-  // A failed job takes a statement of its own, and a round trip has 65,535 parameters.
+  // Each failed job takes its own statement, and a round trip is limited to 65,535 parameters.
   public static final int MAX_COMPLETION_BATCH = 5_000;
 
   public WorkerConfig {
@@ -43,17 +43,17 @@ public record WorkerConfig(
     if (queues.size() > MAX_QUEUES
         || queues.stream().map(QueueConfig::name).distinct().count() != queues.size()) {
       throw new IllegalArgumentException(
-          "Up to %d queues, each of them once".formatted(MAX_QUEUES));
+          "queues must be at most %d, with distinct names".formatted(MAX_QUEUES));
     }
     if (pollInterval.toMillis() < 10 || markAfter.toMillis() < 10 || stopTimeout.isNegative()) {
       throw new IllegalArgumentException(
-          "pollInterval and markAfter are at least 10 ms, stopTimeout 0");
+          "pollInterval and markAfter must be at least 10 ms, stopTimeout not negative");
     }
     if (completionBatch < 1
         || completionBatch > MAX_COMPLETION_BATCH
         || maxCrashes < 1
         || maxCrashes > 100) {
-      throw new IllegalArgumentException("completionBatch is 1 to 5,000, maxCrashes 1 to 100");
+      throw new IllegalArgumentException("completionBatch must be 1 to 5,000, maxCrashes 1 to 100");
     }
   }
 

@@ -3,9 +3,9 @@ package dev.lockstep.job;
 import java.util.List;
 
 /**
- * How a worker is at this moment.
+ * A worker's health at one moment.
  *
- * @param problems one sentence each, for people; empty: it is well
+ * @param problems one sentence each, for people; empty: healthy
  */
 public record WorkerHealth(List<String> problems) {
   public WorkerHealth {

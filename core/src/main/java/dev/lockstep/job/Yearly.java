@@ -8,13 +8,13 @@ import java.time.Year;
 import java.util.Optional;
 
 /**
- * Once a year, on a date: a birthday.
+ * Once per year, on a date: a birthday.
  *
- * @param leapDay when 29 February is due in a year that has none
+ * @param leapDay which day stands for 29 February in other years
  */
 public record Yearly(MonthDay date, LocalTime time, LeapDay leapDay) implements LocalTimes {
 
-  /** What stands for 29 February in a year that has none. */
+  /** The day that stands for 29 February in other years. */
   public enum LeapDay {
     FEB_28,
     MAR_1
@@ -31,7 +31,7 @@ public record Yearly(MonthDay date, LocalTime time, LeapDay leapDay) implements 
         : Optional.of(in(after.getYear() + 1));
   }
 
-  /** The year: a birthday that is moved is not kept twice. */
+  /** The year, so that a moved birthday does not run twice. */
   @Override
   public String period(LocalDateTime time) {
     return Integer.toString(time.getYear());

@@ -167,7 +167,7 @@ class OutcomesTest {
 
     Await.until("dead", () -> dead() == 1);
 
-    assertThat(desk.jobs().attempts(id)).hasSize(2).allMatch(a -> a.error().contains("No handler"));
+    assertThat(desk.jobs().attempts(id)).hasSize(2).allMatch(a -> a.error().contains("no handler"));
   }
 
   @Test

@@ -37,7 +37,7 @@ class StaleWorkerIsFencedTest {
       stale.resume();
 
       // The job is still there, so nothing but the epoch can tell the two apart.
-      stale.awaitLine(line -> line.contains("is refused"));
+      stale.awaitLine(line -> line.contains("refused: the job was changed"));
       assertThat(desk.effects()).isEmpty();
       go.countDown();
       desk.awaitNoneLive();
@@ -55,7 +55,7 @@ class StaleWorkerIsFencedTest {
       stale.resume();
 
       stale.awaitLine("lease lost");
-      stale.awaitLine(line -> line.contains("is refused"));
+      stale.awaitLine(line -> line.contains("refused: the job was changed"));
       assertThat(desk.effects()).hasSize(1);
     }
   }

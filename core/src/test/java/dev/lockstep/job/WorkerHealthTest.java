@@ -70,7 +70,7 @@ class WorkerHealthTest {
 
     Worker next = desk.start(1, desk::note);
     Await.until("the next has them", () -> next.ownedShards() == Desk.SHARDS);
-    assertThat(dying.health().problems()).anyMatch(problem -> problem.contains("lost a thread"));
+    assertThat(dying.health().problems()).anyMatch(problem -> problem.contains("A thread died"));
     desk.enqueueMany(20);
     desk.awaitNoneLive();
   }
