@@ -20,17 +20,17 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** Appends, on the caller's connection or together with a COMMIT. Thread-safe. */
+/** Appends events, on the caller's connection or together with a COMMIT. Thread-safe. */
 final class Appender implements LastWork<NewEvent> {
-  // Of all data in one statement, far below what the protocol can carry.
+  // Content per statement; far below the protocol's limit.
   private static final long MAX_STATEMENT_BYTES = 16L * 1024 * 1024;
 
-  // Locks the key's row until the caller's transaction ends: whoever appends to the key next waits
-  // for the outcome, so the sequence is dense and is commit order. ord: see the table.
+  // Locks the key's row until the caller's transaction ends. The next append to the key waits for
+  // the outcome, so the sequence is dense and equals commit order. ord: see the table.
   //
-  // The stream is looked up here, whatever the process believes: it may have been another database
-  // in which it was. No stream, or another number of partitions than the process has: then the
-  // stream is NULL, which the table refuses.
+  // Looks the stream up here, because the process may have seen it in another database. If the
+  // stream is missing, or the number of partitions differs, its id is NULL, which the table
+  // refuses.
   private static final String ONE =
       """
       WITH k AS (
@@ -45,8 +45,8 @@ final class Appender implements LastWork<NewEvent> {
       SELECT ?, k.stream, k.ord, pg_current_xact_id(), ?, k.seq, ?, ?, ?, ?, ? FROM k
       RETURNING seq""";
 
-  // Locks the keys' rows in the order of the arrays, which is the same for every caller. Streams as
-  // above; each is looked up once.
+  // Locks the keys' rows in the order of the arrays, the same for every caller. Streams as above,
+  // each looked up once.
   private static final String COUNT_UP =
       """
       WITH streams AS MATERIALIZED (
@@ -65,7 +65,7 @@ final class Appender implements LastWork<NewEvent> {
   private static final String IDS =
       "SELECT id, name FROM lockstep.outbox_stream WHERE name = ANY (?::text[])";
 
-  // In the order of the arrays, so that ids grow with the sequence of a key.
+  // Inserts in array order, so that ids grow with a key's sequence.
   private static final String INSERT =
       """
       INSERT INTO lockstep.outbox_event
@@ -84,7 +84,7 @@ final class Appender implements LastWork<NewEvent> {
   private final Streams streams;
   private final AtomicLong hintedNanos;
 
-  /** A key of a stream, in the order in which keys are locked. */
+  /** A key of a stream, sortable in lock order. */
   private record Key(short part, String stream, String key) {
     static final Comparator<Key> LOCK_ORDER =
         Comparator.comparingInt(Key::part)
@@ -92,7 +92,7 @@ final class Appender implements LastWork<NewEvent> {
             .thenComparing(Key::key, LockOrder.TEXT);
   }
 
-  /** What a key has come to; the stream by its row's id. */
+  /** A key's counter; the stream is its row's id. */
   private record Counted(short part, int stream, String key, long seq, String ord) {
     Counted with(long seq) {
       return new Counted(part, stream, key, seq, ord);
@@ -108,9 +108,9 @@ final class Appender implements LastWork<NewEvent> {
   }
 
   /**
-   * What is still to be sent of an append.
+   * The part of an append that is still to be sent.
    *
-   * @param places known when it was sent
+   * @param places known after it was sent
    */
   private record Rest(RoundTrip trip, Supplier<List<Appended>> places) {}
 
@@ -123,7 +123,10 @@ final class Appender implements LastWork<NewEvent> {
     return rest.places().get();
   }
 
-  /** At the end of a transaction: an event goes with its COMMIT; of many, all but the locks do. */
+  /**
+   * Runs at the end of a transaction. A single event goes out with its COMMIT; of several,
+   * everything but the key locks does.
+   */
   @Override
   public void run(Exchange exchange, List<NewEvent> left) throws SQLException {
     Outbox.requireAtMost(Outbox.MAX_BATCH, left.size());
@@ -131,14 +134,14 @@ final class Appender implements LastWork<NewEvent> {
   }
 
   /**
-   * That an event can be appended.
+   * Checks that an event can be appended.
    *
    * @throws IllegalArgumentException if not
    */
   void require(Connection connection, NewEvent event) throws SQLException {
     if (event.content().size() > config.maxContentBytes()) {
       throw new IllegalArgumentException(
-          "An event's content has up to %d bytes, this one %d"
+          "An event's content is at most %d bytes, this one %d"
               .formatted(config.maxContentBytes(), event.content().size()));
     }
     streams.require(connection, event.stream());
@@ -171,7 +174,10 @@ final class Appender implements LastWork<NewEvent> {
         trip, () -> List.of(new Appended(event.stream(), event.key(), seq.list().get(0))));
   }
 
-  /** Should the database have been replaced, the next append finds out in full what is wrong. */
+  /**
+   * Forgets the streams if the database was replaced; the next append then reports precisely what
+   * is wrong.
+   */
   private RoundTrip failingWithout(List<String> names, RoundTrip trip) {
     return trip.guardedBy(
         thrown ->
@@ -179,7 +185,7 @@ final class Appender implements LastWork<NewEvent> {
                 thrown,
                 () -> {
                   names.forEach(streams::forget);
-                  return "This database has no stream %s, or an outbox of other than %d partitions"
+                  return "This database has no stream %s, or its outbox does not have %d partitions"
                       .formatted(String.join(" or ", names), config.partitions());
                 }));
   }
@@ -197,7 +203,7 @@ final class Appender implements LastWork<NewEvent> {
       appended.add(new Appended(event.stream(), event.key(), counted.seq()));
       next.put(key, counted.with(counted.seq() + 1));
     }
-    // What is read together lies together; a key's events keep their order.
+    // Events of one partition lie together, as they are read; a key's events keep their order.
     rows.sort(Comparator.comparingInt(row -> row.at().part()));
     return new Rest(insert(connection, rows), () -> appended);
   }
@@ -239,7 +245,7 @@ final class Appender implements LastWork<NewEvent> {
     return next;
   }
 
-  /** All but the last statement is sent. */
+  /** Sends all but the last statement, which is returned. */
   private RoundTrip insert(Connection connection, List<Row> rows) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     int from = 0;
@@ -277,7 +283,7 @@ final class Appender implements LastWork<NewEvent> {
         SqlArray.integers(rows.stream().map(row -> row.event().content().size()).toList()));
   }
 
-  /** Now and then: whoever is awake looks anyway. */
+  /** Rate-limited: relays that are awake read anyway. */
   private void hint(RoundTrip trip) {
     long interval = config.hintInterval().toNanos();
     long last = hintedNanos.get();

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What people did, in rows that nobody changes; written in the transaction that does it. */
+/** Records operators' actions, in the transaction that performs them. Rows are never changed. */
 final class Audit {
   private static final String WRITE =
       """
@@ -48,7 +48,7 @@ final class Audit {
         action.reason());
   }
 
-  /** Who does what, and why. */
+  /** An operator's action: actor, action and reason. */
   record Action(String actor, String what, String reason) {
     Action {
       Texts.requireLine("An actor", actor, Texts.MAX_NAME_LENGTH);

@@ -5,9 +5,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Something that was done to a stream's sinks.
+ * An action on a stream's sinks.
  *
- * @param action add, change, remove, retry, skip, replay or give-up
+ * @param action add, change, remove, retry, skip, replay, give-up or restored
  */
 public record AuditEntry(
     long id,

@@ -1,9 +1,9 @@
 package dev.lockstep.outbox;
 
 /**
- * A key that the cursor passes by, as its lane knows it. Not thread-safe.
+ * A key that the cursor steps over, as its lane knows it. Not thread-safe.
  *
- * <p>Parked: until somebody says otherwise. Waiting: tried again by itself at a time.
+ * <p>Parked: until an operator acts. Waiting: retried automatically at a set time.
  */
 final class Blocked {
   private static final long NEVER = Long.MAX_VALUE;
@@ -14,7 +14,7 @@ final class Blocked {
   int attempts;
   String error;
 
-  // Of its row; 0: there is none yet.
+  // The version of its row; 0: no row yet.
   int version;
   boolean changed;
   private boolean parked;
@@ -41,7 +41,7 @@ final class Blocked {
     return parked;
   }
 
-  /** It waits although no attempt was counted: the sink was down, perhaps because of it. */
+  /** Whether it waits without a counted attempt: the sink was down, perhaps because of this key. */
   boolean isSuspect() {
     return !parked && attempts == 0;
   }
@@ -50,7 +50,7 @@ final class Blocked {
     return !parked && nowNanos - retryNanos >= 0;
   }
 
-  /** Not meaningful for one that is parked. */
+  /** Meaningless for a parked key. */
   long retryInNanos(long nowNanos) {
     return Math.max(0, retryNanos - nowNanos);
   }

@@ -3,8 +3,8 @@ package dev.lockstep.outbox;
 import java.time.Duration;
 
 /**
- * Leaves a sink alone that is down: for longer each time, until something gets through. Used by one
- * thread; the others may look.
+ * Pauses deliveries to a sink that is down, longer each time, until one succeeds. One thread
+ * writes; others may read.
  */
 final class Breaker {
   private final Duration firstPause;
@@ -22,7 +22,7 @@ final class Breaker {
     return failures > 0 && openUntilNanos - nowNanos > 0;
   }
 
-  /** Whether the last that was heard of the sink is that it is down. */
+  /** Whether the sink was down at the last attempt. */
   boolean isDown() {
     return failures > 0;
   }
@@ -31,15 +31,15 @@ final class Breaker {
     return reason;
   }
 
-  /** Time until it is tried again; 0 when it may be. */
+  /** Time until the next attempt; 0 if it may be now. */
   long leftNanos(long nowNanos) {
     return isOpen(nowNanos) ? openUntilNanos - nowNanos : 0;
   }
 
   /**
-   * The sink is down. What was under way together fails together, and counts once.
+   * Opens the breaker. Deliveries that were under way together fail together and count once.
    *
-   * @return false if that was known
+   * @return false if it was open already
    */
   boolean trip(long nowNanos, String why) {
     if (isOpen(nowNanos)) {
@@ -57,7 +57,7 @@ final class Breaker {
     reason = "";
   }
 
-  /** Doubled with each failure, up to a maximum. */
+  /** The pause after this many failures: doubles each time, up to a maximum. */
   static Duration pauseAfter(int failures, Duration first, Duration max) {
     Duration pause = first;
     for (int i = 1; i < failures && pause.compareTo(max) < 0; i++) {

@@ -1,28 +1,28 @@
 package dev.lockstep.outbox;
 
-/** What came of an operator's order, in this precedence. */
+/** The result of an operator's action. Refusals take precedence in the order listed. */
 public sealed interface ChangeResult {
-  /** Done, when the caller commits. */
+  /** Done, once the caller commits. */
   record Changed() implements ChangeResult {}
 
   /** There is no such stream, or it has no such sink. */
   record UnknownSink() implements ChangeResult {}
 
-  /** The stream has no event of the key, or never had. */
+  /** No event of the key from this sequence on is kept. */
   record UnknownKey() implements ChangeResult {}
 
-  /** The key is not parked; nothing was to be done. */
+  /** The key is neither parked nor waiting; nothing to do. */
   record NotParked() implements ChangeResult {}
 
   /**
-   * Another event is the one to be sent next.
+   * Another event is next to be sent.
    *
    * @param seq its sequence
    */
   record OtherSeq(long seq) implements ChangeResult {}
 
   /**
-   * Events from there on are not all kept any more.
+   * Some events from this sequence on are no longer kept.
    *
    * @param oldestSeq the first that is
    */

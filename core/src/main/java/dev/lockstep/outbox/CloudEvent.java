@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An event as CloudEvents 1.0 has it. Immutable as long as nobody changes the content's bytes.
+ * An event in CloudEvents 1.0 form. Immutable unless the content's bytes are changed.
  *
  * @param attributes by name, in order: {@code specversion}, {@code id} (the event's), {@code
  *     source} (the stream), {@code type}, {@code subject} (the key), {@code time} (when it was
  *     appended) and the extension {@code sequence} (the place in its key, in 19 digits, so that it
- *     sorts as text, which the extension asks for); {@code traceparent} and {@code tracestate}
- *     where the event has such headers. Without {@code datacontenttype}, which each binding has a
- *     place of its own for
+ *     sorts as text, as the extension requires); {@code traceparent} and {@code tracestate} if the
+ *     event has such headers. {@code datacontenttype} is left out: each binding has its own place
+ *     for it
  * @param content the data and its type
  */
 public record CloudEvent(Map<String, String> attributes, Content content) {
@@ -48,7 +48,7 @@ public record CloudEvent(Map<String, String> attributes, Content content) {
     return new CloudEvent(all, event.content());
   }
 
-  /** One relative path segment: what is not unreserved is percent-encoded. */
+  /** One relative path segment, percent-encoded except for unreserved characters. */
   private static String uriReference(String stream) {
     StringBuilder encoded = new StringBuilder();
     for (byte one : stream.getBytes(StandardCharsets.UTF_8)) {
@@ -63,8 +63,8 @@ public record CloudEvent(Map<String, String> attributes, Content content) {
   }
 
   /**
-   * The whole event as one JSON object in UTF-8. Data that says it is JSON, and is, stands in it as
-   * it was appended, to the last digit; all other data in Base64.
+   * Encodes the event as one JSON object in UTF-8. Valid JSON data of a JSON type is embedded
+   * unchanged; all other data is Base64.
    */
   public byte[] structured() {
     StringBuilder head = new StringBuilder("{");
@@ -90,7 +90,7 @@ public record CloudEvent(Map<String, String> attributes, Content content) {
       return false;
     }
     try {
-      // Strict: what is not UTF-8 is no JSON, whatever it says.
+      // Strict: invalid UTF-8 is not JSON, whatever the type says.
       return JsonText.is(
           StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(content.bytes())));
     } catch (CharacterCodingException e) {

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What an event says: bytes, and what they are. Immutable as long as nobody changes the bytes,
- * which are not copied.
+ * An event's content: bytes and their media type. The bytes are not copied; immutable unless they
+ * are changed.
  */
 public final class Content {
   public static final String JSON = "application/json";
@@ -18,7 +18,7 @@ public final class Content {
     this.bytes = bytes;
   }
 
-  /** JSON; not checked. */
+  /** JSON content; not validated. */
   public static Content json(String json) {
     return new Content(JSON, json.getBytes(StandardCharsets.UTF_8));
   }
@@ -28,7 +28,7 @@ public final class Content {
     return new Content(type, bytes);
   }
 
-  /** As it was stored, so checked before. */
+  /** From the table; validated before it was stored. */
   static Content stored(String type, byte[] bytes) {
     return new Content(type, bytes);
   }
@@ -38,7 +38,7 @@ public final class Content {
     return type;
   }
 
-  /** Not a copy: do not change it. */
+  /** Returns the bytes, not a copy: do not change them. */
   public byte[] bytes() {
     return bytes;
   }
@@ -47,7 +47,7 @@ public final class Content {
     return bytes.length;
   }
 
-  /** As UTF-8. */
+  /** Decodes the bytes as UTF-8. */
   public String text() {
     return new String(bytes, StandardCharsets.UTF_8);
   }

@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What operators order. An order raises the layout's version, so that owners look, and the count of
- * orders of its sink in its partition, so that its owner reads that place again and no other; and
- * it is written to the audit, in the caller's transaction. What changes nothing raises nothing.
- * Locks: the layout, then cursors by partition, then keys; an owner locks the latter two in the
- * same order.
+ * Performs operators' actions: retry, skip and replay. An action raises the layout's version, so
+ * that owners look, and the order count of its sink and partition, so that the owner reloads only
+ * that place. It is recorded in the audit, in the caller's transaction. An action that changes
+ * nothing raises nothing. Locks: the layout, then cursors by partition, then keys; an owner locks
+ * the latter two in the same order.
  */
 final class Control {
   private static final String FIND_PARKED =
@@ -32,15 +32,15 @@ final class Control {
       SET seq = ?, attempts = 0, retry_at = now(), version = version + 1
       WHERE part = ? AND sink = ? AND key = ?""";
 
-  // The first event from there on that is still there.
+  // The first kept event from this sequence on.
   private static final String FIND_EVENT =
       """
       SELECT seq, ord::text FROM lockstep.outbox_event
       WHERE part = ? AND stream = ? AND key = ? AND seq >= ? ORDER BY seq LIMIT 1""";
 
-  // A cursor passes by all of a key that has a row. So a new row begins with the first event that
-  // the cursor has not passed, if that is earlier; the owner may be further, never less far. A row
-  // that is there begins with what its key needs already.
+  // A cursor steps over every event of a key that has a row here. So a new row must begin at the
+  // first event that the stored cursor has not passed, if that is earlier; the owner may be
+  // further, never less far. An existing row already begins early enough.
   private static final String REPLAY_KEY =
       """
       INSERT INTO lockstep.outbox_parked AS o
@@ -61,8 +61,8 @@ final class Control {
       ON CONFLICT (part, sink, key) DO UPDATE SET seq = LEAST(o.seq, ?),
         ord = LEAST(o.ord, ?::xid8), attempts = 0, retry_at = now(), version = o.version + 1""";
 
-  // From the beginning of what is kept; what was not delivered yet is delivered whatever its
-  // sequence, or a key would have a gap. Of two replays the earlier sequence counts.
+  // Restarts at the oldest kept event. Events not delivered yet are delivered whatever their
+  // sequence, or the key would have a gap. If two replays overlap, the lower sequence counts.
   private static final String REPLAY_ALL =
       """
       UPDATE lockstep.outbox_cursor c
@@ -70,7 +70,7 @@ final class Control {
         replay_seq = LEAST(NULLIF(c.replay_seq, 0), ?), done = '1:1:', target = NULL, ord = '0', id = 0, version = version + 1
       FROM (SELECT part FROM lockstep.outbox_cursor WHERE sink = ? ORDER BY part FOR UPDATE) x
       WHERE c.sink = ? AND c.part = x.part""";
-  // Their blocked events stay blocked, and are then sent from there on.
+  // Blocked keys stay blocked and are later sent from this sequence on.
   private static final String REPLAY_PARKED =
       """
       UPDATE lockstep.outbox_parked
@@ -96,7 +96,7 @@ final class Control {
   }
 
   /**
-   * @param skip the event to leave out
+   * @param skip the event to skip
    */
   private ChangeResult release(
       String stream, String sink, String key, Optional<Long> skip, Action action)
@@ -106,7 +106,7 @@ final class Control {
       return new UnknownSink();
     }
     short part = Partitioning.partOf(stream, key, partitions);
-    // First without a lock: nobody is disturbed by an order that changes nothing.
+    // Check without a lock first: an action that changes nothing disturbs no relay.
     Optional<ChangeResult> refused = refused(parked(FIND_PARKED, part, row.get(), key), skip);
     if (refused.isPresent()) {
       return refused.get();

@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds out where other transactions have locked cursors, or keys that are passed by, without
- * waiting for any of them. What is free is locked from then on, in the caller's transaction.
+ * Finds cursors and blocked keys that other transactions have locked, without waiting. Locks the
+ * free ones in the caller's transaction.
  */
 final class CursorLocks {
   private static final String CURSORS =
@@ -37,7 +37,7 @@ final class CursorLocks {
     return new At(write.lease().shard(), write.sink());
   }
 
-  /** Where something is locked that is to be written. */
+  /** The places where a row to be written is locked elsewhere. */
   static Set<At> lockedElsewhere(Connection connection, List<Write> writes) throws SQLException {
     List<At> places = writes.stream().map(CursorLocks::at).toList();
     List<Key> keys = new ArrayList<>();

@@ -27,10 +27,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cursors and the keys they pass by, as their owner reads and writes them. Everything is fenced
- * by the partition's epoch, and whatever is written by the server's incarnation, too ({@link
- * Home}): what was seen before a crash must not be written after it. Each method is a transaction
- * of its own.
+ * Reads and writes cursors and blocked keys for their owner. Every statement is fenced by the
+ * partition's epoch, and every write also by the server's incarnation ({@link Home}): a position
+ * seen before a crash must not be written after it. Each method runs its own transaction.
  */
 final class CursorTable {
   private static final String HOLDS = "SELECT 1 WHERE " + Lease.FENCE;
@@ -52,10 +51,10 @@ final class CursorTable {
           + Lease.FENCE
           + " ORDER BY parked_at, key";
 
-  // A cursor that is lost in a crash of the database only means that events are sent again.
+  // Losing a cursor in a database crash only means that events are sent again.
   private static final String NO_FLUSH = "SET LOCAL synchronous_commit = off";
 
-  // An operator's order takes a moment; one whose transaction stays open is not waited for.
+  // Operators' actions are short; do not wait for one whose transaction stays open.
   private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
 
   private final Transactor transactor;
@@ -72,36 +71,36 @@ final class CursorTable {
   }
 
   /**
-   * A cursor as it was read, with the keys it passes by.
+   * A loaded cursor with its blocked keys.
    *
-   * @param orders that operators have given for it
+   * @param orders how many operators' actions it has seen
    */
   record Loaded(
       int sink, int version, long delivered, Position at, long orders, List<Blocked> blocked) {}
 
   /**
-   * Cursors as they were read.
+   * The loaded cursors.
    *
-   * @param incarnation under which their positions mean something; empty: none
+   * @param incarnation the server incarnation their positions belong to; empty: none
    */
   record Load(String incarnation, Map<Lease, List<Loaded>> cursors) {}
 
-  /** What is to be written for one sink in one partition. */
+  /** The progress of one sink in one partition. */
   record Write(Lease lease, int sink, int version, Progress progress) {}
 
   /**
-   * What was written.
+   * The outcome of a write.
    *
-   * @param versions of the keys' rows
-   * @param conflict somebody else has changed something: read it again
-   * @param stale the cursor itself is another's, or was moved: nothing of it is written
-   * @param locked somebody else is about to: nothing is written
+   * @param versions the new versions of the keys' rows
+   * @param conflict another transaction has changed something: load it again
+   * @param stale the cursor was moved or belongs to another owner: not written
+   * @param locked another transaction holds a lock: not written
    */
   record Written(Map<String, Integer> versions, boolean conflict, boolean stale, boolean locked) {
     static final Written LOCKED = new Written(Map.of(), false, false, true);
   }
 
-  /** Whether the lease holds at this moment. */
+  /** Whether the database still accepts the lease. */
   boolean holds(Lease lease) {
     return transactor.call(
         options,
@@ -115,8 +114,8 @@ final class CursorTable {
   }
 
   /**
-   * Cursors of sinks in partitions; nothing of a partition whose lease is over. What operators have
-   * ordered is counted first: a key that one changes meanwhile is then read again.
+   * Loads cursors of sinks, and none for a partition whose lease is over. Reads the count of
+   * operators' actions first, so that a key changed meanwhile is loaded again.
    */
   Load load(Map<Lease, List<Integer>> sinks, long nowNanos) {
     return transactor.call(
@@ -186,10 +185,10 @@ final class CursorTable {
   }
 
   /**
-   * Writes progress of any number of lanes: partitions in order, each with its own fence. Where
-   * somebody else has locked something for long, nothing is written.
+   * Writes the progress of any number of lanes: partitions in order, each with its own fence. Skips
+   * places that stay locked by other transactions.
    *
-   * @param incarnation under which all of it was seen
+   * @param incarnation the server incarnation under which it was seen
    */
   List<Written> write(String incarnation, List<Write> writes, long nowNanos) {
     try {
@@ -199,7 +198,7 @@ final class CursorTable {
     }
   }
 
-  /** As {@link #write}, where it is known that somebody has locked some: waits for nobody. */
+  /** Like {@link #write}, for places known to be locked: does not wait. */
   List<Written> writeUnlocked(String incarnation, List<Write> writes, long nowNanos) {
     AtomicBoolean known = new AtomicBoolean();
     try {
@@ -218,7 +217,8 @@ final class CursorTable {
           });
     } catch (LockTimeout e) {
       if (writes.size() == 1 || !known.get()) {
-        // A key that somebody else is about to write for the first time; or all is locked.
+        // Another transaction is inserting the same key for the first time, or everything is
+        // locked.
         return Collections.nCopies(writes.size(), Written.LOCKED);
       }
       int half = writes.size() / 2;

@@ -17,13 +17,13 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The statements that write how far the sinks are in one partition, and what they gave. */
+/** Adds the statements that write the sinks' progress in one partition, and reads their results. */
 final class CursorWrites {
   private static final String FENCE = Home.SAME_INCARNATION + " AND " + Lease.FENCE;
 
-  // Shares the lock on the partition's row with nobody but its owner's other transactions; locks
-  // the cursors of the partition. An operator's replay raises the version: then nothing is changed,
-  // and the cursor is read again.
+  // Takes the partition's fence lock, shared only with its owner's other transactions, and locks
+  // the partition's cursors. An operator's replay raises the version; then nothing is changed and
+  // the cursor is loaded again.
   private static final String ADVANCE =
       """
       UPDATE lockstep.outbox_cursor c
@@ -36,8 +36,8 @@ final class CursorWrites {
       RETURNING c.sink"""
           .formatted(FENCE);
 
-  // A row that an operator has made meanwhile stands: it begins no later, and is read again. A key
-  // whose cursor was set back gets none: it would be passed by in the replay.
+  // An operator's row made meanwhile wins: it begins no later, and is loaded again. If the cursor
+  // was set back for a replay, no row is inserted, because the replay would step over the key.
   private static final String BLOCK =
       """
       INSERT INTO lockstep.outbox_parked
@@ -97,7 +97,7 @@ final class CursorWrites {
     free(freed);
   }
 
-  /** A statement's own parameters, then those of both fences. */
+  /** The statement's own parameters, then those of both fences. */
   private Object[] fenced(Object... own) {
     Object[] all = Arrays.copyOf(own, own.length + 1);
     all[own.length] = incarnation;

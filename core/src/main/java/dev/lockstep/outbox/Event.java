@@ -4,11 +4,11 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * An event as it was committed.
+ * A committed event.
  *
- * @param id unique in this database; says nothing about order
- * @param seq its place in its key: 1, 2, 3 …, in the order of commits
- * @param appendedAt on the database's clock, before the commit
+ * @param id unique in this database; do not order by it
+ * @param seq its place in its key: 1, 2, 3 …, in commit order
+ * @param appendedAt by the database's clock, before the commit
  */
 public record Event(
     long id,
@@ -20,7 +20,7 @@ public record Event(
     Map<String, String> headers,
     Instant appendedAt) {
 
-  /** As CloudEvents 1.0 has it. */
+  /** Converts to CloudEvents 1.0. */
   public CloudEvent asCloudEvent() {
     return CloudEvent.of(this);
   }

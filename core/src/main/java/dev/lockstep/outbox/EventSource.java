@@ -5,39 +5,43 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads what is new, in an order in which a key's events never go back, and says how far that is.
- * An interface of its own because {@link SnapshotSource} compares transaction ids of one server; a
- * database spread over several would need another, a counter for each partition perhaps.
+ * Reads new events in an order in which a key's events never go back, and returns the position
+ * reached. It is an interface because {@link SnapshotSource} compares transaction ids of one
+ * server; a database spread over several servers would need another implementation, perhaps a
+ * counter per partition.
  */
 interface EventSource {
 
-  /** Where to go on reading, and for which stream. */
+  /** Where to continue reading, and for which stream. */
   record Ask(short part, int stream, String streamName, Position from) {}
 
   /**
-   * An event and its place.
+   * An event and its position.
    *
    * @param ord as in {@link Position}
    */
   record Read(Event event, String ord) {}
 
   /**
-   * What there was for an ask.
+   * The events for one ask.
    *
-   * @param after the position behind these
+   * @param after the position after these events
    */
   record Batch(List<Read> rows, Position after) {}
 
   /**
-   * What there was for all asks.
+   * The events for all asks.
    *
-   * @param incarnation of the server that answered; empty: one that nobody has named yet. Under
-   *     another than that of the positions in the asks, the answer means nothing
+   * @param incarnation of the server that answered; empty: not named yet. The answer is meaningless
+   *     unless it equals the incarnation of the asks' positions
    * @param version of the layout
    * @param batches in the order of the asks
    */
   record Look(String incarnation, long version, List<Batch> batches) {
-    /** With another look's, which follow; of two servers' answers nothing can be said. */
+    /**
+     * Appends another look's batches. If the two came from different incarnations, the result has
+     * none.
+     */
     Look and(Look other) {
       List<Batch> all = new ArrayList<>(batches);
       all.addAll(other.batches);
@@ -49,30 +53,29 @@ interface EventSource {
   }
 
   /**
-   * One question about all of them, whatever their number. Those with nothing left have the same
-   * position afterwards.
+   * Reads for all asks in one query. An ask with nothing new returns at the end of its step.
    *
-   * @param maxRows for each ask
-   * @param maxBytes for each ask, of content; one event is read however large it is
+   * @param maxRows per ask
+   * @param maxBytes content per ask; a single event is read whatever its size
    */
   Look look(List<Ask> asks, int maxRows, int maxBytes) throws LockstepException;
 
-  /** Events of a key from a sequence on. */
+  /** Asks for a key's events from a sequence on. */
   record KeyAsk(String key, long seq, String ord) {}
 
   /**
-   * Events of some keys.
+   * The events of some keys.
    *
    * @param incarnation as in {@link Look}
    */
   record Backlog(String incarnation, List<Read> rows) {}
 
   /**
-   * The events of keys, in their order, up to a position at which no step is under way.
+   * Reads the keys' events in order, up to a position that is not within a step.
    *
-   * @param ask whose stream, partition and position
-   * @param maxRows for each key
-   * @param maxBytes of all
+   * @param ask the stream, partition and position
+   * @param maxRows per key
+   * @param maxBytes in all
    */
   Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) throws LockstepException;
 }

@@ -9,31 +9,30 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server that the outbox's transaction ids come from. They mean something on that server alone;
- * and what a process has in memory means something only until that server crashes, since ids that
- * never reached its log are given out again. What is stored is safe from a crash: a snapshot and
- * all it has seen are in the log before the commit that stores it.
+ * Identifies the server whose transaction ids the outbox stores. The ids have meaning on that
+ * server only. A process's memory of them is valid only until that server crashes, because ids that
+ * never reached its log are assigned again. Stored positions survive a crash: a snapshot, and all
+ * it has seen, is in the log before the commit that stores it.
  *
- * <p>An <i>incarnation</i> of the server is named by a token in an unlogged table, which a crash
- * and a promotion empty. Whoever reads or writes positions does so together with the token, in one
- * transaction, which no incarnation outlives.
+ * <p>An <i>incarnation</i> of the server is named by a token in an unlogged table, which a crash or
+ * a promotion empties. Every transaction that reads or writes positions also reads the token; no
+ * transaction outlives an incarnation.
  */
 final class Home {
-  /** The token, NULL if there is none that is valid. */
+  /** The token; NULL if there is no valid one. */
   static final String INCARNATION =
       """
       (SELECT i.token::text FROM lockstep.outbox_incarnation i
        WHERE i.started_at = pg_postmaster_start_time())""";
 
-  /** A condition on the token, to be bound as text. */
+  /** Requires this token, bound as text. */
   static final String SAME_INCARNATION =
       """
       EXISTS (SELECT 1 FROM lockstep.outbox_incarnation i
               WHERE i.token = ?::uuid AND i.started_at = pg_postmaster_start_time())""";
 
-  // Everything that holds a transaction id, compared with the next one. Of the events by index, a
-  // range in each partition of each stream: it is empty here, and the segments before it are left
-  // out.
+  // Compares every stored transaction id with the next one. For events, one index range per
+  // partition and stream; at home it is empty, and earlier segments are pruned.
   private static final String CHECK =
       """
       WITH next AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xid)
@@ -73,8 +72,8 @@ final class Home {
   }
 
   /**
-   * Makes sure that transaction ids mean here what they meant when they were stored; after a dump
-   * was restored they are put right first, which takes the longer the more events are kept.
+   * Ensures that stored transaction ids are valid on this server. After a restore from a dump,
+   * converts them first, which takes longer the more events are kept.
    *
    * @return the incarnation of the server
    */
@@ -86,7 +85,7 @@ final class Home {
     return transactor.call(
         Restored.options(transactor.defaults()),
         connection -> {
-          // Keeps others out who come for the same reason.
+          // Keeps out other processes that come for the same reason.
           Streams.raiseVersion(connection);
           Optional<String> byOthers = settled(connection);
           if (byOthers.isPresent()) {
@@ -97,7 +96,7 @@ final class Home {
         });
   }
 
-  /** The incarnation, which begins here if it has not; empty: this is not home. */
+  /** The incarnation, begun here if needed; empty if the ids belong to another server. */
   private static Optional<String> settled(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Found> found =

@@ -18,23 +18,23 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The consumer's side: an event's effect happens once, in the consumer's own transaction and
- * database, however often the event comes; and one that is missing is noticed.
+ * Deduplicates on the consumer's side: an event's effect happens once, in the consumer's own
+ * transaction and database, however often the event arrives. It also detects missing events.
  *
- * <p>Every method works on the caller's connection, and the caller commits: note and effect are
- * there together, or neither is. Locks the keys' rows, in one order, until then. Thread-safe.
+ * <p>Every method works on the caller's connection and the caller commits, so the receipt and the
+ * effect commit together. Locks the keys' rows, in a fixed order, until then. Thread-safe.
  */
 public final class Inbox {
   public static final int MAX_BATCH = 10_000;
 
-  // So that there is a row to lock. Waits for whoever is inserting the same one.
+  // Ensures that there is a row to lock. Waits for a transaction that is inserting the same one.
   private static final String MAKE_ROWS =
       """
       INSERT INTO lockstep.outbox_inbox (consumer, stream, key, seq)
       SELECT ?, x.stream, x.key, 0
       FROM unnest(?::text[], ?::text[]) WITH ORDINALITY x(stream, key, place) ORDER BY x.place
       ON CONFLICT (consumer, stream, key) DO NOTHING""";
-  // In the order of the arrays, which is the same for every caller.
+  // In array order, the same for every caller.
   private static final String LOCK_ROWS =
       """
       SELECT i.stream, i.key, i.seq
@@ -53,7 +53,7 @@ public final class Inbox {
 
   /**
    * @param transactor of the consumer's database, which has Lockstep's tables
-   * @param consumer whose effects these are: each consumer has its own
+   * @param consumer names the consumer; each has its own receipts
    */
   public Inbox(Transactor transactor, String consumer) {
     Texts.requireLine("A consumer", consumer, Texts.MAX_NAME_LENGTH);
@@ -70,26 +70,27 @@ public final class Inbox {
     }
   }
 
-  /** Notes an event. The caller commits. */
+  /** Records an event. The caller commits. */
   public Receipt receive(Connection connection, Received event) {
     return receiveAll(connection, List.of(event)).get(0);
   }
 
   /**
-   * Notes up to {@link #MAX_BATCH} events, in their order. The caller commits.
+   * Records up to {@link #MAX_BATCH} events, in their order. The caller commits.
    *
-   * @return a receipt for each
+   * @return one receipt per event
    */
   public List<Receipt> receiveAll(Connection connection, List<Received> events) {
     if (events.size() > MAX_BATCH) {
-      throw new IllegalArgumentException("At most %d at a time".formatted(MAX_BATCH));
+      throw new IllegalArgumentException(
+          "A call is limited to %d events; use several calls".formatted(MAX_BATCH));
     }
     return events.isEmpty() ? List.of() : transactor.on(connection, c -> decide(c, events));
   }
 
   /**
-   * Says that the next event of a key is to be this one: after a skip on the other side, or when a
-   * consumer begins in the middle. The caller commits.
+   * Sets the next expected event of a key: after a skip on the sending side, or when a consumer
+   * starts in the middle. The caller commits.
    */
   public void expect(Connection connection, Received next) {
     transactor.runOn(

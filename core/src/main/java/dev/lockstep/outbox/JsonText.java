@@ -1,11 +1,11 @@
 package dev.lockstep.outbox;
 
 /**
- * Tells whether a text is one JSON value (RFC 8259) and nothing else, so that it can stand inside
- * another. Reads it once and keeps one bit for each level it is nested.
+ * Checks whether a text is exactly one JSON value (RFC 8259), so that it can be embedded in
+ * another. Reads it once and keeps one flag per nesting level.
  */
 final class JsonText {
-  /** Deeper than readers of JSON commonly go. */
+  /** Deeper than common JSON parsers go. */
   static final int MAX_DEPTH = 1_000;
 
   private final CharSequence text;
@@ -25,7 +25,7 @@ final class JsonText {
     return at == text.length();
   }
 
-  /** One value, with all that is nested in it. */
+  /** Reads one value, with everything nested in it. */
   private boolean value() {
     boolean[] objects = new boolean[MAX_DEPTH];
     int depth = 0;
@@ -47,7 +47,7 @@ final class JsonText {
       } else if (!scalar(begin)) {
         return false;
       }
-      // A value has ended: so may what it is in.
+      // A value has ended; its containers may end too.
       boolean more = false;
       while (depth > 0 && !more) {
         space();
@@ -168,7 +168,7 @@ final class JsonText {
     }
   }
 
-  /** The end reads as NUL, which is no part of any JSON. */
+  /** The end reads as NUL, which JSON never contains. */
   private char peek() {
     return at < text.length() ? text.charAt(at) : 0;
   }

@@ -16,18 +16,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A sink's way through one partition: what was read and not yet delivered, how far it has come, and
- * the keys it passes by. Decides; knows neither the database nor the sink. Not thread-safe.
+ * A sink's progress through one partition: events read but not delivered, the position reached, and
+ * the blocked keys. Pure decisions: knows neither the database nor the sink. Not thread-safe.
  *
- * <p>What may be written down is always true: behind {@link Progress#reached} everything was
- * delivered, or belongs to a key that is blocked from an earlier sequence on; and both are written
- * together.
+ * <p>Invariant: every event up to {@link Progress#reached} was delivered, or belongs to a key that
+ * is blocked from an earlier sequence on. Position and blocked keys are written together.
  */
 final class Lane {
-  // One that is being delivered, and the next.
+  // One being delivered, and the next.
   private static final int MAX_PORTIONS = 2;
   private static final int MAX_BACKLOG_KEYS = 100;
-  // More that fail without anything getting through: then it is the sink, not the events.
+  // If more keys fail without any success, the sink is at fault, not the events.
   static final int MAX_SUSPECTS = 16;
 
   private final int maxInFlight;
@@ -42,14 +41,14 @@ final class Lane {
   private boolean urgent;
   private boolean backlogServed;
 
-  /** Events that go to the sink in one call. */
+  /** Events sent to the sink in one call. */
   record Send(Portion portion, List<Integer> indexes) {
     List<Event> events() {
       return indexes.stream().map(i -> portion.row(i).event()).toList();
     }
   }
 
-  /** What a lane has to say about its progress. */
+  /** A lane's progress, to be written. */
   record Progress(
       Position reached, long delivered, List<Blocked> blocked, Map<String, Integer> freed) {}
 
@@ -68,7 +67,7 @@ final class Lane {
     blocked.forEach(one -> this.blocked.put(one.key, one));
   }
 
-  /** Where to read on. */
+  /** Where to continue reading. */
   Position read() {
     return read;
   }
@@ -82,7 +81,7 @@ final class Lane {
     return !portions.isEmpty();
   }
 
-  /** Whether to read on at once: there is more, or it waits for its turn. */
+  /** Whether to read again at once: there is more, or it is its turn. */
   boolean isEager() {
     return isInStep() || backlogServed;
   }
@@ -91,12 +90,12 @@ final class Lane {
     return read.isInStep();
   }
 
-  /** Not before the backlog of keys whose time has come: it can be read only between two steps. */
+  /** Whether to read rows. A due backlog goes first: it can be read only between two steps. */
   boolean wantsRows(long nowNanos) {
     return portions.size() < MAX_PORTIONS && (isInStep() || backlogServed || !hasDue(nowNanos));
   }
 
-  /** Takes turns with {@link #wantsRows}, so that neither waits for all of the other. */
+  /** Whether to read a backlog. Takes turns with {@link #wantsRows}, so that neither starves. */
   boolean wantsBacklog(long nowNanos) {
     return portions.isEmpty() && !isInStep() && !backlogServed && hasDue(nowNanos);
   }
@@ -105,7 +104,7 @@ final class Lane {
     return blocked.values().stream().anyMatch(one -> one.isDue(nowNanos));
   }
 
-  /** When a key's time will come, from now; Long.MAX_VALUE: no key's will. */
+  /** Time until the next key is retried; Long.MAX_VALUE: none is waiting. */
   long retryInNanos(long nowNanos) {
     return blocked.values().stream()
         .filter(one -> !one.isParked() && !one.isDue(nowNanos))
@@ -134,10 +133,10 @@ final class Lane {
   }
 
   /**
-   * What the keys have that this lane is past.
+   * Takes in the events of blocked keys that this lane has passed.
    *
-   * @param maxRows asked for each key
-   * @param complete whether nothing but that cut it off
+   * @param maxRows asked for per key
+   * @param complete whether only maxRows limited the read
    */
   void offerBacklog(List<KeyAsk> asks, List<Read> rows, int maxRows, boolean complete) {
     backlogServed = true;
@@ -157,7 +156,7 @@ final class Lane {
     }
   }
 
-  /** What is to be sent now. */
+  /** Returns what to send now. */
   List<Send> next() {
     settleHead();
     Portion head = portions.peek();
@@ -176,7 +175,7 @@ final class Lane {
   }
 
   /**
-   * What came of it.
+   * Applies the results of a delivery.
    *
    * @return why the sink is down, if it is
    */
@@ -189,7 +188,8 @@ final class Lane {
       int index = send.indexes().get(i);
       SinkResult result = results.get(i);
       Read row = portion.row(index);
-      // Behind what was not delivered nothing of its key is judged: it would be passed by for ever.
+      // After a key's first undelivered event its later results do not count: judging them would
+      // skip the first for ever.
       boolean behind = !(result instanceof SinkResult.Delivered) && !halted.add(row.event().key());
       if (result instanceof SinkResult.Delivered) {
         moved = true;
@@ -206,7 +206,10 @@ final class Lane {
         portion.again(index);
       } else if (!blocked.containsKey(row.event().key())
           && blocked.size() >= config.maxParkedKeys()) {
-        down = Optional.of("More than %d keys are parked".formatted(config.maxParkedKeys()));
+        down =
+            Optional.of(
+                "%d keys are parked or waiting, the most allowed; retry or skip them"
+                    .formatted(config.maxParkedKeys()));
         portion.again(index);
       } else {
         moved = true;
@@ -216,10 +219,10 @@ final class Lane {
     }
     urgent |= moved && down.isPresent();
     settleHead();
-    return moved || down.isPresent() ? down : Optional.of("It sent nothing of a batch");
+    return moved || down.isPresent() ? down : Optional.of("The sink sent no event of a batch");
   }
 
-  /** Nobody knows what came of it: it is sent again. */
+  /** Sends it again: the result is unknown. */
   void putBack(Send send) {
     send.indexes().forEach(send.portion()::again);
   }
@@ -241,9 +244,9 @@ final class Lane {
   }
 
   /**
-   * Whether to let others past the key of a single event at which the sink said that it is down,
-   * because it may be the reason, and nobody would ever find out. What was read together is tried
-   * together, as a batch is; so this is about what is behind it.
+   * Whether to let other keys past a single event at which the sink reported itself down. The event
+   * may be the cause, which would never show otherwise. Events read together are tried together,
+   * like a batch; so this concerns the portions behind.
    */
   private boolean maySuspect(Portion portion, String key) {
     if (maxInFlight == 0 || blocked.containsKey(key)) {
@@ -254,7 +257,7 @@ final class Lane {
         && blocked.size() < config.maxParkedKeys();
   }
 
-  /** Its key waits for a moment; no attempt is counted. */
+  /** Lets its key wait briefly; counts no attempt. */
   private void suspect(Read row, SinkResult.Down failure, long nowNanos) {
     Blocked one = blockedAt(row);
     one.error = failure.reason();
@@ -278,7 +281,7 @@ final class Lane {
     }
   }
 
-  /** The event's key is passed by from this event on. */
+  /** Blocks the event's key from this event on. */
   private Blocked blockedAt(Read row) {
     String key = row.event().key();
     Blocked one = blocked.get(key);
@@ -327,12 +330,12 @@ final class Lane {
     }
   }
 
-  /** Whether there is something to be written down. */
+  /** Whether there is progress to write. */
   boolean hasProgress(boolean evenIfIdle) {
     return urgent || (evenIfIdle && !reached().equals(written));
   }
 
-  /** Also in the middle of a portion: of single events a part may be over for long. */
+  /** Includes progress within a portion: single events may be done long before the rest. */
   private Position reached() {
     Portion head = portions.peek();
     return head == null ? reached : head.reached().orElse(reached);
@@ -346,7 +349,7 @@ final class Lane {
         Map.copyOf(freed));
   }
 
-  /** It is written. */
+  /** The progress is written. */
   void wrote(Progress progress, Map<String, Integer> versions) {
     written = progress.reached();
     for (Blocked one : progress.blocked()) {
@@ -357,7 +360,7 @@ final class Lane {
     urgent = false;
   }
 
-  /** The keys it passes by. */
+  /** The blocked keys. */
   Collection<Blocked> blocked() {
     return blocked.values();
   }

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Events as lines of a log. What they say is not in it: it may be nobody's business. */
+/** Logs one line per event. Leaves the content out, which may be confidential. */
 final class LogSink implements Sink, Session {
   private static final Logger log = LoggerFactory.getLogger("dev.lockstep.outbox.events");
 

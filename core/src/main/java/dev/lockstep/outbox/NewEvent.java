@@ -8,9 +8,9 @@ import java.util.regex.Pattern;
 /**
  * An event to append.
  *
- * @param stream one that is defined
- * @param key whose events stay in order: a portfolio, a campaign; up to 400 characters
- * @param type what happened, as in "trade.booked"
+ * @param stream must be defined
+ * @param key events with the same key stay in order: a portfolio, a campaign; up to 400 characters
+ * @param type what happened, such as "trade.booked"
  * @param headers sent along; up to 32, none beginning with "lockstep-"
  */
 public record NewEvent(
@@ -39,13 +39,13 @@ public record NewEvent(
   }
 
   /**
-   * With the trace it belongs to, as W3C writes it; sent as headers of these names.
+   * Adds a W3C trace context; sent as a header of that name.
    *
-   * @throws IllegalArgumentException if it is no traceparent
+   * @throws IllegalArgumentException if it is not a traceparent
    */
   public NewEvent withTraceParent(String traceParent) {
     if (!W3C_PARENT.matcher(traceParent).matches()) {
-      throw new IllegalArgumentException("A traceparent is version-trace-parent-flags in hex");
+      throw new IllegalArgumentException("A traceparent must be version-trace-parent-flags in hex");
     }
     return withHeader(TRACE_PARENT, traceParent);
   }

@@ -17,25 +17,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Events: append them in your own transaction, and have them delivered in commit order, key by key.
+ * The entry type of the outbox: append events in your own transaction, have them delivered per key
+ * in commit order.
  *
- * <p>A method that takes a connection works in the caller's transaction, and the caller commits:
- * the event is there if and only if the rest is. {@link #appendAtCommit} works in the Transactor's.
- * The others commit themselves. Thread-safe.
+ * <p>A method that takes a connection works in the caller's transaction and the caller commits, so
+ * the event exists if and only if the rest of the transaction does. {@link #appendAtCommit} works
+ * in the Transactor's transaction. All other methods run and commit their own. Thread-safe.
  */
 public final class Outbox {
   private static final Logger log = LoggerFactory.getLogger(Outbox.class);
 
-  /** Events in one {@link #appendAll}. */
+  /** The most events of one {@link #appendAll}. */
   public static final int MAX_BATCH = 10_000;
 
-  /** Rows of one list. */
+  /** The most rows of one list. */
   public static final int MAX_PAGE = 1_001;
 
-  /** Up to which a sink's lag is counted, in each partition. */
+  /** A sink's lag is counted up to this, per partition. */
   public static final int MAX_LAG = 10_000;
 
-  /** Sinks of a stream. */
+  /** The most sinks of a stream. */
   public static final int MAX_SINKS = 20;
 
   // Joins any transaction that may write, whatever the Transactor's defaults.
@@ -53,9 +54,9 @@ public final class Outbox {
   }
 
   /**
-   * The first on a database decides the number of partitions. The first on a database that was
-   * restored from a dump moves the outbox's positions to the new server, which takes the longer the
-   * more events are kept.
+   * Connects to the database's outbox. The first outbox of a database fixes the number of
+   * partitions. The first after a restore from a dump moves the outbox's positions to the new
+   * server, which takes longer the more events are kept.
    *
    * @throws IllegalStateException if the database has another number of partitions
    */
@@ -80,23 +81,22 @@ public final class Outbox {
   }
 
   /**
-   * Appends an event. Locks its key until the caller's transaction ends: who appends to several
-   * keys should do so at once, with {@link #appendAll}, or deadlocks may have to be retried. The
-   * caller commits.
+   * Appends an event. Locks its key until the caller's transaction ends. To append to several keys,
+   * use {@link #appendAll}, or deadlocks may have to be retried. The caller commits.
    *
-   * @throws IllegalArgumentException if the stream is not defined, or the content too large;
-   *     nothing has happened then
+   * @throws IllegalArgumentException if the stream is not defined or the content is too large;
+   *     nothing is written then
    */
   public Appended append(Connection connection, NewEvent event) {
     return appendAll(connection, List.of(event)).get(0);
   }
 
   /**
-   * Appends up to {@link #MAX_BATCH} events over any keys and streams with two statements; those of
-   * one key in their order. Locks keys in one order, whatever order they come in. The caller
-   * commits.
+   * Appends up to {@link #MAX_BATCH} events to any keys and streams, in two round trips (more if
+   * the content exceeds 16 MiB). Events of one key keep their order. Keys are always locked in the
+   * same order. The caller commits.
    *
-   * @return the place of each, in their order
+   * @return the place of each event, in their order
    */
   public List<Appended> appendAll(Connection connection, List<NewEvent> events) {
     requireAtMost(MAX_BATCH, events.size());
@@ -106,54 +106,56 @@ public final class Outbox {
   }
 
   /**
-   * Appends an event together with the COMMIT of the transaction of this outbox's Transactor that
-   * this thread is in: after all its other statements, whatever order they come in. That takes no
-   * crossing of the network, and the event's key is locked for the commit alone. Several in one
-   * transaction are appended at once, those of one key in their order, their keys locked in one
-   * order; that takes one crossing. In a transaction of the caller's ({@code Transactor.on}) they
-   * are appended when {@code on} returns.
+   * Appends an event together with the COMMIT of this thread's current transaction of this outbox's
+   * Transactor, after all its other statements. One event takes no extra round trip, and its key is
+   * locked for the commit alone. Several events of one transaction are appended together, which
+   * takes one extra round trip: events of one key keep their order, and keys are locked in a fixed
+   * order. In a caller's transaction ({@code Transactor.on}) they are appended when {@code on}
+   * returns.
    *
-   * <p>The event is there if and only if the transaction commits. What fails at the end, a lock
-   * timeout for example, rolls it back, and is retried or thrown as by any statement of it. A
-   * connection that is lost while the key is waited for is lost during COMMIT, which is an {@code
-   * OutcomeUnknown} unless the transaction has a lookup.
+   * <p>The event exists if and only if the transaction commits. A failure at the end, a lock
+   * timeout for example, rolls the transaction back and is retried or thrown like that of any
+   * statement. If the connection is lost while waiting for the key, it is lost during COMMIT: an
+   * {@code OutcomeUnknown} unless the transaction has a lookup.
    *
-   * @throws IllegalArgumentException if the stream is not defined, or the content too large; the
-   *     transaction will not commit then. At its end, if there are more than {@link #MAX_BATCH}
-   * @throws IllegalStateException outside a transaction of the Transactor, or in one that only
-   *     reads
+   * @throws IllegalArgumentException if the stream is not defined or the content is too large; the
+   *     transaction does not commit then. Thrown at its end if it has more than {@link #MAX_BATCH}
+   *     events
+   * @throws IllegalStateException outside a transaction of the Transactor, or in a read-only one
    */
   public void appendAtCommit(NewEvent event) {
     if (!transactor.inTransaction()) {
-      throw new IllegalStateException("No transaction of this outbox's Transactor to append in");
+      throw new IllegalStateException(
+          "appendAtCommit needs a transaction of this outbox's Transactor; call it inside one");
     }
     transactor.run(APPEND, connection -> appender.require(connection, event));
     transactor.leave(appender, event);
   }
 
-  /** Makes a stream without sinks, if it is not there. One that is there stays as it is. */
+  /** Creates a stream without sinks. An existing stream is left unchanged. */
   public void create(String stream) {
     Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
     transactor.run(c -> Streams.create(c, stream));
   }
 
   /**
-   * Makes a stream, if it is not there, and its sinks these and no others. A sink that stays keeps
-   * its progress; one that is removed loses it.
+   * Creates a stream if needed, and makes these its only sinks. A sink that stays keeps its
+   * progress; a removed sink loses it.
    *
-   * @param actor for the audit
+   * @param actor recorded in the audit
    */
   public void define(String stream, List<SinkSpec> sinks, String actor) {
     Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
     Texts.requireLine("An actor", actor, Texts.MAX_NAME_LENGTH);
     if (sinks.size() > MAX_SINKS
         || sinks.stream().map(SinkSpec::name).distinct().count() != sinks.size()) {
-      throw new IllegalArgumentException("Up to %d sinks, each of them once".formatted(MAX_SINKS));
+      throw new IllegalArgumentException(
+          "A stream has at most %d sinks, with distinct names".formatted(MAX_SINKS));
     }
     transactor.run(c -> streams.define(c, stream, sinks, actor));
   }
 
-  /** All streams, by name. */
+  /** Lists all streams, by name. */
   public List<StreamView> streams() {
     return transactor.call(
         readOnly(),
@@ -180,18 +182,18 @@ public final class Outbox {
                         name, Streams.sinksOf(c, name).stream().map(SinkRow::spec).toList())));
   }
 
-  /** How far every sink is behind; cheap enough for metrics. */
+  /** Returns every sink's lag; cheap enough for metrics. */
   public List<SinkLag> lags() {
     return transactor.call(readOnly(), c -> Queries.lags(c, Optional.empty(), MAX_LAG));
   }
 
-  /** How far the sinks of a stream are behind. */
+  /** Returns the lag of a stream's sinks. */
   public List<SinkLag> lags(String stream) {
     return transactor.call(readOnly(), c -> Queries.lags(c, Optional.of(stream), MAX_LAG));
   }
 
   /**
-   * Events of a key that are still kept, in their order.
+   * Lists a key's events that are still kept, in order.
    *
    * @param limit up to {@link #MAX_PAGE}
    */
@@ -210,9 +212,9 @@ public final class Outbox {
   }
 
   /**
-   * Keys that do not flow to a sink, by key.
+   * Lists keys whose delivery to a sink is parked or waits for a retry, by key.
    *
-   * @param after the last of the page before
+   * @param after the last key of the previous page
    */
   public List<ParkedKey> parked(String stream, String sink, Optional<String> after, int limit) {
     requireAtMost(MAX_PAGE, limit);
@@ -226,7 +228,7 @@ public final class Outbox {
         });
   }
 
-  /** Tries a parked key again, at once. The caller commits. */
+  /** Retries a parked key at once. The caller commits. */
   public ChangeResult retry(
       Connection connection, String stream, String sink, String key, String actor, String reason) {
     Action action = new Action(actor, "retry", reason);
@@ -234,9 +236,9 @@ public final class Outbox {
   }
 
   /**
-   * Leaves an event out for good and goes on with the next of its key. The caller commits.
+   * Skips an event for good and continues with the next of its key. The caller commits.
    *
-   * @param seq must be the one that is to be sent next
+   * @param seq must be the event to be sent next
    */
   public ChangeResult skip(
       Connection connection,
@@ -250,7 +252,7 @@ public final class Outbox {
     return transactor.on(connection, c -> control(c).skip(stream, sink, key, seq, action));
   }
 
-  /** Sends a key's events again, from a sequence on. The caller commits. */
+  /** Sends a key's events again, from this sequence on. The caller commits. */
   public ChangeResult replay(
       Connection connection,
       String stream,
@@ -265,7 +267,7 @@ public final class Outbox {
   }
 
   /**
-   * Sends the events of all keys again that are kept, each from a sequence on. The caller commits.
+   * Sends the kept events of all keys again, each key from this sequence on. The caller commits.
    */
   public ChangeResult replayAll(
       Connection connection,
@@ -280,9 +282,9 @@ public final class Outbox {
   }
 
   /**
-   * What was done to a stream's sinks, the newest first.
+   * Lists the audit entries of a stream's sinks, the newest first.
    *
-   * @param before the id of the last of the page before
+   * @param before the id of the last entry of the previous page
    */
   public List<AuditEntry> audit(String stream, OptionalLong before, int limit) {
     requireAtMost(MAX_PAGE, limit);
@@ -290,9 +292,9 @@ public final class Outbox {
   }
 
   /**
-   * Starts a node that relays. Close it.
+   * Starts a relay on this node. The caller closes it.
    *
-   * @param types every kind of sink there is; the same on all nodes
+   * @param types every type of sink in use; the same on all nodes
    */
   public Relay relay(RelayConfig relayConfig, SinkTypes types) {
     return relay(relayConfig, types, new SnapshotSource(transactor));
@@ -314,8 +316,8 @@ public final class Outbox {
   }
 
   /**
-   * Makes segments of the events' table ahead and drops those that every sink is past. Relays do so
-   * by themselves; several may at once.
+   * Makes segments of the event table ahead and drops those that every sink is past. Relays call
+   * this regularly; several may run at once.
    */
   public void maintain() {
     segments.maintain();
@@ -325,9 +327,9 @@ public final class Outbox {
     try {
       maintain();
     } catch (LockstepException e) {
-      log.warn("Segments are looked after later: {}", e.toString());
+      log.warn("Outbox segment maintenance failed; it is retried: {}", e.toString());
     } catch (RuntimeException | Error e) {
-      log.error("Segments are looked after later", e);
+      log.error("Outbox segment maintenance failed; it is retried", e);
     }
   }
 
@@ -341,13 +343,13 @@ public final class Outbox {
 
   private static void requireSeq(long seq) {
     if (seq < 1) {
-      throw new IllegalArgumentException("A sequence begins with 1");
+      throw new IllegalArgumentException("fromSeq must be at least 1: sequences begin with 1");
     }
   }
 
   static void requireAtMost(int max, int actual) {
     if (actual > max || actual < 0) {
-      throw new IllegalArgumentException("At most %d at a time".formatted(max));
+      throw new IllegalArgumentException("At most %d at a time; split the request".formatted(max));
     }
   }
 }

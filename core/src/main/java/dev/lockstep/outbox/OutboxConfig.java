@@ -4,16 +4,16 @@ import dev.lockstep.shard.ShardsConfig;
 import java.time.Duration;
 
 /**
- * What all that append and all that relay must agree on, and the limits.
+ * Configures the outbox. All nodes that append or relay must use the same partitions.
  *
- * @param partitions over how many partitions keys are spread: no more nodes than that can share the
- *     work. Decided for ever by the first that starts (16)
+ * @param partitions how many partitions keys are spread over; at most this many nodes share the
+ *     work. Fixed for ever by the first process that starts (16)
  * @param maxContentBytes of one event (256 KiB)
- * @param keep how long events can still be listed and replayed after every sink has had them (1
+ * @param keep how long events can be listed and replayed after every sink has received them (1
  *     day). Freed in whole segments, so some stay longer
- * @param hintInterval how often at most this process tells sleeping relays of new events (20 ms).
- *     Notifying commits wait for each other in PostgreSQL, so not every append does; a relay that
- *     has just had something looks again by itself. Zero: never
+ * @param hintInterval the shortest time between two notifications of this process to sleeping
+ *     relays (20 ms). Notifying commits wait for each other in PostgreSQL, so not every append
+ *     notifies; a relay that has just found events reads again soon anyway. Zero: never
  */
 public record OutboxConfig(
     int partitions, int maxContentBytes, Duration keep, Duration hintInterval) {
@@ -26,13 +26,13 @@ public record OutboxConfig(
 
   public OutboxConfig {
     if (partitions < 1 || partitions > ShardsConfig.MAX_SHARDS) {
-      throw new IllegalArgumentException("partitions is 1 to " + ShardsConfig.MAX_SHARDS);
+      throw new IllegalArgumentException("partitions must be 1 to " + ShardsConfig.MAX_SHARDS);
     }
     if (maxContentBytes < 1 || maxContentBytes > MAX_CONTENT_BYTES) {
-      throw new IllegalArgumentException("maxContentBytes is 1 to " + MAX_CONTENT_BYTES);
+      throw new IllegalArgumentException("maxContentBytes must be 1 to " + MAX_CONTENT_BYTES);
     }
     if (keep.isNegative() || hintInterval.isNegative()) {
-      throw new IllegalArgumentException("keep and hintInterval are not negative");
+      throw new IllegalArgumentException("keep and hintInterval must not be negative");
     }
   }
 

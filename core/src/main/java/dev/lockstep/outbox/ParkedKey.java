@@ -4,12 +4,12 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A key that does not flow to a sink.
+ * A key whose delivery to a sink is blocked.
  *
- * @param seq the event that is to be sent next
- * @param attempts how often that failed
- * @param error how it failed last; empty after a skip or a replay
- * @param retryAt when it is tried again by itself; empty: parked, until somebody says otherwise
+ * @param seq the event to be sent next
+ * @param attempts how often it failed
+ * @param error the last failure; empty after a skip or a replay
+ * @param retryAt when it is retried automatically; empty: parked until an operator acts
  */
 public record ParkedKey(
     String key,

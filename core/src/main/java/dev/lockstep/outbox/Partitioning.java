@@ -3,8 +3,8 @@ package dev.lockstep.outbox;
 import java.nio.charset.StandardCharsets;
 
 /**
- * In which partition a key is: the same in every process and version, for ever. 64 bits (FNV-1a,
- * then mixed so that the lowest bits depend on all), of which the remainder is taken.
+ * Maps a key to its partition: the same in every process and version, for ever. A 64-bit FNV-1a
+ * hash, mixed so that its low bits depend on all others, modulo the partitions.
  */
 final class Partitioning {
   private static final long OFFSET = 0xcbf29ce484222325L;

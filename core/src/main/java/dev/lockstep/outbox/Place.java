@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A lane with the lease it is under and the session it speaks to. Used by the relay's thread. */
+/** A lane with its lease and its session. Used by the relay's thread. */
 final class Place {
   final Lease lease;
   final SinkRunner runner;
@@ -18,19 +18,19 @@ final class Place {
   private @Nullable Session session;
   private boolean opening;
 
-  /** The orders that it knows of. */
+  /** The count of operators' actions it has seen. */
   final long orders;
 
-  /** Its partition goes to somebody else: begins nothing more. */
+  /** Its partition is being handed over: begins nothing more. */
   boolean leaving;
 
-  /** Somebody has changed what is stored: begins nothing more, and is read again. */
+  /** Its stored state was changed: begins nothing more, and is loaded again. */
   boolean again;
 
-  /** What it knows means nothing on this server: the same, and nothing of it is written. */
+  /** Its positions are invalid on this server: loaded again, and none of it is written. */
   boolean stale;
 
-  // Somebody has locked its cursor: what it has reached is not written, and tried again then.
+  // Its cursor is locked: the progress is not written, and retried at this time.
   private boolean held;
   private long heldUntilNanos;
 
@@ -43,7 +43,7 @@ final class Place {
         new Lane(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
   }
 
-  /** Also while its sink is down: what is there by the time that is over is tried together. */
+  /** Also true while its sink is down: what accumulates by then is tried together. */
   boolean mayRead() {
     return !isEnding() && lease.isLive();
   }
@@ -60,7 +60,7 @@ final class Place {
     return mayRead() && !runner.breaker.isOpen(nowNanos);
   }
 
-  /** Nothing of it is on its way, nor waits for somebody's lock to be written. */
+  /** Whether no delivery is under way and no write waits for a lock. */
   boolean isQuiet() {
     return !opening && lane.inFlight() == 0 && (!held || stale);
   }
@@ -79,7 +79,7 @@ final class Place {
     lane.wrote(progress, versions);
   }
 
-  /** Whether there is something to write, and a chance that it can be written. */
+  /** Whether there is progress to write now. */
   boolean isToWrite(long nowNanos, boolean due, boolean evenIfIdle) {
     if (stale || (held && nowNanos - heldUntilNanos < 0)) {
       return false;
@@ -90,7 +90,7 @@ final class Place {
     return isEnding() ? lane.hasProgress(true) : due && lane.hasProgress(evenIfIdle);
   }
 
-  /** Until it is worth trying again to write what somebody's lock is in the way of. */
+  /** Time until a write held up by a lock is retried. */
   long heldNanos(long nowNanos) {
     return held && !stale ? Math.max(0, heldUntilNanos - nowNanos) : Long.MAX_VALUE;
   }
@@ -118,7 +118,7 @@ final class Place {
     session = fresh;
   }
 
-  /** To be used by another place. */
+  /** Gives the session to another place. */
   @Nullable Session takeSession() {
     Session taken = session;
     session = null;
@@ -129,7 +129,7 @@ final class Place {
     var unused = sessionClosed();
   }
 
-  /** Closes the session, if there is one, and says when it is closed. */
+  /** Closes the session, if any; completes when it is closed. */
   CompletableFuture<?> sessionClosed() {
     Session old = takeSession();
     return old == null ? CompletableFuture.completedFuture(null) : runner.closeSession(old);

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-/** Events that were read together, and what has become of each. Not thread-safe. */
+/** Events read together, with the state of each. Not thread-safe. */
 final class Portion {
   private enum State {
     PENDING,
@@ -27,7 +27,7 @@ final class Portion {
   private final State[] states;
   private int open;
   private int sent;
-  // All before it are over.
+  // All rows before this one are over.
   private int first;
 
   private Portion(
@@ -44,26 +44,26 @@ final class Portion {
     Arrays.fill(states, State.PENDING);
   }
 
-  /** What a look gave that went on from a position. */
+  /** Events that a look read from a position on. */
   static Portion of(Position from, EventSource.Batch batch) {
     return new Portion(batch.rows(), Optional.of(from), Optional.of(batch.after()), Map.of());
   }
 
   /**
-   * The backlog of keys that were passed by.
+   * The backlog of blocked keys.
    *
-   * @param keys each with whether this is all there is of it
+   * @param keys each with whether this is its whole backlog
    */
   static Portion backlog(List<Read> rows, Map<String, Boolean> keys) {
     return new Portion(rows, Optional.empty(), Optional.empty(), keys);
   }
 
-  /** Where the sink is when this is over; empty for a backlog. */
+  /** The position once this is over; empty for a backlog. */
   Optional<Position> after() {
     return after;
   }
 
-  /** Where the sink is in the middle of it; empty for a backlog, and when nothing is over. */
+  /** The position within it; empty for a backlog, or if nothing is over yet. */
   Optional<Position> reached() {
     if (first == 0 || after.isEmpty()) {
       return Optional.empty();
@@ -77,7 +77,7 @@ final class Portion {
     return after.isEmpty();
   }
 
-  /** The keys of a backlog, each with whether this is all there is of it and nothing is left. */
+  /** The keys of a backlog, each with whether it is free once this is over. */
   Map<String, Boolean> keys() {
     return keys;
   }
@@ -94,18 +94,18 @@ final class Portion {
     return sent;
   }
 
-  /** Whether something of another key is not over. */
+  /** Whether an event of another key is not over. */
   boolean hasOtherThan(String key) {
     return IntStream.range(first, states.length)
         .anyMatch(i -> states[i] != State.OVER && !rows.get(i).event().key().equals(key));
   }
 
   /**
-   * Marks what can be sent now as sent.
+   * Marks the events that can be sent now as sent, and returns them.
    *
-   * @param maxInFlight 0: all that is pending, as one batch, when nothing is under way. More:
-   *     events by themselves, none while an earlier one of its key is not over
-   * @param passed keys that are to be passed by
+   * @param maxInFlight 0: everything pending as one batch, if nothing is under way. More: single
+   *     events, none while an earlier one of its key is not over
+   * @param passed keys to step over
    */
   List<List<Integer>> next(int maxInFlight, Predicate<String> passed) {
     for (int i = first; i < states.length; i++) {
@@ -149,7 +149,7 @@ final class Portion {
     sent++;
   }
 
-  /** It was delivered, or is passed by. */
+  /** Delivered, or stepped over. */
   void over(int index) {
     if (states[index] == State.OVER) {
       return;
@@ -164,7 +164,7 @@ final class Portion {
     }
   }
 
-  /** It was not delivered, and is sent again. */
+  /** Not delivered: to be sent again. */
   void again(int index) {
     if (states[index] == State.SENT) {
       sent--;
@@ -172,7 +172,7 @@ final class Portion {
     }
   }
 
-  /** Nothing more of the key is sent, although it is not through. */
+  /** Sends no more of the key, although it is not complete. */
   void pass(String key) {
     keys.computeIfPresent(key, (passed, complete) -> false);
     for (int i = first; i < states.length; i++) {

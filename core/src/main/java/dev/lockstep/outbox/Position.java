@@ -3,19 +3,19 @@ package dev.lockstep.outbox;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a sink is in a partition.
+ * A sink's position in a partition.
  *
- * @param done what is visible in this snapshot is behind it
- * @param target the snapshot that the step under way goes to; null: none is
- * @param ord with {@code id}, within the step: what comes up to here is behind it, too
- * @param replaySeq more than 0 in a replay: of what is visible in {@code replayTo} only events from
+ * @param done events visible in this snapshot are done
+ * @param target the snapshot that the current step goes to; null: no step is under way
+ * @param ord with {@code id}: within the step, events up to here are done too
+ * @param replaySeq above 0 in a replay: of the events visible in {@code replayTo}, only those from
  *     this sequence on are sent
  */
 record Position(
     String done, @Nullable String target, String ord, long id, long replaySeq, String replayTo) {
   static final String NOTHING = "1:1:";
 
-  /** Behind it is what is visible in the snapshot, and nothing else. */
+  /** The position after everything visible in the snapshot. */
   static Position at(String snapshot) {
     return new Position(snapshot, null, "0", 0, 0, NOTHING);
   }
@@ -26,8 +26,8 @@ record Position(
   }
 
   /**
-   * A replay is one step, also before its first look: until it is over, events that were never
-   * delivered may be behind {@code replayTo}, and only their keys' rows know of them.
+   * A replay is one step, even before its first read: until it ends, events that were never
+   * delivered may be behind {@code replayTo}, known only by their keys' rows.
    */
   boolean isInStep() {
     return target != null || replaySeq > 0;

@@ -10,7 +10,7 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 
-/** What people and metrics ask. */
+/** Answers operators' and metrics' queries. */
 final class Queries {
   private static final String EVENTS =
       """
@@ -20,9 +20,8 @@ final class Queries {
       WHERE e.part = ? AND e.stream = ? AND e.key = ? AND e.seq > ?
       ORDER BY e.seq LIMIT ?""";
 
-  // Counts from each cursor by index, as the relay reads, and stops counting at a limit. A key that
-  // waits without a failure of its own is one that flows, for whoever asks: its events are behind,
-  // not held back.
+  // Counts from each cursor by index, as the relay reads, up to a limit. A waiting key without a
+  // failed attempt counts as flowing: its events are behind, not held back.
   private static final String LAGS =
       """
       SELECT s.name, k.name, COALESCE(sum(w.events + p.behind), 0)::bigint,
@@ -93,7 +92,7 @@ final class Queries {
     return events.list();
   }
 
-  /** A key and where it is. */
+  /** A key and its partition. */
   record KeyPlace(String stream, String key, short part) {}
 
   static List<SinkLag> lags(Connection connection, Optional<String> stream, int max)

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a relay reads: definitions, cursors and events. All that it has read belongs to one
- * incarnation of the server; an answer of another one is thrown away, and everything is read again,
- * from what is stored. Used by the relay's thread.
+ * Reads definitions, cursors and events for a relay. All data in memory belongs to one incarnation
+ * of the server. An answer from another is discarded, and everything is loaded again from the
+ * tables. Used by the relay's thread.
  */
 final class Reading {
   private static final Logger log = LoggerFactory.getLogger(Reading.class);
@@ -34,7 +34,7 @@ final class Reading {
   private final Territory territory;
   private final RelayConfig config;
   private final Executor executor;
-  // Empty: not known, or over.
+  // Empty: unknown, or over.
   private String incarnation = "";
   private long version = -1;
   private long seenVersion = -1;
@@ -58,7 +58,7 @@ final class Reading {
     this.executor = executor;
   }
 
-  /** The incarnation of what was read and is not stale. */
+  /** The incarnation of the data that is not stale. */
   String incarnation() {
     return incarnation;
   }
@@ -68,18 +68,18 @@ final class Reading {
     delayNanos = FIRST_DELAY_NANOS;
   }
 
-  /** Until the next look. */
+  /** Time until the next read. */
   long waitNanos(long now) {
     return seenVersion == version ? Math.max(0, nextLookNanos - now) : 0;
   }
 
-  /** Whether an answer is of the server that the questions are about. */
+  /** Whether an answer comes from the incarnation that the positions belong to. */
   private boolean isSame(String answered) {
     if (!incarnation.isEmpty() && incarnation.equals(answered)) {
       return true;
     }
     if (!incarnation.isEmpty()) {
-      log.warn("The database was restarted or replaced; the outbox is read again from its cursors");
+      log.warn("The database was restarted or replaced; reloading the outbox from its cursors");
     }
     incarnation = "";
     version = -1;
@@ -87,7 +87,7 @@ final class Reading {
     return false;
   }
 
-  /** Streams, sinks, and whatever operators have ordered. */
+  /** Reloads streams, sinks and operators' actions if they have changed. */
   void definitions() {
     if (version < 0 || version != seenVersion) {
       Definitions now =
@@ -98,7 +98,7 @@ final class Reading {
     }
   }
 
-  /** Whether anything is to be loaded; then what was reached should be written first. */
+  /** Whether a place must be loaded; write progress first. */
   boolean isLoadDue() {
     return !territory.toLoad(System.nanoTime()).isEmpty();
   }
@@ -136,14 +136,14 @@ final class Reading {
     }
   }
 
-  /** One question for all lanes; those at the same position share the answer. */
+  /** Reads for all lanes in one query; lanes at the same position share the answer. */
   void look() {
     long now = System.nanoTime();
     boolean due = now - nextLookNanos >= 0;
     Map<Ask, List<Place>> asks = new LinkedHashMap<>();
     for (Place place : territory.places()) {
-      // Read only between two pauses of a sink, a lane could find its sink down each time: the
-      // first event of another that it stumbles over is faster than a look.
+      // Reads even while the sink is paused. Otherwise the lane could find its sink down each time:
+      // its first event fails before the next read brings one of another key.
       if (place.mayRead() && place.lane.wantsRows(now) && (due || place.lane.isEager())) {
         asks.computeIfAbsent(place.ask(), ask -> new ArrayList<>()).add(place);
       }
@@ -169,7 +169,7 @@ final class Reading {
     }
   }
 
-  /** When there is much, half of it is read on another connection at the same time. */
+  /** With much to read, reads half of it on a second connection in parallel. */
   private Look read(List<Ask> asks) {
     if (asks.size() < 2 || asks.stream().noneMatch(ask -> ask.from().isInStep())) {
       return source.look(asks, config.batchRows(), config.batchBytes());

@@ -1,21 +1,21 @@
 package dev.lockstep.outbox;
 
-/** What a consumer is to do with an event. */
+/** What a consumer must do with an event. */
 public sealed interface Receipt {
-  /** It is new and the next of its key: let it have its effect, in this transaction. */
+  /** New, and the next of its key: apply its effect in this transaction. */
   record Accepted() implements Receipt {}
 
   /**
-   * It has had its effect: drop it.
+   * Already applied: drop it.
    *
-   * @param last the last of its key that had
+   * @param last the last sequence of its key that was applied
    */
   record Repeated(long last) implements Receipt {}
 
   /**
-   * An event before it has not come: nothing is noted.
+   * An earlier event is missing: nothing is recorded.
    *
-   * @param expected the sequence that is missing
+   * @param expected the missing sequence
    */
   record Gap(long expected) implements Receipt {}
 }

@@ -6,7 +6,7 @@ public record Received(String stream, String key, long seq) {
     Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
     Texts.require("A key", key, Texts.MAX_KEY_LENGTH);
     if (seq < 1) {
-      throw new IllegalArgumentException("A sequence begins with 1");
+      throw new IllegalArgumentException("seq must be at least 1");
     }
   }
 }

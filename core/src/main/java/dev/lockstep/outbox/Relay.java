@@ -16,11 +16,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node that relays: it owns a share of the partitions, reads what was committed in them and
- * delivers it to the sinks of each stream.
+ * Relays events on this node: owns a share of the partitions, reads their committed events and
+ * delivers them to each stream's sinks.
  *
- * <p>Made by {@link Outbox#relay}. {@link #close} begins nothing more, waits for what is on its way
- * and hands the partitions over. Thread-safe.
+ * <p>Made by {@link Outbox#relay}. {@link #close} begins no more deliveries, waits for those under
+ * way and hands the partitions over. Thread-safe.
  */
 public final class Relay implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Relay.class);
@@ -72,29 +72,29 @@ public final class Relay implements AutoCloseable {
     shards.start();
   }
 
-  /** Should the relay's thread ever end by itself, others get its partitions. */
+  /** If the relay's thread dies, gives its partitions to other nodes. */
   private void giveUp(Throwable why) {
     hints.close();
     shards.close();
-    log.error("The relay has ended; its partitions were given up: {}", Texts.reason(why));
+    log.error("The relay died and gave up its partitions; restart it: {}", Texts.reason(why));
   }
 
-  /** How it is; never blocks. */
+  /** Returns the relay's health; never blocks. */
   public RelayHealth health() {
     return loop.health();
   }
 
-  /** The partitions this node owns, as far as it knows. */
+  /** How many partitions this node owns, as far as it knows. */
   public int ownedPartitions() {
     return shards.owned().size();
   }
 
-  /** Who owns which partition, as the database has it. */
+  /** The owner of each partition, according to the database. */
   public List<ShardOwner> owners() {
     return shards.owners();
   }
 
-  /** Looks at the table at once, instead of with the next hint or poll. */
+  /** Reads the table now instead of waiting for the next hint or poll. */
   public void wake() {
     loop.wake();
   }
@@ -103,7 +103,7 @@ public final class Relay implements AutoCloseable {
     return loop.isAtRest();
   }
 
-  /** The sinks as this node finds them. */
+  /** The health of the sinks, as this node sees it. */
   public List<SinkHealth> sinks() {
     return territory.sinks().stream()
         .map(runner -> new SinkHealth(runner.row.stream(), runner.row.spec().name(), runner.down()))
@@ -121,7 +121,7 @@ public final class Relay implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
-      log.warn("Sinks were not closed in time: {}", e.toString());
+      log.warn("Closing the sinks failed or took too long: {}", e.toString());
     }
     executor.shutdownNow();
   }

@@ -7,28 +7,28 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
- * How a node relays. Start from {@link #named} and change what differs.
+ * Configures a relay. Start from {@link #named} and change what differs.
  *
- * @param node names it to people
- * @param lease how long after its last heartbeat a node's partitions stay its own (10 s)
+ * @param node the node's name, for people
+ * @param lease how long after its last heartbeat a node keeps its partitions (10 s)
  * @param heartbeatInterval (2.5 s)
- * @param pollInterval longest time between two looks at the table, whatever the hints say (1 s).
- *     After an event the next look comes in milliseconds, and then ever later up to this
- * @param batchRows most events read at a time, of a stream in a partition (5,000)
- * @param batchBytes most content read at a time, of a stream in a partition; one event may be more
- *     (1 MiB)
- * @param deliverTimeout after which a delivery that was not answered counts as a sink that is down
- *     (30 s)
- * @param firstPause how long a sink that is down, or a key that failed, is left alone; doubled with
+ * @param pollInterval the longest time between two reads of the table, with or without hints (1 s).
+ *     After an event the next read comes within milliseconds, and then ever later up to this
+ * @param batchRows the most events read at a time, per stream and partition (5,000)
+ * @param batchBytes the most content read at a time, per stream and partition; a single event may
+ *     be larger (1 MiB)
+ * @param deliverTimeout after this an unanswered delivery means that the sink is down (30 s)
+ * @param firstPause how long a sink that is down, or a key that failed, is left alone; doubles with
  *     each failure (100 ms)
- * @param maxPause longest such pause (30 s)
- * @param maxAttempts failures after which an event's key is parked (10)
- * @param maxParkedKeys for each sink and partition; at this point the sink counts as down (10,000)
- * @param maintenanceInterval between two looks for segments to make and to drop (1 min)
- * @param closeTimeout how long {@link Relay#close} waits for what is on its way (20 s)
- * @param listen where to get a connection of its own for notifications: directly, not through a
- *     pooler in transaction mode. Empty: the relay polls
- * @param listener hears what is sent and written
+ * @param maxPause the longest such pause (30 s)
+ * @param maxAttempts failures before an event's key is parked (10)
+ * @param maxParkedKeys blocked keys per sink and partition; at this number the sink counts as down
+ *     (10,000)
+ * @param maintenanceInterval between two checks for segments to make or drop (1 min)
+ * @param closeTimeout how long {@link Relay#close} waits for deliveries under way (20 s)
+ * @param listen where to get a dedicated connection for notifications, not through a pooler in
+ *     transaction mode. Empty: the relay polls
+ * @param listener hears of deliveries and cursor writes
  */
 public record RelayConfig(
     String node,
@@ -53,22 +53,22 @@ public record RelayConfig(
     requireMillis("firstPause", firstPause);
     requireMillis("maintenanceInterval", maintenanceInterval);
     if (batchRows < 1 || batchRows > 100_000 || batchBytes < 1) {
-      throw new IllegalArgumentException("batchRows is 1 to 100,000, batchBytes at least 1");
+      throw new IllegalArgumentException("batchRows must be 1 to 100,000, batchBytes at least 1");
     }
     if (maxPause.compareTo(firstPause) < 0) {
-      throw new IllegalArgumentException("maxPause is not shorter than firstPause");
+      throw new IllegalArgumentException("maxPause must not be shorter than firstPause");
     }
     if (maxAttempts < 1 || maxParkedKeys < 1) {
-      throw new IllegalArgumentException("maxAttempts and maxParkedKeys are at least 1");
+      throw new IllegalArgumentException("maxAttempts and maxParkedKeys must be at least 1");
     }
     if (closeTimeout.isNegative()) {
-      throw new IllegalArgumentException("closeTimeout is not negative");
+      throw new IllegalArgumentException("closeTimeout must not be negative");
     }
   }
 
   private static void requireMillis(String name, Duration duration) {
     if (duration.toMillis() < 1) {
-      throw new IllegalArgumentException(name + " is at least a millisecond");
+      throw new IllegalArgumentException(name + " must be at least 1 ms");
     }
   }
 
@@ -153,7 +153,7 @@ public record RelayConfig(
     return next.config();
   }
 
-  /** A configuration in which one thing is being changed. */
+  /** A mutable copy, to change one value. */
   private static final class Draft {
     final String node;
     Duration lease;

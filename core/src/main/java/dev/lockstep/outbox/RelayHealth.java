@@ -3,10 +3,10 @@ package dev.lockstep.outbox;
 import java.util.Optional;
 
 /**
- * How a relay is. That a sink is down is no failure of the relay: see {@link Relay#sinks}.
+ * A relay's health. A sink that is down is not a failure of the relay: see {@link Relay#sinks}.
  *
- * @param failure what went wrong when it last tried, if that failed; of {@link State#ENDED} why it
- *     ended by itself, if it did
+ * @param failure what went wrong at the last try, if it failed; for {@link State#ENDED}, why it
+ *     ended unasked
  */
 public record RelayHealth(State state, Optional<String> failure) {
 
@@ -14,13 +14,16 @@ public record RelayHealth(State state, Optional<String> failure) {
     return state == State.RELAYING;
   }
 
-  /** What a relay does. */
+  /** The state of a relay. */
   public enum State {
     /** It reads and delivers. */
     RELAYING,
-    /** It tries, and cannot: the database does not answer, say. It goes on by itself. */
+    /**
+     * It retries without success, because the database does not answer for example. It recovers
+     * unaided.
+     */
     FAILING,
-    /** It was closed; or it ended by itself, and others have its partitions. */
+    /** It was closed, or it died and gave up its partitions. */
     ENDED
   }
 }

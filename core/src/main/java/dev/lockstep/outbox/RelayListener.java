@@ -1,27 +1,27 @@
 package dev.lockstep.outbox;
 
 /**
- * Hears what a relay sends and writes. Called on the relay's thread, once for each delivery and
- * each batch of cursors, so it must be quick; what it throws is logged and changes nothing.
+ * Observes deliveries and cursor writes, for metrics. Called on the relay's thread once per
+ * delivery and per batch of cursors, so it must be quick. Exceptions are logged and change nothing.
  */
 public interface RelayListener {
-  /** Hears nothing. */
+  /** Does nothing. */
   RelayListener NONE = new RelayListener() {};
 
   /**
-   * A sink has answered, or was given up on.
+   * Called when a sink has answered or timed out.
    *
-   * @param delivered events that it has for good
-   * @param failed events that it has not; those that were not sent at all are in neither number
+   * @param delivered events it has accepted
+   * @param failed events it has not; unsent events are in neither number
    */
   default void onDelivery(String stream, String sink, int delivered, int failed) {}
 
   /**
-   * Cursors were written.
+   * Called after cursors were written.
    *
    * @param accepted how many
-   * @param stale those that were refused: the partition is another node's, or an operator has moved
-   *     the cursor
+   * @param stale how many were refused: another node owns the partition, or an operator moved the
+   *     cursor
    */
   default void onCursors(int accepted, int stale) {}
 }

@@ -20,16 +20,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads, hands out, and writes down how far it is: one thread, which alone knows the lanes. Others
- * send it messages. Nothing in it waits for a sink, and nothing that is thrown ends it.
+ * The relay's thread: reads, sends, and writes progress. It alone touches the lanes; other threads
+ * send it messages. It never waits for a sink and survives exceptions.
  */
 final class RelayLoop implements Runnable, ShardListener {
   private static final Logger log = LoggerFactory.getLogger(RelayLoop.class);
-  // So much more is repeated after a crash, and so much less is written.
+  // Up to this much is repeated after a crash; a longer interval writes less.
   private static final long WRITE_INTERVAL_NANOS = 20_000_000L;
   private static final long PAUSE_NANOS = 100_000_000L;
   private static final long IDLE_WRITE_NANOS = 20_000_000_000L;
-  // Until it is looked whether somebody's lock is gone.
+  // Delay before a locked cursor is tried again.
   private static final long LOCKED_PAUSE_NANOS = 200_000_000L;
 
   private final CursorTable cursors;
@@ -47,7 +47,7 @@ final class RelayLoop implements Runnable, ShardListener {
   private volatile RelayHealth health = new RelayHealth(State.RELAYING, Optional.empty());
   private volatile boolean stopped;
 
-  /** What the loop works with. */
+  /** The loop's collaborators. */
   record Parts(CursorTable cursors, Territory territory, Reading reading) {}
 
   RelayLoop(Parts parts, RelayConfig config, Executor executor, Runnable maintenance) {
@@ -85,12 +85,12 @@ final class RelayLoop implements Runnable, ShardListener {
     return health;
   }
 
-  /** Completes when the thread ends, with what ended it if nobody has asked for it. */
+  /** Completes when the thread ends, with the cause if it was not asked to. */
   CompletionStage<Optional<Throwable>> ended() {
     return ended;
   }
 
-  /** Whether nothing is on its way or to be written; for tests to await. */
+  /** Whether nothing is under way or waits to be written. For tests to await. */
   CompletableFuture<Boolean> isAtRest() {
     CompletableFuture<Boolean> answer = new CompletableFuture<>();
     messages.add(
@@ -121,7 +121,7 @@ final class RelayLoop implements Runnable, ShardListener {
       why = Optional.of(e);
       Thread.currentThread().interrupt();
     } catch (Throwable e) {
-      // Not even that something failed could be noted.
+      // Recording the failure failed too.
       why = Optional.of(e);
     } finally {
       Optional<Throwable> unasked = stopped ? Optional.empty() : why;
@@ -130,7 +130,7 @@ final class RelayLoop implements Runnable, ShardListener {
     }
   }
 
-  /** Until the next turn, in nanoseconds. */
+  /** Runs one turn; returns the nanoseconds until the next. */
   private long tryTurn() {
     try {
       turn();
@@ -139,10 +139,10 @@ final class RelayLoop implements Runnable, ShardListener {
       }
       return waitNanos(System.nanoTime());
     } catch (LockstepException | CompletionException e) {
-      log.warn("The outbox is not relayed for a moment: {}", e.toString());
+      log.warn("Relaying failed; it is retried: {}", e.toString());
       health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
     } catch (Throwable e) {
-      log.error("The outbox is not relayed for a moment", e);
+      log.error("Relaying failed; it is retried", e);
       health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
     }
     return PAUSE_NANOS;
@@ -164,7 +164,7 @@ final class RelayLoop implements Runnable, ShardListener {
     maintain();
     reading.definitions();
     if (reading.isLoadDue()) {
-      // What they have reached is written before it is read again.
+      // Write progress before loading it again.
       write();
       reading.load();
     }
@@ -226,7 +226,7 @@ final class RelayLoop implements Runnable, ShardListener {
     Listening.tell(() -> config.listener().onCursors(accepted, refused));
   }
 
-  /** Until the next look, or until a breaker closes, or until a key's time has come. */
+  /** Time until the next read, the end of a breaker's pause, or a key's retry. */
   private long waitNanos(long now) {
     long wait = reading.waitNanos(now);
     for (Place place : territory.places()) {

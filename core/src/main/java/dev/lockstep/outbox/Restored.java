@@ -15,24 +15,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts an outbox right whose transaction ids are those of another server: it was restored from a
- * dump. Nothing is lost by it, and no event is sent again that a cursor says was delivered.
+ * Converts an outbox that was restored from a dump: its transaction ids belong to another server.
+ * No event is lost, and no event is sent again to a sink whose cursor says it was delivered.
  *
- * <p>With nobody appending, every event is committed, and each cursor says by the old ids which it
- * has had. So events are sorted by <i>who has had them</i>. Each such set of sinks becomes a
- * transaction id below all that a server ever gives out, and each cursor a snapshot in which just
- * those are visible that stand for a set with its sink in it. All events get the same place below
- * every new one and keep their ids, which grow with a key's sequence; so they are read in the order
- * of their keys, and before what is appended from now on. They lie in a segment of their own, which
- * goes as any other does.
+ * <p>While no transaction appends, every event is committed, and each cursor tells by the old ids
+ * which events its sink has received. Events are grouped by <i>the set of sinks that received
+ * them</i>. Each set becomes a transaction id below all that a server ever assigns. Each cursor
+ * becomes a snapshot in which exactly the sets that contain its sink are visible. All events get
+ * one position below every new one and keep their ids, which grow with a key's sequence; so they
+ * are read in key order, before newly appended events. They lie in a segment of their own, which is
+ * dropped like any other.
  */
 final class Restored {
   private static final Logger log = LoggerFactory.getLogger(Restored.class);
 
-  /** The segment for them. */
+  /** The segment of the converted events. */
   static final int SEGMENT = 0;
 
-  // Ids that are finished on every server: initdb takes several hundred.
+  // Ids that are in the past on every server: initdb uses several hundred.
   private static final int MAX_SETS = 253;
   private static final int PLACE = 255;
   private static final int END = 256;
@@ -43,9 +43,9 @@ final class Restored {
         (SELECT min(xmin::text::bigint) FROM lockstep.outbox_home
          WHERE EXISTS (SELECT 1 FROM lockstep.outbox_home h WHERE h.mark <> h.xmin))""";
 
-  // Which sinks have had an event. Nobody has had one that was appended after the restore, by a
-  // process that had not noticed: it was written by the transaction that it names, or that one came
-  // after the restore. Comparing it with the cursors would mean nothing.
+  // The sinks that received an event. No sink received an event that was appended after the restore
+  // by a process that had not noticed it. Such an event was written by the transaction it names, or
+  // by one after the restore; comparing it with the cursors would be meaningless.
   private static final String HAD_BY =
       """
       (SELECT COALESCE(string_agg(c.sink::text, ',' ORDER BY c.sink), '')
@@ -61,7 +61,8 @@ final class Restored {
       SELECT x.had_by FROM (SELECT %s AS had_by FROM lockstep.outbox_event e) x
       GROUP BY x.had_by ORDER BY count(*) DESC LIMIT ?"""
           .formatted(HAD_BY);
-  // An event of a set that has no id is sent to all: a repeat, should there ever be so many sets.
+  // If there are more sets than ids, the events of the rest are sent to all sinks: repeats, not
+  // losses.
   private static final String MOVE_EVENTS =
       """
       UPDATE lockstep.outbox_event e
@@ -111,7 +112,7 @@ final class Restored {
 
   private record Ids(long next, long restored) {}
 
-  /** It may have to wait for whoever is appending, and much may be kept. */
+  /** Generous timeouts: it waits for appending transactions, and many events may be kept. */
   static TxOptions options(TxOptions defaults) {
     return defaults
         .withLabel("outbox restored")
@@ -120,10 +121,10 @@ final class Restored {
         .withLockTimeout(Duration.ofMinutes(1));
   }
 
-  /** The caller holds the layout's row, and commits. */
+  /** Converts everything. The caller holds the layout's row, and commits. */
   void putRight() throws SQLException {
-    log.warn("The outbox was restored from a dump; its positions are moved to this server");
-    // Who appends has locked the keys first, so nobody who waits for us holds the second.
+    log.warn("The outbox was restored from a dump; moving its positions to this server");
+    // Appending transactions lock keys first, so none that waits for this lock holds the second.
     run("LOCK TABLE lockstep.outbox_key IN EXCLUSIVE MODE");
     run("LOCK TABLE lockstep.outbox_event IN ACCESS EXCLUSIVE MODE");
     Ids ids = ids();
@@ -152,7 +153,7 @@ final class Restored {
     end.send();
   }
 
-  /** The next id, and the one under which the dump was restored; the same if nobody can tell. */
+  /** The next id, and the id of the restoring transaction; equal if the latter is unknown. */
   private Ids ids() throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Ids> ids =
@@ -164,7 +165,7 @@ final class Restored {
               if (row.wasNull()) {
                 return new Ids(next, next);
               }
-              // Rows know the lower half of an id, which is in the past.
+              // Rows store the low 32 bits of an id that is in the past.
               long full = (next & ~0xffffffffL) | low;
               return new Ids(next, full < next ? full : full - (1L << 32));
             });
@@ -172,7 +173,7 @@ final class Restored {
     return ids.list().get(0);
   }
 
-  /** What is visible has been had: every set with the sink in it. */
+  /** A snapshot in which exactly the sets that contain the sink are visible. */
   private static String done(List<String> sets, int sink) {
     String name = Integer.toString(sink);
     List<Integer> unseen = new ArrayList<>();
@@ -202,7 +203,7 @@ final class Restored {
     trip.send();
   }
 
-  /** Nothing is left in them, and their ranges mean nothing here. */
+  /** Drops the old segments: they are empty, and their ranges are meaningless here. */
   private void dropSegments(List<Integer> segments) throws SQLException {
     for (int segment : segments) {
       if (segment != SEGMENT) {

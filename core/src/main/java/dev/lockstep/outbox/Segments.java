@@ -17,9 +17,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The segments of the events' table: ranges of {@code ord}, and so of transactions. Made ahead;
- * emptied and dropped when every sink is past them and nobody's key needs them. No clock decides
- * what a sink is past, only its cursor.
+ * Maintains the segments of the event table: ranges of {@code ord}, and so of transactions. They
+ * are made ahead, and emptied and dropped when every sink is past them and no blocked key needs
+ * them. A sink's cursor, not a clock, decides what it is past.
  */
 final class Segments {
   private static final Logger log = LoggerFactory.getLogger(Segments.class);
@@ -51,7 +51,7 @@ final class Segments {
       INSERT INTO lockstep.outbox_segment (segment, from_ord, to_ord, made_at)
       VALUES (?, ?::text::xid8, ?::text::xid8, now())""";
 
-  // A cursor is past a segment when no transaction of it can still be unseen by the cursor.
+  // A cursor is past a segment when it has seen every transaction of the segment.
   private static final String PASSED =
       """
       SELECT s.segment FROM lockstep.outbox_segment s
@@ -84,7 +84,7 @@ final class Segments {
       "SELECT segment FROM lockstep.outbox_segment WHERE emptied_at IS NOT NULL ORDER BY segment";
   private static final String FORGET = "DELETE FROM lockstep.outbox_segment WHERE segment = ?";
 
-  // What fell beside the segments, by the same rule.
+  // Rows outside all segments: freed like segments, except that give_up_after does not apply.
   private static final String CLEAR_REST =
       """
       DELETE FROM lockstep.outbox_event_rest r
@@ -108,7 +108,7 @@ final class Segments {
 
   Segments(Transactor transactor, Duration keep, long firstWidth) {
     this.transactor = transactor;
-    // Whoever appends or reads waits behind us for a lock as long as we do.
+    // Appending and reading transactions queue behind our lock requests, so keep the wait short.
     this.options =
         transactor.defaults().withLabel("outbox segments").withLockTimeout(Duration.ofMillis(200));
     this.keepMs = keep.toMillis();
@@ -121,14 +121,17 @@ final class Segments {
     }
   }
 
-  /** Several nodes may at once; what is locked at the moment is left for the next time. */
+  /**
+   * Runs all steps. Several nodes may run it at once; a step that meets a lock is left for the next
+   * run.
+   */
   void maintain() {
     tryAlone(this::makeAhead);
     while (tryAlone(this::emptyOne)) {
       // One at a time, until none is left.
     }
     while (tryAlone(this::dropOne)) {
-      // The same.
+      // One at a time, until none is left.
     }
     while (tryAlone(this::clearRest)) {
       // In small transactions.
@@ -137,7 +140,7 @@ final class Segments {
 
   @FunctionalInterface
   private interface Step {
-    /** Whether there may be more to do. */
+    /** Returns whether there may be more to do. */
     boolean run(Connection connection) throws SQLException;
   }
 
@@ -146,7 +149,7 @@ final class Segments {
       return transactor.call(
           options, connection -> AdvisoryLocks.tryLock(connection, LOCK) && step.run(connection));
     } catch (LockTimeout e) {
-      log.debug("Left for the next time", e);
+      log.debug("Segment step not possible now; it is retried in the next run", e);
       return false;
     }
   }
@@ -170,13 +173,16 @@ final class Segments {
     return false;
   }
 
-  /** About an hour's transactions each: neither thousands of segments, nor one for ever. */
+  /**
+   * Aims at about an hour of transactions per segment: neither thousands of segments nor a single
+   * one.
+   */
   private long width(@Nullable Segment newest, List<OffsetDateTime> closed) {
     long width =
         newest == null || newest.number() == Restored.SEGMENT
             ? firstWidth
             : newest.to() - newest.from();
-    // A width that was chosen stays.
+    // A configured small width stays.
     if (closed.size() == 2 && width >= MIN_WIDTH) {
       Duration life = Duration.between(closed.get(1), closed.get(0));
       if (life.compareTo(SHORT_LIFE) < 0) {
@@ -189,18 +195,21 @@ final class Segments {
     return width;
   }
 
-  /** After a pause nobody made segments: what came meanwhile has gone beside them, and stays. */
+  /**
+   * After a pause in which no segments were made, events went to the default partition, and stay
+   * there.
+   */
   private static Segment following(@Nullable Segment newest, long now, long width) {
     int number = newest == null ? 1 : newest.number() + 1;
     boolean inTime = newest != null && newest.to() > now;
-    // Transactions that begin while this is made must not find themselves within it.
+    // Transactions that begin meanwhile must not fall into this segment.
     long from = inTime && newest != null ? newest.to() : now + Math.min(1_000, width);
     return new Segment(number, from, from + width);
   }
 
   private static void make(Connection connection, Segment segment) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    // Attached, not made as a part: that would lock out everybody who appends.
+    // Create the table, then attach it: CREATE TABLE … PARTITION OF would lock out all appends.
     trip.update(
         """
         CREATE TABLE lockstep.%s
@@ -214,7 +223,7 @@ final class Segments {
     trip.send();
   }
 
-  /** Frees the space of one, which locks nobody out who appends. */
+  /** Frees the space of one segment without locking out appends. */
   private boolean emptyOne(Connection connection) throws SQLException {
     Optional<Integer> segment = first(connection, PASSED, keepMs);
     if (segment.isEmpty()) {
@@ -229,7 +238,7 @@ final class Segments {
     return true;
   }
 
-  /** Needs a moment in which nobody who has appended is still at it. */
+  /** Drops one emptied segment; needs a moment without open appending transactions. */
   private boolean dropOne(Connection connection) throws SQLException {
     Optional<Integer> segment = first(connection, EMPTIED);
     if (segment.isEmpty()) {

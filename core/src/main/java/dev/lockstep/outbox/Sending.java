@@ -11,9 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands events to sinks and hears what came of them. Nothing in it waits for a sink, and whatever
- * goes wrong with one stays with that one. Used by the relay's thread, to which results come as
- * messages.
+ * Sends events to sinks and handles the results. Never waits for a sink; a failing sink affects no
+ * other. Used by the relay's thread; results reach it as messages.
  */
 final class Sending {
   private static final Logger log = LoggerFactory.getLogger(Sending.class);
@@ -57,7 +56,7 @@ final class Sending {
     }
   }
 
-  /** First the sink, which may fence a former owner; then once more the question who owns it. */
+  /** Opens the sink first, which may fence a former owner; then checks the lease again. */
   private void open(Place place) {
     var unused =
         place
@@ -67,7 +66,7 @@ final class Sending {
                 (session, failure) -> messages.accept(() -> opened(place, session, failure)));
   }
 
-  /** A sink that opened for a lease which is over is closed, and left alone for a while. */
+  /** Closes a session that was opened under a lease that is over. */
   private Session checked(Place place, Session session) {
     boolean ours = false;
     try {
@@ -78,7 +77,8 @@ final class Sending {
       }
     }
     if (!ours) {
-      throw new IllegalStateException("The lease %s is over".formatted(place.lease));
+      throw new IllegalStateException(
+          "Lease %s is over; its partition has another owner".formatted(place.lease));
     }
     return session;
   }
@@ -96,8 +96,8 @@ final class Sending {
     try {
       down = place.lane.settle(send, results, System.nanoTime());
     } catch (Throwable e) {
-      // A mistake of ours. Left as it is, the place would wait for this answer for ever.
-      log.error("What came of a delivery is not known; it is sent again", e);
+      // A bug of ours. Without this the place would wait for the answer for ever.
+      log.error("Handling a delivery's results failed; the events are sent again", e);
       place.lane.putBack(send);
       place.again = true;
       down = Optional.of(Texts.reason(e));
@@ -123,7 +123,7 @@ final class Sending {
   private static void trip(Place place, String reason) {
     if (place.runner.breaker.trip(System.nanoTime(), reason)) {
       SinkRow row = place.runner.row;
-      log.warn("The sink {} of {} is down: {}", row.spec().name(), row.stream(), reason);
+      log.warn("Sink {} of stream {} is down: {}", row.spec().name(), row.stream(), reason);
     }
   }
 }

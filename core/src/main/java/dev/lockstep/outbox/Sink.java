@@ -1,33 +1,34 @@
 package dev.lockstep.outbox;
 
 /**
- * Where the events of a stream go: a topic, an address, a log. One for each sink and node; thread
- * safe.
+ * The destination of a stream's events: a topic, an address, a log. One instance per sink and node;
+ * thread-safe.
  *
- * <p>For each partition of the keys that the node owns it is asked for a {@link Session}, whose
- * calls come one at a time. A session is opened before the first delivery under a lease, and anew
- * after a failure. After opening the relay asks the database whether the lease still holds, before
- * it delivers anything: a sink that fences ({@code initTransactions} of Kafka) does so in {@link
- * #open}, and whoever lost the lease meanwhile finds out before sending.
+ * <p>The relay opens one {@link Session} per partition that the node owns: before the first
+ * delivery under a lease, and again after a failure. After opening, and before delivering, the
+ * relay checks that the lease still holds. A sink that fences (Kafka's {@code initTransactions})
+ * does so in {@link #open}; so a node that lost the lease meanwhile finds out before it sends.
  */
 public interface Sink extends AutoCloseable {
 
   /**
-   * How many events of one partition may be on their way at a time.
+   * How many events of one partition may be under way at a time.
    *
-   * @return 0: batches, in which a key may occur often; the session keeps their order. More: each
-   *     event by itself, never two of one key
+   * @return 0: batches, in which a key may occur often; the session keeps their order. More: single
+   *     events, never two of one key at a time
    */
   int maxInFlight();
 
   /**
-   * Called by a thread that may block.
+   * Opens a session. Called by a thread that may block.
    *
-   * @throws Exception the sink is down; tried again later
+   * @throws Exception the sink is down; retried later
    */
   Session open(Tenure tenure) throws Exception;
 
-  /** When the relay ends, or the sink's definition has changed. After all its sessions. */
+  /**
+   * Called when the relay ends or the sink's definition has changed, after all sessions are closed.
+   */
   @Override
   void close();
 }

@@ -3,8 +3,8 @@ package dev.lockstep.outbox;
 import java.util.Optional;
 
 /**
- * A sink as a node finds it.
+ * A sink's health as one node sees it.
  *
- * @param down why nothing gets through at present; empty if it works, as far as is known
+ * @param down why nothing gets through; empty if it works, as far as the node knows
  */
 public record SinkHealth(String stream, String sink, Optional<String> down) {}

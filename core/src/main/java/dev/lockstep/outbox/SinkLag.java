@@ -5,15 +5,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How far a sink is behind, over all partitions; without the keys that do not flow.
+ * A sink's lag over all partitions, without blocked keys.
  *
- * @param events committed and not delivered. Counted up to {@link Outbox#MAX_LAG} in each
- *     partition, so that asking stays cheap; at that point it is "at least"
- * @param age of the oldest of them; zero without
+ * @param events committed but not delivered. Counted up to {@link Outbox#MAX_LAG} per partition to
+ *     stay cheap; at that point it means "at least"
+ * @param age of the oldest of them; zero if there are none
  * @param oldestUnsentAt when the oldest of them was appended
- * @param parkedKeys keys that wait for somebody
- * @param waitingKeys keys that failed and are tried again by themselves
- * @param heldBack events of both
+ * @param parkedKeys keys that wait for an operator
+ * @param waitingKeys keys that failed and are retried automatically
+ * @param heldBack events of parked and waiting keys
  * @param delivered since the sink was defined, repeats included
  */
 public record SinkLag(

@@ -2,12 +2,12 @@ package dev.lockstep.outbox;
 
 import org.jspecify.annotations.Nullable;
 
-/** What came of one event. */
+/** The result of delivering one event. */
 public sealed interface SinkResult {
-  /** The sink has it for good. */
+  /** The sink has accepted it for good. */
   SinkResult DELIVERED = new Delivered();
 
-  /** Not sent, and no fault of its own: something before it in the batch failed. Sent again. */
+  /** Not sent, because an earlier event of the batch failed. Sent again; no attempt is counted. */
   SinkResult UNSENT = new Unsent();
 
   record Delivered() implements SinkResult {}
@@ -15,11 +15,10 @@ public sealed interface SinkResult {
   record Unsent() implements SinkResult {}
 
   /**
-   * It failed, and may succeed another time. Its key waits and is tried again; when the attempts
-   * are used up it is parked. Other keys go on.
+   * Failed, but may succeed later. Its key waits and is retried, and is parked after the last
+   * attempt. Other keys go on.
    *
-   * @param error for people; of null, too long a text or characters that cannot be stored is made
-   *     what can be
+   * @param error for people; null, overlong text and characters that cannot be stored are replaced
    */
   record Retry(String error) implements SinkResult {
     public Retry(@Nullable String error) {
@@ -28,9 +27,9 @@ public sealed interface SinkResult {
   }
 
   /**
-   * It will never succeed as it is: its key is parked. Other keys go on.
+   * Can never succeed: its key is parked. Other keys go on.
    *
-   * @param error as of {@link Retry}
+   * @param error as in {@link Retry}
    */
   record Poison(String error) implements SinkResult {
     public Poison(@Nullable String error) {
@@ -39,8 +38,8 @@ public sealed interface SinkResult {
   }
 
   /**
-   * The sink as a whole does not work. Nothing is sent for a while, and longer each time; no
-   * attempt is counted, and it heals by itself.
+   * The sink as a whole is down. Deliveries pause, longer each time; no attempt is counted. They
+   * resume when the sink works again.
    *
    * @param reason as the error of {@link Retry}
    */

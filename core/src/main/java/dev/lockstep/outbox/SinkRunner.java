@@ -20,14 +20,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A sink on this node: opens sessions, delivers, and closes, on threads that may block. Whatever
- * the sink does, every call of it has an end here: it throws anything, returns null, answers
- * nonsense or never returns, and is down.
+ * Calls a sink on this node, on threads that may block. Every call ends, whatever the sink does: if
+ * it throws, returns null, gives a malformed answer or never returns, it is down.
  */
 final class SinkRunner {
   private static final Logger log = LoggerFactory.getLogger(SinkRunner.class);
 
-  /** Calls that never returned, each with a thread of its own: then no more are begun. */
+  /** Hung calls, each holding a thread, before no more are begun. */
   static final int MAX_HUNG = 16;
 
   final SinkRow row;
@@ -41,9 +40,10 @@ final class SinkRunner {
   private final List<CompletableFuture<?>> closing = new ArrayList<>();
 
   /**
-   * Begins to make the sink. Until it is made it is open for nobody, and no other waits for it.
+   * Starts creating the sink. Until it exists it receives no events, and no other sink waits for
+   * it.
    *
-   * @param whenMade told on another thread when it is made, or cannot be
+   * @param whenMade called on another thread when it is made, or cannot be
    */
   SinkRunner(
       SinkRow row, SinkTypes types, RelayConfig config, Executor executor, Runnable whenMade) {
@@ -64,29 +64,39 @@ final class SinkRunner {
   }
 
   private Made broken(Throwable why) {
-    log.error("The sink {} of {} cannot be made", row.spec().name(), row.stream(), why);
+    log.error(
+        "Sink {} of stream {} cannot be created; fix its definition",
+        row.spec().name(),
+        row.stream(),
+        why);
     return new Made(new BrokenSink(why), 0);
   }
 
   private void late(@Nullable Throwable failure) {
     if (failure != null) {
       overdue = true;
-      log.warn("The sink {} of {} is not made within {}", row.spec().name(), row.stream(), timeout);
+      log.warn(
+          "Sink {} of stream {} was not created within {}",
+          row.spec().name(),
+          row.stream(),
+          timeout);
     }
   }
 
-  /** A sink, and what it said once and for all. */
+  /** A sink, and its maxInFlight, asked once. */
   private record Made(Sink sink, int maxInFlight) {
-    // The types are others', and may give null whatever they declare.
+    // The factory is foreign code and may return null.
     static Made of(@Nullable Sink sink) {
       if (sink == null) {
-        throw new IllegalStateException("Its type made no sink");
+        throw new IllegalStateException("The sink's type returned no sink");
       }
       return new Made(sink, Math.max(0, sink.maxInFlight()));
     }
   }
 
-  /** One that cannot be made is down, and says why; its definition has to change. */
+  /**
+   * Stands for a sink that cannot be created: down, with the reason, until its definition changes.
+   */
   private record BrokenSink(Throwable why) implements Sink {
     @Override
     public int maxInFlight() {
@@ -95,7 +105,7 @@ final class SinkRunner {
 
     @Override
     public Session open(Tenure tenure) {
-      throw new IllegalStateException("It cannot be made: " + Texts.reason(why), why);
+      throw new IllegalStateException("The sink cannot be created: " + Texts.reason(why), why);
     }
 
     @Override
@@ -106,15 +116,15 @@ final class SinkRunner {
     return made != null;
   }
 
-  /** Of one that is made. */
+  /** Only for a sink that is made. */
   int maxInFlight() {
     return Objects.requireNonNull(made).maxInFlight();
   }
 
-  /** Why nothing is delivered to it now; empty: it is not down. */
+  /** Why the sink is down; empty: it is not. */
   Optional<String> down() {
     if (!isMade()) {
-      return overdue ? Optional.of("It was not made within " + timeout) : Optional.empty();
+      return overdue ? Optional.of("The sink was not made within " + timeout) : Optional.empty();
     }
     return breaker.isDown() ? Optional.of(breaker.reason()) : Optional.empty();
   }
@@ -122,7 +132,7 @@ final class SinkRunner {
   /**
    * Opens a session.
    *
-   * @param check what must hold of a session that is open; one of which it does not is closed
+   * @param check validates an open session; if it throws, it has closed the session
    */
   CompletableFuture<Session> open(int partition, long epoch, Function<Session, Session> check) {
     Tenure tenure = new Tenure(row.stream(), row.spec().name(), partition, epoch);
@@ -131,12 +141,12 @@ final class SinkRunner {
             () -> {
               @Nullable Session session = Objects.requireNonNull(made).sink().open(tenure);
               if (session == null) {
-                throw new IllegalStateException("It opened no session");
+                throw new IllegalStateException("The sink opened no session");
               }
               return check.apply(session);
             });
     CompletableFuture<Session> inTime = withTimeout(opening);
-    // One that opens when nobody waits for it any more is of no use.
+    // Close a session that opens after the timeout.
     var unused =
         opening.thenAccept(
             session -> {
@@ -147,7 +157,9 @@ final class SinkRunner {
     return inTime;
   }
 
-  /** A result for each event, however the sink fails. Never completes exceptionally. */
+  /**
+   * Delivers; gives one result per event, however the sink fails. Never completes exceptionally.
+   */
   CompletableFuture<List<SinkResult>> deliver(Session session, Send send) {
     List<Event> events = send.events();
     CompletableFuture<CompletionStage<List<SinkResult>>> call =
@@ -164,15 +176,19 @@ final class SinkRunner {
         .exceptionally(failure -> allDown(events.size(), Texts.reason(failure)));
   }
 
-  /** An answer of the wrong length says nothing of any event; one that is missing, of its own. */
+  /**
+   * An answer of the wrong length is worthless as a whole; a null result concerns its own event
+   * only.
+   */
   private static List<SinkResult> checked(List<@Nullable SinkResult> answer, int events) {
     List<SinkResult> results = new ArrayList<>();
     for (SinkResult one : answer) {
-      results.add(one == null ? new SinkResult.Retry("The sink gave no result") : one);
+      results.add(
+          one == null ? new SinkResult.Retry("The sink returned no result for this event") : one);
     }
     return results.size() == events
         ? results
-        : allDown(events, "It answered %d of %d events".formatted(results.size(), events));
+        : allDown(events, "The sink answered %d of %d events".formatted(results.size(), events));
   }
 
   private static List<SinkResult> allDown(int events, String reason) {
@@ -192,13 +208,13 @@ final class SinkRunner {
     return closed;
   }
 
-  /** When its sessions are closed. */
+  /** Closes the sink after its sessions. */
   CompletableFuture<?> close() {
     CompletableFuture<?>[] sessions;
     synchronized (closing) {
       sessions = closing.toArray(CompletableFuture[]::new);
     }
-    // One that is still being made is closed when it is.
+    // If it is still being made, it is closed afterwards.
     CompletableFuture<Boolean> closed =
         CompletableFuture.allOf(sessions)
             .thenCombine(making, (nothing, one) -> one)
@@ -206,7 +222,7 @@ final class SinkRunner {
     return isMade() ? closed : CompletableFuture.completedFuture(true);
   }
 
-  /** Ends in time, whatever the sink does. */
+  /** Ends in bounded time, whatever the sink does. */
   private CompletableFuture<Boolean> closed(Runnable close) {
     return withTimeout(
             inBackground(
@@ -216,7 +232,7 @@ final class SinkRunner {
                 }))
         .exceptionally(
             e -> {
-              log.warn("Closing {} of {} failed", row.spec().name(), row.stream(), e);
+              log.warn("Closing sink {} of stream {} failed", row.spec().name(), row.stream(), e);
               return false;
             });
   }
@@ -226,8 +242,8 @@ final class SinkRunner {
   }
 
   /**
-   * @param call that has a thread; should it not have returned by then, it counts as hung until it
-   *     does
+   * @param call the call that occupies a thread; if it has not returned by the timeout, it counts
+   *     as hung until it does
    */
   private <T> CompletableFuture<T> withTimeout(
       CompletableFuture<T> answer, CompletableFuture<?> call) {
@@ -247,7 +263,7 @@ final class SinkRunner {
     if (hung.get() >= MAX_HUNG) {
       return CompletableFuture.failedFuture(
           new IllegalStateException(
-              "%d calls of it have not returned; none is begun".formatted(MAX_HUNG)));
+              "%d calls of the sink have not returned; no more are begun".formatted(MAX_HUNG)));
     }
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
@@ -260,13 +276,16 @@ final class SinkRunner {
             }
           });
     } catch (Throwable e) {
-      // No thread for it.
+      // No thread available.
       result.completeExceptionally(new SinkFailed(e));
     }
     return result;
   }
 
-  /** Futures ask an exception what it is, and are stuck if that fails. This one can be asked. */
+  /**
+   * CompletableFuture calls toString() on an exception and hangs if that throws. This wrapper is
+   * safe.
+   */
   private static final class SinkFailed extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

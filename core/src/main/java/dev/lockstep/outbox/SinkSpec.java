@@ -4,23 +4,23 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A sink of a stream, as it is defined.
+ * The definition of a stream's sink.
  *
  * @param name unique in its stream
  * @param type one of {@link SinkTypes}
- * @param settings read by the type: a topic, an address, JSON
- * @param start where a new sink begins; means nothing for one that is there
- * @param giveUpAfter for how long events are kept for it when it does not take them; what is older
- *     is lost to this sink then, and the audit says so. Empty: for ever
+ * @param settings parsed by the type: a topic, an address, JSON
+ * @param start where a new sink begins; ignored for an existing one
+ * @param giveUpAfter how long undelivered events are kept for it; older ones are lost to this sink,
+ *     and the audit records it. Empty: for ever
  */
 public record SinkSpec(
     String name, String type, String settings, Start start, Optional<Duration> giveUpAfter) {
 
   /** Where a new sink begins. */
   public enum Start {
-    /** With everything that is still kept. */
+    /** With everything still kept. */
     BEGINNING,
-    /** With what is committed from now on. */
+    /** With events committed from now on. */
     NOW
   }
 
@@ -31,7 +31,7 @@ public record SinkSpec(
       Texts.require("A sink's settings", settings, Texts.MAX_SETTINGS_LENGTH);
     }
     if (giveUpAfter.filter(d -> d.toSeconds() < 1).isPresent()) {
-      throw new IllegalArgumentException("giveUpAfter is at least a second");
+      throw new IllegalArgumentException("giveUpAfter must be at least 1 s");
     }
   }
 

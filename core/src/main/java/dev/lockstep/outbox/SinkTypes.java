@@ -4,9 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** The kinds of sinks a node can make, by name. Immutable; the same on all nodes. */
+/** The types of sinks a node can create, by name. Immutable; must be the same on all nodes. */
 public final class SinkTypes {
-  /** Writes a line for each event to the log {@code dev.lockstep.outbox.events}. */
+  /** Writes one line per event to the log {@code dev.lockstep.outbox.events}. */
   public static final String LOG = "log";
 
   private final Map<String, Factory> factories;
@@ -15,13 +15,13 @@ public final class SinkTypes {
     this.factories = factories;
   }
 
-  /** Makes a sink of a definition. */
+  /** Creates a sink from its definition. */
   @FunctionalInterface
   public interface Factory {
     /**
-     * Must not connect yet.
+     * Creates a sink, without connecting yet.
      *
-     * @throws IllegalArgumentException if the settings make no sense
+     * @throws IllegalArgumentException if the settings are invalid
      */
     Sink create(String stream, SinkSpec spec);
   }
@@ -42,15 +42,15 @@ public final class SinkTypes {
   }
 
   /**
-   * Makes a sink of a definition.
+   * Creates a sink from its definition.
    *
-   * @throws IllegalArgumentException for an unknown type, or settings that make no sense
+   * @throws IllegalArgumentException for an unknown type, or invalid settings
    */
   public Sink create(String stream, SinkSpec spec) {
     Factory factory = factories.get(spec.type());
     if (factory == null) {
       throw new IllegalArgumentException(
-          "No type '%s' of sinks here; there are %s".formatted(spec.type(), factories.keySet()));
+          "Unknown sink type '%s'; this node has %s".formatted(spec.type(), factories.keySet()));
     }
     return factory.create(stream, spec);
   }

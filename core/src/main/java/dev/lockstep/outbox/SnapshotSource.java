@@ -12,23 +12,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads by comparing snapshots: new is what the last one did not show and this one does. A snapshot
- * that shows event n + 1 of a key shows n, since the writer of n + 1 got the key's lock only when n
- * had committed; so nothing is ever missing in front of what is read.
+ * Reads by comparing snapshots: an event is new if the previous snapshot did not show it and this
+ * one does. A snapshot that shows event n + 1 of a key also shows n, because the writer of n + 1
+ * got the key's lock only after n had committed. So a read never misses an earlier event of a key.
  */
 final class SnapshotSource implements EventSource {
-  // One statement, so that everything in it is seen in one snapshot, which is the next position.
+  // One statement, so that everything is seen in one snapshot, which is the next position.
   //
-  // Where to begin (w.start): transactions that ended after the last snapshot either began after
-  // it, and all they wrote has ord >= its xmax; or they are among those it knew as running, and
-  // then ord is not below the lowest of these. So the range grows only in the one look after a long
-  // transaction has ended, and one that is still open costs nothing. No event has ord >= the xmax
-  // of a snapshot that shows it.
+  // Where to begin (w.start): a transaction that ended after the last snapshot either began after
+  // it, and then all its events have ord >= that snapshot's xmax; or was running in it, and then
+  // ord is not below the lowest running id. So the range grows only in the one read after a long
+  // transaction has ended; a transaction that is still open costs nothing. No event has ord >= the
+  // xmax of a snapshot that shows it.
   //
-  // A portion is bounded in rows, and in bytes by the running sum; row by row, since by range it
-  // would look for equals, of which there are none. The index (part, stream, ord, id) gives it in
-  // order from any place, however much is behind it; comparing ord by itself, too, lets segments be
-  // left out.
+  // A portion is bounded in rows, and in bytes by the running sum. ROWS, because RANGE would search
+  // for peers; there are none. The index (part, stream, ord, id) gives the order from any position,
+  // however much lies behind it. The separate comparison of ord lets segments be pruned.
   private static final String LOOK =
       """
       WITH now AS MATERIALIZED (SELECT pg_current_snapshot() AS s)
@@ -61,7 +60,7 @@ final class SnapshotSource implements EventSource {
       WHERE b.so_far - b.bytes < ?"""
           .formatted(Home.INCARNATION);
 
-  // By key. Only what the position is past: the rest comes in its own time.
+  // By key, and only events that the position has passed; later ones arrive in the normal reads.
   private static final String BACKLOG =
       """
       SELECT 0, b.id, b.ord::text, b.key, b.seq, b.type, b.content_type, b.headers, b.data,
@@ -78,8 +77,9 @@ final class SnapshotSource implements EventSource {
       WHERE b.so_far - b.bytes < ?
       ORDER BY b.n, b.seq""";
 
-  // A plan that was made while the table was small would gather and sort all of a large one.
   private static final String INCARNATION = "SELECT COALESCE(" + Home.INCARNATION + ", '')";
+
+  // A plan made while the table was small would collect and sort all of a large one.
   private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
 
   private final Transactor transactor;
@@ -87,12 +87,12 @@ final class SnapshotSource implements EventSource {
 
   SnapshotSource(Transactor transactor) {
     this.transactor = transactor;
-    // As if it wrote: a standby refuses that, and its connection is dropped. It could answer, but
-    // not what the primary would.
+    // Declared as writing: a standby refuses that, and its connection is dropped. A standby could
+    // answer, but not as the primary would.
     this.options = transactor.defaults().withLabel("outbox look").withPointLookups();
   }
 
-  /** The first row of a look is about the server, each of the others has an event. */
+  /** The first row of a look describes the server; each other row is an event. */
   private record Row(int ask, @Nullable Server server, @Nullable Read read) {}
 
   private record Server(long version, String snapshot, String incarnation) {}
@@ -129,7 +129,7 @@ final class SnapshotSource implements EventSource {
     return new Look(server.incarnation(), server.version(), batches);
   }
 
-  /** Less than what was asked for is all there was: the step is at its end. */
+  /** Fewer rows than asked for means that the step is complete. */
   private static Position after(
       Position from, List<Read> rows, String now, int maxRows, int maxBytes) {
     String target = from.target() == null ? now : from.target();
@@ -182,7 +182,7 @@ final class SnapshotSource implements EventSource {
         });
   }
 
-  /** Of a row with these columns, after one of the reader's own, as in the statements above. */
+  /** Reads an event from columns 2 on, as the statements above select them. */
   static Event event(ResultSet row, String stream) throws SQLException {
     return event(row, stream, row.getString(6), row.getString(7));
   }
@@ -197,13 +197,13 @@ final class SnapshotSource implements EventSource {
         type,
         Content.stored(contentType, row.getBytes(9)),
         Texts.decode(row.getString(8)),
-        // Of all ways to read a time the shortest.
+        // The driver's fastest way to read a time.
         row.getTimestamp(10).toInstant());
   }
 
   /**
-   * Reads the rows of a look. What is the same in many that follow each other is kept once: of
-   * thousands that wait to be delivered the collector would have to move all of it.
+   * Reads the rows of a look. Keeps one copy of strings that repeat in successive rows, so that the
+   * garbage collector moves less while thousands of events wait.
    */
   private static final class RowReading {
     private final List<Ask> asks;

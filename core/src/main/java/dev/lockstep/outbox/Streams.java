@@ -18,11 +18,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What all nodes agree on: the number of partitions, the streams and their sinks. Whoever changes
- * anything raises the layout's version first, which also keeps changes apart.
+ * Defines what all nodes share: the number of partitions, the streams and their sinks. Every change
+ * of sinks first raises the layout's version, which also serialises changes.
  */
 final class Streams {
-  // Looks first: the conflict alone would wait for an operator's order that is not committed yet.
+  // Checks first: ON CONFLICT alone would wait for an operator's uncommitted action.
   private static final String CREATE_LAYOUT =
       """
       INSERT INTO lockstep.outbox_layout (partitions)
@@ -34,7 +34,7 @@ final class Streams {
   private static final String READ_VERSION = "SELECT version FROM lockstep.outbox_layout";
 
   private static final String FIND_STREAM = "SELECT id FROM lockstep.outbox_stream WHERE name = ?";
-  // A stream that this transaction has made is not there if it rolls back.
+  // A stream made by this transaction is gone if it rolls back.
   private static final String CHECK_STREAM =
       """
       SELECT COALESCE((SELECT l.partitions FROM lockstep.outbox_layout l), 0),
@@ -57,7 +57,7 @@ final class Streams {
       """
       INSERT INTO lockstep.outbox_sink (stream, name, type, settings, give_up_after)
       VALUES (?, ?, ?, ?, ? * interval '1 millisecond') RETURNING id""";
-  // The cursors of all partitions at once, so that a sink always has all of them.
+  // Creates the cursors of all partitions together, so that a sink always has all of them.
   private static final String CREATE_CURSORS =
       """
       INSERT INTO lockstep.outbox_cursor (part, sink, done, ord, id, replay_to)
@@ -81,8 +81,8 @@ final class Streams {
       ON CONFLICT (part, sink) DO UPDATE SET orders = o.orders + 1""";
 
   private final int partitions;
-  // Streams that were there, as others see it. They are never removed, but the database may be
-  // replaced by an older one: whoever appends checks it in the statement.
+  // Streams known to be committed. Streams are never removed, but the database may be replaced by
+  // an older one; every append checks the stream in its statement.
   private final Set<String> known = ConcurrentHashMap.newKeySet();
 
   Streams(int partitions) {
@@ -96,11 +96,11 @@ final class Streams {
   record At(int part, int sink) {}
 
   /**
-   * @param orders how many operators have given, where there were any
+   * @param orders the count of operators' actions, where there were any
    */
   record Definitions(long version, List<SinkRow> sinks, Map<At, Long> orders) {}
 
-  /** Makes the layout if there is none; the number of partitions it has. */
+  /** Creates the layout if there is none; returns its number of partitions. */
   static int install(Connection connection, int partitions) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(CREATE_LAYOUT, (short) partitions);
@@ -112,11 +112,11 @@ final class Streams {
   private record Checked(int partitions, boolean isThere, boolean isOwn) {}
 
   /**
-   * That a stream can be appended to. Asked of the database until it is there for others, too.
+   * Checks that a stream can be appended to. Asks the database until the stream is committed.
    *
    * @throws IllegalArgumentException if it is not defined
    * @throws IllegalStateException if the database has another number of partitions: events would go
-   *     where nobody looks for them
+   *     to the wrong ones
    */
   void require(Connection connection, String stream) throws SQLException {
     if (known.contains(stream)) {
@@ -128,7 +128,8 @@ final class Streams {
     Checked one = found.list().get(0);
     requirePartitions(one.partitions(), partitions);
     if (!one.isThere()) {
-      throw new IllegalArgumentException("No stream '%s' is defined".formatted(stream));
+      throw new IllegalArgumentException(
+          "No stream '%s' is defined; define it with Outbox.define".formatted(stream));
     }
     if (!one.isOwn()) {
       known.add(stream);
@@ -142,12 +143,12 @@ final class Streams {
   static void requirePartitions(int actual, int wanted) {
     if (actual != wanted) {
       throw new IllegalStateException(
-          "The outbox of this database has %d partitions, which never changes; this process is configured for %d. Configure %d"
+          "This database's outbox has %d partitions, which cannot change; this process is configured for %d. Configure %d"
               .formatted(actual, wanted, actual));
     }
   }
 
-  /** What was known of a stream turned out wrong: ask again. */
+  /** Forgets a stream that turned out missing, so that the database is asked again. */
   void forget(String stream) {
     known.remove(stream);
   }
@@ -174,7 +175,7 @@ final class Streams {
     return names.list();
   }
 
-  /** The version first: what is read after it may be newer, and is then read again. */
+  /** Reads the version first: anything newer than it is read again. */
   static Definitions read(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> version = trip.query(READ_VERSION, row -> row.getLong(1));
@@ -188,12 +189,12 @@ final class Streams {
     return new Definitions(version.list().get(0), sinks.list(), ordered);
   }
 
-  /** Has a sink's place in a partition read again by its owner, and no other place. */
+  /** Makes the owner reload a sink's place in one partition. */
   static void order(RoundTrip trip, short part, int sink) {
     trip.update(ORDER, part, sink);
   }
 
-  /** The same in all partitions. */
+  /** Makes the owners reload a sink's places in all partitions. */
   static void orderAll(RoundTrip trip, int sink) {
     trip.update(ORDER_ALL, sink);
   }
@@ -212,14 +213,14 @@ final class Streams {
         .findFirst();
   }
 
-  /** Locks the layout's row, before anything else that a change locks. */
+  /** Raises the layout's version. Locks its row, before anything else that a change locks. */
   static void raiseVersion(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(RAISE_VERSION);
     trip.send();
   }
 
-  /** Makes the stream's sinks these and no others. */
+  /** Makes these the stream's only sinks. */
   void define(Connection connection, String stream, List<SinkSpec> sinks, String actor)
       throws SQLException {
     raiseVersion(connection);
@@ -287,7 +288,7 @@ final class Streams {
     trip.send();
   }
 
-  /** A parameter cannot be null here, so that the absence is in the statement. */
+  /** Parameters cannot be null here, so NULL goes into the statement. */
   private static String giveUp(String sql, SinkSpec spec) {
     return spec.giveUpAfter().isPresent()
         ? sql

@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
 /**
- * For what a session is opened.
+ * Identifies what a session is opened for.
  *
  * @param epoch grows with every change of the partition's owner, over all nodes
  */

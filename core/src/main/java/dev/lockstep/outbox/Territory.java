@@ -17,15 +17,14 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node has to do with: the partitions it owns, the sinks there are, and a {@link Place} for
- * each sink in each partition. A place that has to be read again waits until nothing of it is on
- * its way; no other place waits with it. Used by the relay's thread; the others may look at the
- * sinks.
+ * A node's responsibilities: the partitions it owns, the sinks, and one {@link Place} per sink and
+ * partition. A place to be loaded again waits until nothing of it is under way; no other place
+ * waits with it. Used by the relay's thread; other threads may read the sinks.
  */
 final class Territory {
-  // A sink that takes longer holds up the hand-over, but not its neighbours.
+  // A slower sink delays the handover, but not its neighbours' deliveries.
   private static final long HAND_OVER_PATIENCE_NANOS = 500_000_000L;
-  // What was asked for and not found: its lease is over, or its sink is gone.
+  // Pause after a cursor was not found: its lease is over, or its sink is gone.
   private static final long ABSENT_PAUSE_NANOS = 200_000_000L;
 
   private final SinkTypes types;
@@ -56,9 +55,9 @@ final class Territory {
     }
 
     /**
-     * Ends all; but when one takes long, the others go on until that one is quiet.
+     * Ends all places; if one takes long, the others continue until it is quiet.
      *
-     * @return whether nothing is on its way
+     * @return whether nothing is under way
      */
     boolean endTogether() {
       if (isQuiet()) {
@@ -78,7 +77,7 @@ final class Territory {
   }
 
   /**
-   * @param whenMade told on any thread when a sink is made, and its places can be read
+   * @param whenMade called on any thread when a sink is made and its places can be loaded
    */
   Territory(SinkTypes types, RelayConfig config, Executor executor, Runnable whenMade) {
     this.types = types;
@@ -109,7 +108,7 @@ final class Territory {
     }
   }
 
-  /** Begins nothing more in the partition; ends when it is quiet. */
+  /** Begins nothing more in the partition; completes when it is quiet. */
   void handOver(Lease lease, CompletableFuture<Void> over) {
     Partition partition = find(lease);
     if (partition == null) {
@@ -120,9 +119,7 @@ final class Territory {
     }
   }
 
-  /**
-   * Whoever waits for a partition that is quiet gets it. What it reached must be written before.
-   */
+  /** Completes the handover of quiet partitions. Their progress must be written before. */
   void finishHandOvers() {
     for (Partition partition : List.copyOf(partitions.values())) {
       CompletableFuture<Void> over = partition.handOver;
@@ -138,7 +135,7 @@ final class Territory {
     }
   }
 
-  /** What was seen means nothing any more: everything is to be read again. */
+  /** Marks everything stale, to be loaded again. */
   void forget() {
     places().forEach(place -> place.stale = true);
   }
@@ -148,7 +145,7 @@ final class Territory {
     return partition != null && partition.lease == lease ? partition : null;
   }
 
-  /** The sinks are these now. What an operator has ordered of a place has it read again. */
+  /** Applies new definitions. Places with new operators' actions are loaded again. */
   void define(Definitions now) {
     Map<Integer, SinkRow> rows = new HashMap<>();
     now.sinks().forEach(row -> rows.put(row.id(), row));
@@ -181,7 +178,7 @@ final class Territory {
     var unused = runner.close();
   }
 
-  /** The sinks to be read in each partition: new ones, and those to be read again and quiet. */
+  /** The sinks to load per partition: new ones, and quiet ones to be loaded again. */
   Map<Lease, List<Integer>> toLoad(long nowNanos) {
     Map<Lease, List<Integer>> all = new LinkedHashMap<>();
     for (Partition partition : partitions.values()) {
@@ -212,7 +209,7 @@ final class Territory {
   }
 
   /**
-   * Places as they were read; sessions stay as they are where the sink is the same.
+   * Takes in loaded places; a session stays open if its sink is unchanged.
    *
    * @param asked the sinks that were asked for
    */
@@ -238,7 +235,7 @@ final class Territory {
     }
   }
 
-  /** When the relay ends. */
+  /** Closes all sessions and sinks. */
   CompletableFuture<?> close() {
     places().forEach(Place::closeSession);
     return CompletableFuture.allOf(

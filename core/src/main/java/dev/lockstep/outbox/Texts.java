@@ -8,7 +8,7 @@ import java.util.concurrent.CompletionException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Names, headers and errors: text that the database stores as it is and finds again. */
+/** Checks and encodes names, headers and errors that the database stores. */
 final class Texts {
   static final int MAX_NAME_LENGTH = 200;
   static final int MAX_KEY_LENGTH = 400;
@@ -18,7 +18,7 @@ final class Texts {
   static final int MAX_REASON_LENGTH = 1_000;
   static final int MAX_ERROR_LENGTH = 4_000;
 
-  // What HTTP allows in a header's name, so that every sink can send it.
+  // HTTP's header name syntax, so that every sink can send it.
   private static final Pattern HEADER = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}");
   private static final String RESERVED = "lockstep-";
 
@@ -28,35 +28,37 @@ final class Texts {
     StorableText.require(what, text, maxLength);
   }
 
-  /** Without line breaks and other control characters, too. */
+  /** Like {@link #require}, and without control characters. */
   static void requireLine(String what, String text, int maxLength) {
     require(what, text, maxLength);
     if (hasControl(text)) {
-      throw new IllegalArgumentException(what + " has no control characters");
+      throw new IllegalArgumentException(what + " must not have control characters");
     }
   }
 
   static void requireHeaders(Map<String, String> headers) {
     if (headers.size() > MAX_HEADERS) {
-      throw new IllegalArgumentException("At most %d headers".formatted(MAX_HEADERS));
+      throw new IllegalArgumentException("An event has at most %d headers".formatted(MAX_HEADERS));
     }
     headers.forEach(
         (name, value) -> {
           if (!HEADER.matcher(name).matches()
               || name.toLowerCase(Locale.ROOT).startsWith(RESERVED)) {
             throw new IllegalArgumentException(
-                "A header's name is a token of up to 100 characters that does not begin with %s"
+                "A header's name must be an HTTP token of at most 100 characters, not beginning with %s"
                     .formatted(RESERVED));
           }
           if (value.length() > MAX_HEADER_LENGTH || !StorableText.is(value) || hasControl(value)) {
             throw new IllegalArgumentException(
-                "A header's value is up to %d characters, without control characters"
+                "A header's value must be at most %d characters, without control characters"
                     .formatted(MAX_HEADER_LENGTH));
           }
         });
   }
 
-  /** A line each. Names have no colon and values no line break, so nothing needs quoting. */
+  /**
+   * One line per header. Names have no colon and values no line break, so nothing needs quoting.
+   */
   static String encode(Map<String, String> headers) {
     StringBuilder text = new StringBuilder();
     headers.forEach((name, value) -> text.append(name).append(": ").append(value).append('\n'));
@@ -72,7 +74,7 @@ final class Texts {
       int colon = text.indexOf(": ", from);
       int end = text.indexOf('\n', from);
       if (colon < 0 || end < colon) {
-        // Not ours: somebody wrote it by hand. One such row must not stop all others.
+        // Written by hand, not by us. One such row must not stop the others.
         break;
       }
       headers.put(text.substring(from, colon), text.substring(colon + 2, end));
@@ -81,12 +83,12 @@ final class Texts {
     return headers;
   }
 
-  /** What can be stored of a reason that others give, if they give one. */
+  /** The storable form of a reason; a default if there is none. */
   static String reason(@Nullable String text) {
     return text == null ? "No reason was given" : StorableText.of(text, MAX_ERROR_LENGTH);
   }
 
-  /** The same of an exception, whatever it does when it is asked. */
+  /** The same for a throwable, even if its methods throw. */
   static String reason(Throwable failure) {
     try {
       Throwable cause = failure.getCause();
