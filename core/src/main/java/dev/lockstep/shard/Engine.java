@@ -24,8 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends heartbeats and keeps the node's share. One thread does all of that, so its fields need no
- * lock; another tells the listener, so that a slow listener cannot stop the heart.
+ * Sends heartbeats and keeps the node's share of shards. One thread does all of it, so most fields
+ * need no lock. A second thread calls the listener, so that a slow listener cannot stop the
+ * heartbeats.
  */
 final class Engine implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Engine.class);
@@ -44,12 +45,12 @@ final class Engine implements AutoCloseable {
   private boolean started;
   private boolean closed;
 
-  /** A lease and how far its hand-over has come. */
+  /** A lease and the state of its handover. */
   private static final class Held {
     final Lease lease;
     boolean asked;
     boolean finished;
-    // The listener failed at it: it has to be told again.
+    // Why the listener failed to take it; it is called again.
     volatile @Nullable String untold;
 
     Held(Lease lease) {
@@ -76,7 +77,7 @@ final class Engine implements AutoCloseable {
 
   synchronized void start() {
     if (started || closed) {
-      throw new IllegalStateException("Started or closed before");
+      throw new IllegalStateException("Shards can be started once; make a new instance");
     }
     started = true;
     var unused =
@@ -93,10 +94,11 @@ final class Engine implements AutoCloseable {
       beat();
       failure = null;
     } catch (Throwable e) {
-      // The leases go on until their time is up; a heartbeat that gets through by then saves them.
-      // Nothing may end the heartbeats: a node without them owns nothing ever again.
+      // The leases last until they expire; a heartbeat that succeeds by then saves them. Catch
+      // everything: a node without heartbeats would never own a shard again.
       failure = String.valueOf(e.getMessage());
-      log.warn("No heartbeat for the shards of {}: {}", config.group(), e.toString());
+      log.warn(
+          "Heartbeat for the shards of {} failed; it is retried: {}", config.group(), e.toString());
     }
   }
 
@@ -109,7 +111,8 @@ final class Engine implements AutoCloseable {
     Term now = term == null ? joined(askedNanos) : term;
     var view = table.beat(now.member(), leaving);
     if (view.isEmpty()) {
-      log.warn("Taken for dead in {}: all its shards are lost; joining again", config.group());
+      log.warn(
+          "This node was declared dead in {} and lost its shards; it joins again", config.group());
       loseAll();
       return;
     }
@@ -130,8 +133,8 @@ final class Engine implements AutoCloseable {
   }
 
   /**
-   * What this node believes against what the database says. They differ after a COMMIT whose answer
-   * was lost, or when somebody has changed the table by hand.
+   * Compares this node's leases with the database. They differ after a COMMIT whose answer was
+   * lost, or if the table was changed by hand.
    */
   private void compare(Term now, GroupView view) {
     Map<Integer, ShardRow> mine = new HashMap<>();
@@ -146,7 +149,7 @@ final class Engine implements AutoCloseable {
         drop(one, !one.finished);
       }
     }
-    // Not known whether its last owner, perhaps this node, had finished: the careful answer.
+    // Whether the previous owner, perhaps this node, had finished is unknown: assume not.
     mine.values().forEach(row -> own(now, new Taken(row.shard(), row.epoch(), false)));
   }
 
@@ -156,7 +159,7 @@ final class Engine implements AutoCloseable {
     Map<UUID, Integer> owned = view.ownedByStaying();
     int share = FairShare.of(now.member(), owned, view.shards().size());
     int missing = share - held.size();
-    // In an order of its own: members that look at the same moment would all reach for the first.
+    // Shuffled: members that look at the same moment would all try the first shard.
     List<ShardRow> free = new ArrayList<>(view.free());
     Collections.shuffle(free);
     if (missing > 0 && !free.isEmpty()) {
@@ -180,7 +183,10 @@ final class Engine implements AutoCloseable {
     tellTaken(fresh);
   }
 
-  /** Again with the next heartbeat, if it fails: else a shard would be owned and nothing done. */
+  /**
+   * Tells the listener; retried with the next heartbeat if it fails, or the shard would be owned
+   * but idle.
+   */
   private void tellTaken(Held one) {
     one.untold = null;
     tell(
@@ -191,22 +197,23 @@ final class Engine implements AutoCloseable {
             }
           } catch (Throwable e) {
             one.untold = String.valueOf(e.getMessage());
-            log.warn("{} is not taken up yet: {}", one.lease, e.toString());
+            log.warn("Listener failed to take {}; it is called again: {}", one.lease, e.toString());
           }
         });
   }
 
-  /** What keeps this node from its part, if anything does. */
+  /** What keeps this node from its share, if anything. */
   Optional<String> trouble() {
     String now = failure;
     if (now != null) {
-      return Optional.of(
-          "No heartbeat gets through for the shards of %s: %s".formatted(config.group(), now));
+      return Optional.of("Heartbeats for the shards of %s fail: %s".formatted(config.group(), now));
     }
     return held.values().stream()
         .filter(one -> one.untold != null)
         .findFirst()
-        .map(one -> "%s is owned but not taken up: %s".formatted(one.lease, one.untold));
+        .map(
+            one ->
+                "%s is owned but idle, its listener failed: %s".formatted(one.lease, one.untold));
   }
 
   private void askFor(Held one) {
@@ -232,7 +239,7 @@ final class Engine implements AutoCloseable {
       return;
     }
     if (failure != null) {
-      log.warn("{} was not handed over, and is asked for again", one.lease, failure);
+      log.warn("Handover of {} failed; it is asked for again", one.lease, failure);
       one.asked = false;
       return;
     }
@@ -240,7 +247,10 @@ final class Engine implements AutoCloseable {
     try {
       release(one);
     } catch (RuntimeException e) {
-      log.warn("{} is given up with the next heartbeat: {}", one.lease, e.toString());
+      log.warn(
+          "Releasing {} failed; it is retried with the next heartbeat: {}",
+          one.lease,
+          e.toString());
     }
     if (leaving && held.isEmpty()) {
       empty.countDown();
@@ -276,7 +286,7 @@ final class Engine implements AutoCloseable {
           try {
             event.run();
           } catch (Throwable e) {
-            log.error("A listener of the shards of {} failed", config.group(), e);
+            log.error("Listener of the shards of {} failed", config.group(), e);
           }
         });
   }
@@ -307,7 +317,7 @@ final class Engine implements AutoCloseable {
     end(teller);
   }
 
-  /** What is left is taken over by others as from a node that died, only at once. */
+  /** Leaves the group. Other members take the remaining shards as from a dead node, but at once. */
   private void leave() {
     Term last = term;
     loseAll();
@@ -317,14 +327,17 @@ final class Engine implements AutoCloseable {
     try {
       table.leave(last.member());
     } catch (RuntimeException e) {
-      log.warn("Left {} without saying so: {}", config.group(), e.toString());
+      log.warn(
+          "Leaving {} failed; other nodes take its shards when the lease ends: {}",
+          config.group(),
+          e.toString());
     }
   }
 
   private void await(CountDownLatch latch) {
     try {
       if (!latch.await(config.closeTimeout().toMillis(), TimeUnit.MILLISECONDS)) {
-        log.warn("Shards of {} were not handed over in time", config.group());
+        log.warn("Not all shards of {} were handed over within the close timeout", config.group());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

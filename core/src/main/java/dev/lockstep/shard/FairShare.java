@@ -7,9 +7,9 @@ import java.util.Map.Entry;
 import java.util.UUID;
 
 /**
- * Equal shares, give or take one. Who has most already keeps the one that is left over, so that a
- * group which is balanced stays as it is. Members that look at slightly different moments may
- * disagree; the epochs keep them apart, and the next look corrects it.
+ * Computes equal shares, give or take one. Members that already own most keep the remainder, so a
+ * balanced group stays unchanged. Members that look at slightly different moments may disagree; the
+ * epochs keep their writes apart, and the next heartbeat corrects it.
  */
 final class FairShare {
   private FairShare() {}
@@ -17,8 +17,8 @@ final class FairShare {
   /**
    * How many shards a member should own.
    *
-   * @param owned by each member that is to stay
-   * @return 0 for one that is not among them
+   * @param owned by each staying member
+   * @return 0 for a member that is not staying
    */
   static int of(UUID member, Map<UUID, Integer> owned, int shards) {
     if (!owned.containsKey(member)) {

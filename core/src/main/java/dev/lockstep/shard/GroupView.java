@@ -8,14 +8,14 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A group as a heartbeat found it. */
+/** A group as one heartbeat saw it. */
 record GroupView(List<ShardRow> shards, List<MemberRow> members) {
 
   record ShardRow(int shard, long epoch, @Nullable UUID owner) {}
 
   record MemberRow(UUID member, String node, boolean leaving) {}
 
-  /** Shards without an owner, or with one that is gone. */
+  /** Shards without a live owner. */
   List<ShardRow> free() {
     Set<UUID> alive = new HashSet<>();
     members.forEach(row -> alive.add(row.member()));
@@ -24,7 +24,7 @@ record GroupView(List<ShardRow> shards, List<MemberRow> members) {
         .toList();
   }
 
-  /** How many shards each member owns that is to stay. */
+  /** How many shards each staying member owns. */
   Map<UUID, Integer> ownedByStaying() {
     Map<UUID, Integer> owned = new HashMap<>();
     members.stream().filter(row -> !row.leaving()).forEach(row -> owned.put(row.member(), 0));

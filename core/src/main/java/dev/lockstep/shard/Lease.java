@@ -10,18 +10,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A node's ownership of one shard, from taking it to giving it up or losing it.
+ * A node's ownership of one shard, from taking it until it is given up or lost.
  *
- * <p>Whatever is written because the shard is owned must be fenced: have {@link #FENCE} among the
- * conditions of the statement, or {@link #holdUntilCommit} before it. Rows that are missing from
- * the count then say that the lease is over and that nothing was written. The fence locks the
- * shard's row until the transaction ends, so that the next owner starts after it, never beside it.
+ * <p>Every write made as the shard's owner must be fenced: put {@link #FENCE} among the statement's
+ * conditions, or call {@link #holdUntilCommit} before it. Once the lease is over, a fenced
+ * statement changes no row. The fence locks the shard's row until the transaction ends, so the next
+ * owner starts after it, never beside it.
  *
  * <p>Thread-safe. Never commits.
  */
 public final class Lease {
   /**
-   * A condition that holds while the lease does. Put it last, and bind {@link #fenced}. The share
+   * A condition that is true while the lease holds. Put it last and bind {@link #fenced}. Its share
    * lock waits for a change of owner that is under way, and then sees it.
    */
   public static final String FENCE =
@@ -61,28 +61,33 @@ public final class Lease {
   }
 
   /**
-   * True if the owner before finished what it had begun, or there was none. False: it was cut off,
-   * and what it had in hand may be half done.
+   * Returns whether the previous owner finished its work, or there was none. False: it was cut off,
+   * and its work may be half done.
    */
   public boolean handedOver() {
     return handedOver;
   }
 
   /**
-   * Whether there is any point in beginning something: false once the lease is known to be over, or
-   * the last heartbeat that got through is so long ago that it may be. A hint, on this process's
-   * monotonic clock; the fence decides.
+   * Whether it is worth beginning work. False once the lease is known to be over, or the last
+   * successful heartbeat is so long ago that it may be. Only a hint, by this process's monotonic
+   * clock; the fence decides.
    */
   public boolean isLive() {
     return !over.isDone() && term.isLive();
   }
 
-  /** Ends when the lease is known to be over: given up, or lost. Changes nothing when completed. */
+  /**
+   * Completes when the lease is known to be over, given up or lost. Completing the stage has no
+   * effect on the lease.
+   */
   public CompletionStage<Void> over() {
     return over.minimalCompletionStage();
   }
 
-  /** The parameters of a statement that ends with {@link #FENCE}: its own, then the fence's. */
+  /**
+   * Returns the parameters of a statement that ends with {@link #FENCE}: its own, then the fence's.
+   */
   public Object[] fenced(Object... own) {
     Object[] all = Arrays.copyOf(own, own.length + 3);
     all[own.length] = (short) shard;
@@ -91,21 +96,21 @@ public final class Lease {
     return all;
   }
 
-  /** The node, for as long as it is a member. */
+  /** Returns this node's member id, which changes when it joins again. */
   public UUID member() {
     return term.member();
   }
 
-  /** As {@link #isLive}, of the node's membership instead of the shard. */
+  /** Like {@link #isLive}, for the node's membership instead of the shard. */
   public boolean isMemberLive() {
     return term.isLive();
   }
 
   /**
-   * Adds what bounds the time for which a fence can hold up the next owner: should this process
-   * stop between the fence and COMMIT, the server ends its session after the Transactor's idle
-   * timeout, or a lease if that is shorter. For the round trip that contains the fence, before it;
-   * also on a connection of the caller's, which has no bound of its own.
+   * Adds the setting that limits how long a fence can hold up the next owner. If this process
+   * freezes between the fence and COMMIT, the server ends its session after the Transactor's idle
+   * timeout, or after a lease if that is shorter. Add it to the round trip of the fence, before the
+   * fence; also on a caller's connection, which has no such limit of its own.
    */
   public void bound(RoundTrip trip) {
     trip.update("SET LOCAL idle_in_transaction_session_timeout = " + term.idleTimeout().toMillis());
@@ -119,7 +124,7 @@ public final class Lease {
   public boolean holdUntilCommit(Connection connection) throws SQLException {
     if (connection.getAutoCommit()) {
       throw new IllegalStateException(
-          "In auto-commit mode the fence would be gone at once; begin a transaction first");
+          "In auto-commit mode a fence ends at once; begin a transaction first");
     }
     RoundTrip trip = new RoundTrip(connection);
     bound(trip);
@@ -129,15 +134,15 @@ public final class Lease {
   }
 
   /**
-   * Adds the question whether the lease holds, for who was refused something and wants to know why.
-   * No row: it is over, and never holds again.
+   * Adds a query for whether the lease holds, to explain a refused write. No row: it is over for
+   * good.
    */
   public Rows<Boolean> askIfHeld(RoundTrip trip) {
     return trip.query(HELD, row -> true, fenced());
   }
 
   /**
-   * Whether the lease is known to be over. The node may have the shard again by then, by another.
+   * Whether the lease is known to be over. The node may own the shard again under a newer lease.
    */
   public boolean isOver() {
     return over.isDone();

@@ -7,14 +7,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * The number of shards that a group has, for those who write what its owners read: work that was
- * spread over another number would lie where nobody looks. Asked on the caller's connection until
- * the answer is certain, which costs the first uses a crossing of the network; never commits.
- * Thread-safe.
+ * The agreed number of shards of a group, for code that writes what its owners read: work spread
+ * over another number would never be found. Checked on the caller's connection until it is certain,
+ * which costs the first uses one round trip; never commits. Thread-safe.
  */
 public final class ShardCount {
-  // Whether it is certain: one that this very transaction wrote may be rolled back. A row of this
-  // transaction, or of a savepoint in it, is no older than the transaction is.
+  // age(xmin) > 0 tells whether it is certain: a row written by this transaction, or by a savepoint
+  // in it, may be rolled back, and is no older than the transaction.
   private static final String READ =
       """
       SELECT shards, age(xmin) > 0 FROM lockstep.shard_group WHERE shard_group = ?""";
@@ -35,8 +34,8 @@ public final class ShardCount {
   }
 
   /**
-   * To be called before something is written for a shard. Whoever comes first decides the number,
-   * with the caller's COMMIT; others who come at that moment wait for it.
+   * Call before writing anything for a shard. The first caller fixes the number with its COMMIT;
+   * concurrent callers wait for it.
    *
    * @throws IllegalStateException if the group has another number
    */
@@ -51,7 +50,7 @@ public final class ShardCount {
   }
 
   /**
-   * As {@link #agree}, where nothing is written yet that would have to agree.
+   * Like {@link #agree}, but fixes nothing: for calls that do not write for a shard.
    *
    * @throws IllegalStateException if the group has another number
    */
@@ -73,7 +72,7 @@ public final class ShardCount {
   }
 
   static String mismatch(String group, int actual, int asked) {
-    return ("The group '%s' has %d shards in this database, which never changes; this node is set"
+    return ("Group '%s' has %d shards in this database, which cannot change; this node is set"
             + " to %d. Set it to %d")
         .formatted(group, actual, asked, actual);
   }

@@ -3,8 +3,8 @@ package dev.lockstep.shard;
 import java.util.Optional;
 
 /**
- * Who owns a shard.
+ * The owner of a shard.
  *
- * @param node by the name it gave itself; empty while nobody alive owns the shard
+ * @param node the name it gave itself; empty while no live node owns the shard
  */
 public record ShardOwner(int shard, long epoch, Optional<String> node) {}

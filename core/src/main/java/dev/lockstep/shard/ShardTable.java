@@ -21,9 +21,12 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The statements on a group's rows, each method a transaction of its own. */
+/**
+ * Runs the statements on a group's rows. Each method is its own transaction, unless it takes a
+ * connection.
+ */
 final class ShardTable {
-  // Whoever comes first decides the number; the others wait for that and read it.
+  // The first caller fixes the number; concurrent callers wait and read it.
   static final String CREATE_GROUP =
       """
       INSERT INTO lockstep.shard_group (shard_group, shards) VALUES (?, ?)
@@ -41,17 +44,17 @@ final class ShardTable {
       INSERT INTO lockstep.shard_member (shard_group, member, node, leaving, expires_at)
       VALUES (?, ?, ?, false, now() + ? * interval '1 millisecond')""";
 
-  // The one heartbeat of a node, for all it owns. No row: it was taken for dead. A lease that has
-  // passed is renewed as long as nobody has noticed, which is safe: its shards are still its own.
+  // One heartbeat per node covers all its shards. No row: the node was declared dead. An expired
+  // lease that no member has noticed is renewed, which is safe: the shards are still its own.
   private static final String BEAT =
       """
       UPDATE lockstep.shard_member
       SET expires_at = now() + ? * interval '1 millisecond', leaving = ?
       WHERE shard_group = ? AND member = ?""";
 
-  // now() is when this transaction began, so a wait makes it more patient, never less. Past locked
-  // rows: a member that is sending its heartbeat at this moment is alive, and two that bury each
-  // other must not wait for each other.
+  // now() is the transaction's start, so waiting makes this more patient, never less. Skips locked
+  // rows: a member that is sending its heartbeat is alive, and two members that bury each other
+  // must not wait for each other.
   private static final String BURY =
       """
       DELETE FROM lockstep.shard_member m
@@ -59,9 +62,8 @@ final class ShardTable {
              WHERE shard_group = ? AND expires_at <= now() FOR UPDATE SKIP LOCKED) dead
       WHERE m.shard_group = dead.shard_group AND m.member = dead.member""";
 
-  // Shards and members in one snapshot: a member joins before it owns, so an owner that is not
-  // among
-  // the members is gone. Members come last, without a shard.
+  // Reads shards and members in one snapshot: a member joins before it owns, so an owner missing
+  // from the members is gone. Members come last, without a shard.
   private static final String READ =
       """
       SELECT shard, epoch, owner, NULL AS node, NULL::boolean AS leaving, false AS expired
@@ -71,8 +73,8 @@ final class ShardTable {
       FROM lockstep.shard_member WHERE shard_group = ?
       ORDER BY shard""";
 
-  // Compare-and-set on the epoch. Past a locked row, which another member is taking, or the former
-  // owner still has a fenced transaction open on; the next heartbeat tries again.
+  // Compare-and-set on the epoch. Skips a locked row: another member is taking it, or the former
+  // owner still has a fenced transaction open. The next heartbeat tries again.
   private static final String TAKE =
       """
       WITH free AS MATERIALIZED (
@@ -82,7 +84,7 @@ final class ShardTable {
       FROM free f WHERE s.shard = ? AND s.shard_group = ?
       RETURNING s.shard, s.epoch, f.owner IS NULL""";
 
-  // The epoch grows here, too: whatever of this node's is still on its way is refused from now on.
+  // Raises the epoch too: this node's late writes are refused from now on.
   private static final String RELEASE =
       """
       UPDATE lockstep.shard SET owner = NULL, epoch = epoch + 1
@@ -91,9 +93,9 @@ final class ShardTable {
   private static final String MEMBERS =
       "SELECT member FROM lockstep.shard_member WHERE shard_group = ?";
 
-  // A fence asks for the epoch alone, and no next owner has raised it yet. The owner stays: whoever
-  // takes the shard has to know that it was not handed over. Past a locked row, on which a fenced
-  // transaction is open. Returns the owners of those.
+  // Raises the epochs of dead owners' shards, because a fence checks only the epoch. Keeps the
+  // owner, so that the next one knows that the shard was not handed over. Skips rows locked by an
+  // open fenced transaction and returns their owners.
   private static final String SHUT_OUT =
       """
       WITH theirs AS MATERIALIZED (
@@ -120,7 +122,7 @@ final class ShardTable {
     this.transactor = transactor;
     this.group = config.group();
     this.leaseMs = config.lease().toMillis();
-    // What is not done within a lease comes too late anyway.
+    // A result after a lease comes too late anyway.
     TxOptions defaults = transactor.defaults();
     this.options =
         defaults
@@ -129,23 +131,23 @@ final class ShardTable {
             .withDeadline(min(defaults.deadline(), config.lease()))
             .withLockTimeout(min(defaults.lockTimeout(), config.lease()))
             .withStatementTimeout(min(defaults.statementTimeout(), config.lease()))
-            // A process that stops between its heartbeat and COMMIT has its own row locked, and
-            // nobody could bury it for as long as it stands still.
+            // A process that freezes between heartbeat and COMMIT holds a lock on its own row;
+            // without this limit no member could bury it.
             .withIdleTimeout(min(defaults.idleTimeout(), config.lease()));
   }
 
-  /** For how long a transaction of the group may keep the server waiting. */
+  /** How long a transaction of the group may be idle. */
   Duration idleTimeout() {
     return options.idleTimeout();
   }
 
-  /** A shard as it was taken. */
+  /** A shard just taken. */
   record Taken(int shard, long epoch, boolean handedOver) {}
 
   /**
-   * Makes the group if it is not there.
+   * Creates the group if needed.
    *
-   * @return its number of shards, which may be another than the one asked for
+   * @return its number of shards, which may differ from the one asked for
    */
   int create(int shards) {
     return transactor.call(
@@ -167,7 +169,7 @@ final class ShardTable {
     inOneTrip(trip -> trip.update(JOIN, group, member, node, leaseMs));
   }
 
-  /** Renews a member's lease and looks around; empty if the member was taken for dead. */
+  /** Renews a member's lease and reads the group; empty if the member was declared dead. */
   Optional<GroupView> beat(UUID member, boolean leaving) {
     return transactor.call(
         options,
@@ -186,7 +188,7 @@ final class ShardTable {
         });
   }
 
-  /** In the caller's transaction; see {@link Shards#gone}. */
+  /** Runs in the caller's transaction; see {@link Shards#gone}. */
   static Set<UUID> gone(Connection connection, String group, Collection<UUID> asked)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -218,7 +220,7 @@ final class ShardTable {
         });
   }
 
-  /** Takes those of the shards that are still as they were seen. */
+  /** Takes the shards that are still as they were seen. */
   List<Taken> take(UUID member, List<ShardRow> seen) {
     return transactor.call(
         options,
@@ -251,7 +253,7 @@ final class ShardTable {
     inOneTrip(trip -> trip.update(LEAVE, group, member));
   }
 
-  /** A shard, or a member. */
+  /** A row of {@link #READ}: a shard or a member. */
   private record Line(@Nullable ShardRow shard, @Nullable MemberRow member, boolean expired) {
     static Line read(ResultSet row) throws SQLException {
       int shard = row.getInt(1);

@@ -14,11 +14,11 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 
 /**
- * A node's part in a group: the shards it owns, kept by heartbeats and balanced with the other
- * nodes.
+ * A node's membership in a group: owns a share of the shards, kept by heartbeats and balanced with
+ * the other nodes.
  *
- * <p>Starts nothing until {@link #start}. {@link #close} hands everything over, or leaves it to be
- * taken over when that takes too long. Thread-safe.
+ * <p>Does nothing until {@link #start}. {@link #close} hands all shards over; if that takes too
+ * long, other nodes take them over. Thread-safe.
  */
 public final class Shards implements AutoCloseable {
   private final ShardsConfig config;
@@ -26,9 +26,9 @@ public final class Shards implements AutoCloseable {
   private final Engine engine;
 
   /**
-   * Makes the group's rows if they are not there yet.
+   * Creates the group's rows if needed, in its own transaction.
    *
-   * @param transactor for transactions of its own; never one of the caller's
+   * @param transactor runs its own transactions, never the caller's
    * @param listener hears of shards that come and go
    * @throws IllegalStateException if the group exists with another number of shards
    */
@@ -42,7 +42,7 @@ public final class Shards implements AutoCloseable {
     this.engine = new Engine(table, config, listener);
   }
 
-  /** What those agree on who write for a group, whether or not they own shards of it. */
+  /** The shard count for code that writes for a group, whether or not it owns shards. */
   public static ShardCount count(String group, int shards) {
     return new ShardCount(group, shards);
   }
@@ -60,12 +60,12 @@ public final class Shards implements AutoCloseable {
     return config;
   }
 
-  /** What this node owns at this moment, as far as it knows; by shard. */
+  /** Returns this node's leases, as far as it knows; by shard. */
   public List<Lease> owned() {
     return engine.owned();
   }
 
-  /** Who owns what in the whole group, as the database has it. */
+  /** Returns the owner of each shard of the group, according to the database. */
   public List<ShardOwner> owners() {
     GroupView view = table.look();
     Map<UUID, String> nodes = new HashMap<>();
@@ -79,7 +79,7 @@ public final class Shards implements AutoCloseable {
         .collect(Collectors.toList());
   }
 
-  /** All members that nobody has taken for dead, of all nodes. */
+  /** Returns all members, of all nodes, that were not declared dead. */
   public Set<UUID> members() {
     return table.look().members().stream()
         .map(GroupView.MemberRow::member)
@@ -87,12 +87,12 @@ public final class Shards implements AutoCloseable {
   }
 
   /**
-   * Which of these members are gone, in the caller's transaction, for who acts in their place
-   * without taking their shards. Takes those for dead whose lease has passed. One that is alive
-   * after all finds out with its next heartbeat, and comes back as another member.
+   * Returns which of these members are dead, in the caller's transaction, for callers that act in
+   * their place without taking their shards. Declares members dead whose lease has passed. A member
+   * that is alive after all notices at its next heartbeat and joins again under a new id.
    *
-   * @return from the COMMIT on nothing is accepted that is written under a lease of these. One that
-   *     writes at this moment is not among them yet; nobody waits for it
+   * @return from the COMMIT on, no write under a lease of these is accepted. A member in the middle
+   *     of a fenced write is left out; this call does not wait for it
    */
   public static Set<UUID> gone(Connection connection, String group, Collection<UUID> members)
       throws SQLException {
@@ -100,14 +100,14 @@ public final class Shards implements AutoCloseable {
   }
 
   /**
-   * What keeps this node from its part, if anything does: heartbeats that do not get through, or a
-   * shard that the listener could not take up. One sentence, for people; from memory.
+   * Returns what keeps this node from its share, if anything: failing heartbeats, or a shard that
+   * the listener could not take. One sentence, for people; from memory.
    */
   public Optional<String> trouble() {
     return engine.trouble();
   }
 
-  /** Leaves the group in order, within the time configured. */
+  /** Leaves the group in order, within the close timeout. */
   @Override
   public void close() {
     engine.close();

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a node takes part in a group. {@code group} and {@code shards} are the same on all nodes; the
- * first that starts decides for ever.
+ * Configures a node's membership in a group. {@code group} and {@code shards} must be the same on
+ * all nodes; the first node that starts fixes the number for ever.
  *
- * @param group names the work, as in "job"
- * @param shards over how many shards it is spread: no more nodes than that can share it (32)
- * @param node names this node to people
+ * @param group names the work, such as "job"
+ * @param shards how many shards the work is spread over; at most this many nodes share it (32)
+ * @param node this node's name, for people
  * @param lease how long after its last heartbeat a node counts as alive (10 s)
  * @param heartbeatInterval time between heartbeats (2.5 s); also how soon a free shard is noticed
  * @param closeTimeout how long {@link Shards#close} waits for shards to be handed over (20 s)
@@ -34,8 +34,8 @@ public record ShardsConfig(
         || heartbeatInterval.multipliedBy(2).compareTo(lease) > 0
         || lease.compareTo(MAX_LEASE) > 0) {
       throw new IllegalArgumentException(
-          "10 ms <= heartbeatInterval <= lease / 2 and lease <= 1 h does not hold: one heartbeat"
-              + " may come late, and a lease that long would stop the work for an hour");
+          "heartbeatInterval must be 10 ms to lease / 2, so that one heartbeat may come late;"
+              + " lease must be at most 1 h");
     }
     if (closeTimeout.isNegative()) {
       throw new IllegalArgumentException("closeTimeout must not be negative, is " + closeTimeout);
@@ -63,7 +63,7 @@ public record ShardsConfig(
     boolean storable = name.chars().allMatch(c -> c >= ' ' && !Character.isSurrogate((char) c));
     if (name.isBlank() || name.length() > MAX_NAME_LENGTH || !storable) {
       throw new IllegalArgumentException(
-          "%s is 1 to %d characters, none of them a control character or beyond the basic plane"
+          "%s must be 1 to %d characters, without control characters and surrogates"
               .formatted(what, MAX_NAME_LENGTH));
     }
   }

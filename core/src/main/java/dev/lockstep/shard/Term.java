@@ -3,7 +3,7 @@ package dev.lockstep.shard;
 import java.time.Duration;
 import java.util.UUID;
 
-/** The life of one member: from joining until it leaves or is taken for dead. */
+/** One membership: from joining until the node leaves or is declared dead. */
 final class Term {
   private final UUID member = UUID.randomUUID();
   private final Duration lease;
@@ -12,7 +12,7 @@ final class Term {
   private volatile boolean over;
 
   /**
-   * @param idleTimeout for how long a transaction with a fence in it may keep the server waiting
+   * @param idleTimeout how long a transaction with a fence may be idle
    */
   Term(Duration lease, Duration idleTimeout) {
     this.lease = lease;
@@ -28,15 +28,15 @@ final class Term {
   }
 
   /**
-   * A heartbeat got through.
+   * A heartbeat succeeded.
    *
-   * @param askedNanos when it was begun: the database's lease began no earlier
+   * @param askedNanos when it began: the database's lease began no earlier
    */
   void confirm(long askedNanos) {
     confirmedUntilNanos = askedNanos + lease.toNanos();
   }
 
-  /** Left, or taken for dead. */
+  /** The node left or was declared dead. */
   void end() {
     over = true;
   }
