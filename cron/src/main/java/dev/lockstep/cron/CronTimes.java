@@ -11,9 +11,8 @@ import java.time.ZonedDateTime;
 import java.util.Optional;
 
 /**
- * The times of a cron expression with five fields, as crontab has them: minute, hour, day of month,
- * month, day of week (0 and 7 are Sunday). When both days are restricted, either is enough.
- * Immutable and thread-safe.
+ * The times of a five-field crontab expression: minute, hour, day of month, month, day of week (0
+ * and 7 are Sunday). If both days are restricted, either one suffices. Immutable and thread-safe.
  */
 public final class CronTimes implements LocalTimes {
   public static final int MAX_LENGTH = 200;
@@ -27,25 +26,25 @@ public final class CronTimes implements LocalTimes {
   }
 
   /**
-   * Reads an expression.
+   * Parses an expression.
    *
-   * @throws IllegalArgumentException if it is none, or has no time at all, as on 30 February
+   * @throws IllegalArgumentException if it is invalid, or never matches, such as 30 February
    */
   public static CronTimes parse(String expression) {
     if (expression.length() > MAX_LENGTH) {
       throw new IllegalArgumentException(
-          "A cron expression has up to %d characters".formatted(MAX_LENGTH));
+          "A cron expression is at most %d characters".formatted(MAX_LENGTH));
     }
     CronParser parser = new CronParser(CronDefinitionBuilder.instanceDefinitionFor(CronType.UNIX));
     CronTimes parsed =
         new CronTimes(expression, ExecutionTime.forCron(parser.parse(expression).validate()));
     if (parsed.next(LocalDateTime.of(2000, 1, 1, 0, 0)).isEmpty()) {
-      throw new IllegalArgumentException("This cron expression has no time at all");
+      throw new IllegalArgumentException("This cron expression never matches a time");
     }
     return parsed;
   }
 
-  /** As on a clock that never changes: UTC stands for no zone here. */
+  /** UTC stands for "no zone": its clock never changes. */
   @Override
   public Optional<LocalDateTime> next(LocalDateTime after) {
     return times.nextExecution(after.atZone(ZoneOffset.UTC)).map(ZonedDateTime::toLocalDateTime);

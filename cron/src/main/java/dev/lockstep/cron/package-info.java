@@ -1,8 +1,10 @@
 /**
- * Cron expressions as {@link dev.lockstep.job.LocalTimes}, apart from core, which takes no library.
+ * Cron expressions as {@link dev.lockstep.job.LocalTimes}, in a module of their own because core
+ * takes no dependencies. Entry type: {@link dev.lockstep.cron.CronTimes}.
  *
- * <p>Owns no table. The library is asked for local times only; zones and changes of clocks are left
- * to {@link dev.lockstep.job.Recurrence}.
+ * <p>Owns no tables, takes no locks. The cron library computes local times only; {@link
+ * dev.lockstep.job.Recurrence} handles zones and clock changes. Reasons:
+ * docs/adr/014-recurrence.md.
  */
 @NullMarked
 package dev.lockstep.cron;
