@@ -12,16 +12,16 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * How a node reaches a Kafka cluster.
+ * Configures access to a Kafka cluster.
  *
- * @param bootstrapServers as Kafka wants it: host:port, separated by commas
+ * @param bootstrapServers in Kafka's form: host:port, separated by commas
  * @param namespace names this outbox in the cluster: the same on all nodes that share a database,
- *     and another for every other database that publishes to the cluster, or they would fence each
- *     other
- * @param timeout after which the broker counts as down (20 s). Less than the relay's {@code
+ *     and different for every other database that publishes to the cluster, or they would fence
+ *     each other
+ * @param timeout after this the broker counts as down (20 s). Keep it below the relay's {@code
  *     deliverTimeout}, so that the reason is known
- * @param producer further settings of the producers, security and compression above all. What order
- *     and fencing rest on cannot be set
+ * @param producer further producer settings, mainly security and compression. Settings that order
+ *     and fencing depend on are refused
  */
 public record KafkaConfig(
     String bootstrapServers, String namespace, Duration timeout, Map<String, String> producer) {
@@ -37,36 +37,36 @@ public record KafkaConfig(
           ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
           ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG,
           ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG,
-          // The records of a key must come to one partition of the topic.
+          // A key's records must go to one partition of the topic.
           ProducerConfig.PARTITIONER_CLASS_CONFIG,
           ProducerConfig.PARTITIONER_IGNORE_KEYS_CONFIG,
           ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG,
           ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
           ProducerConfig.MAX_BLOCK_MS_CONFIG);
   private static final int MAX_NAMESPACE_LENGTH = 100;
-  // Full batches without waiting: a commit sends whatever there is.
+  // Large batches, without lingering: a commit sends whatever there is.
   private static final String BATCH_BYTES = Integer.toString(128 * 1024);
-  // A transaction has to wait until the broker has put the end of the one before into the log. That
-  // takes a few milliseconds, and the broker itself waits for it before it says so.
+  // A transaction must wait until the broker has logged the end of the previous one, which takes a
+  // few milliseconds. Until then the broker asks the producer to retry.
   private static final String RETRY_BACKOFF_MS = "5";
 
   public KafkaConfig {
     if (bootstrapServers.isBlank()) {
-      throw new IllegalArgumentException("bootstrapServers is host:port, separated by commas");
+      throw new IllegalArgumentException("bootstrapServers must be host:port, separated by commas");
     }
     if (namespace.isBlank() || namespace.length() > MAX_NAMESPACE_LENGTH) {
       throw new IllegalArgumentException(
-          "A namespace is 1 to %d characters".formatted(MAX_NAMESPACE_LENGTH));
+          "namespace must be 1 to %d characters".formatted(MAX_NAMESPACE_LENGTH));
     }
     if (timeout.toMillis() < 1 || timeout.compareTo(Duration.ofMinutes(10)) > 0) {
-      throw new IllegalArgumentException("timeout is a millisecond to ten minutes");
+      throw new IllegalArgumentException("timeout must be 1 ms to 10 min");
     }
     producer = Collections.unmodifiableMap(new LinkedHashMap<>(producer));
     Set<String> refused = new TreeSet<>(producer.keySet());
     refused.retainAll(NOT_SETTABLE);
     if (!refused.isEmpty()) {
       throw new IllegalArgumentException(
-          "Order and fencing rest on %s: not to be set".formatted(refused));
+          "Order and fencing depend on %s; remove these producer settings".formatted(refused));
     }
   }
 
@@ -78,16 +78,18 @@ public record KafkaConfig(
     return new KafkaConfig(bootstrapServers, namespace, timeout, producer);
   }
 
-  /** With a setting of the producers more. */
+  /** Adds a producer setting. */
   public KafkaConfig withProducer(String name, String value) {
     Map<String, String> all = new LinkedHashMap<>(producer);
     all.put(name, value);
     return new KafkaConfig(bootstrapServers, namespace, timeout, all);
   }
 
-  /** One for each sink and partition, whoever owns it: what the broker tells former owners by. */
+  /**
+   * One id per sink and partition, whichever node owns it: the broker fences former owners by it.
+   */
   String transactionalId(String stream, String sink, int partition) {
-    // Names may contain anything; encoded, no two places share an id.
+    // Names may contain any character; encoding keeps ids distinct.
     return "%s/%s/%s/%d".formatted(encoded(namespace), encoded(stream), encoded(sink), partition);
   }
 
@@ -106,13 +108,13 @@ public record KafkaConfig(
     all.put(ProducerConfig.TRANSACTIONAL_ID_CONFIG, transactionalId);
     all.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, true);
     all.put(ProducerConfig.ACKS_CONFIG, "all");
-    // The most that keeps the order of an idempotent producer.
+    // The most that keeps an idempotent producer's order.
     all.put(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 5);
     all.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
     all.put(ProducerConfig.VALUE_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
     all.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, timeoutMs);
     all.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, timeoutMs);
-    // Delivery has to outlast linger and one request.
+    // The delivery timeout must exceed linger plus one request.
     all.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, Math.max(1, timeoutMs / 2));
     return all;
   }

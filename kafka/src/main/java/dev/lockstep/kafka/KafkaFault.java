@@ -9,27 +9,27 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 
 /**
- * Whose fault a failure of Kafka's is. Of a record only what will be the same however often it is
- * sent, and whatever else is sent: its size, its timestamp, its headers. Everything else may pass,
- * or is about the topic, the cluster or this producer: then no key is to blame.
+ * Classifies a Kafka failure. Only failures that repeat however often and with whatever else the
+ * record is sent are the record's: its size, timestamp or headers. Everything else may pass, or
+ * concerns the topic, the cluster or this producer; then no key is to blame.
  */
 enum KafkaFault {
-  /** Of the record: its key is parked, and a person decides. */
+  /** The record's fault: its key is parked, and an operator decides. */
   RECORD,
-  /** Of anything else: the sink is down for a while. */
+  /** Anything else: the sink is down for a while. */
   SINK;
 
   private static final List<Class<? extends Exception>> OF_THE_RECORD =
       List.of(
-          // Larger than the producer, the broker or the topic allows; alone in its transaction, a
+          // Larger than the producer, the broker or the topic allows. Alone in its transaction, a
           // record is the whole batch.
           RecordTooLargeException.class,
           RecordBatchTooLargeException.class,
           // Older or newer than the topic allows.
           InvalidTimestampException.class,
-          // The broker's own check of it, and what a topic demands: a key, say.
+          // The broker's own check, or a topic's rule, such as a required key.
           InvalidRecordException.class,
-          // Headers or a timestamp that the topic's format does not know.
+          // Headers or a timestamp that the topic's format does not support.
           UnsupportedForMessageFormatException.class,
           SerializationException.class);
 

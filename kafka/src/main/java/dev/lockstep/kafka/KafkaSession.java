@@ -19,9 +19,9 @@ import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 
 /**
- * A transactional producer for one partition of the outbox, under one lease. A batch is a
- * transaction: within it records are pipelined, and an idempotent producer keeps their order; it is
- * there as a whole or not at all, so no event of a key can be there without those before it.
+ * A transactional producer for one partition of the outbox, under one lease. Each batch is one
+ * transaction. Within it records are pipelined, and the idempotent producer keeps their order. A
+ * batch is visible as a whole or not at all, so no event of a key appears without those before it.
  */
 final class KafkaSession implements Session {
   static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(1);
@@ -34,22 +34,21 @@ final class KafkaSession implements Session {
     this.target = target;
   }
 
-  /** What came of a transaction. */
+  /** The outcome of a transaction. */
   private sealed interface Attempt {
     record Committed() implements Attempt {}
 
-    /** Nothing of it is there, since Kafka will never take one of the records. */
+    /** Nothing is visible: Kafka will never accept one of the records. */
     record Refused(String error) implements Attempt {}
 
-    /** Nothing of it is there, or nobody knows; and no record is to blame. */
+    /** Nothing is visible, or the outcome is unknown; no record is to blame. */
     record Failed(String reason) implements Attempt {}
   }
 
   /**
-   * All of it; or, if a record is refused, what is in front of that one, by halves. When a
-   * transaction is aborted the producer fails those that it had not sent yet with the error of the
-   * one that was refused, so that only a record that is alone in its transaction is known to be
-   * refused itself.
+   * Delivers everything; or, if a record is refused, everything before it, found by halving. When a
+   * transaction aborts, the producer fails unsent records with the error of the refused one. So
+   * only a record alone in its transaction is known to be the refused one.
    */
   @Override
   public CompletionStage<List<SinkResult>> deliver(List<Event> events) {
@@ -87,13 +86,13 @@ final class KafkaSession implements Session {
         producer.commitTransaction();
         return new Attempt.Committed();
       }
-      return abort(sent, "A record was refused");
+      return abort(sent, "The producer refused a record");
     } catch (KafkaException | IllegalStateException e) {
       return abort(sent, reason(e));
     }
   }
 
-  /** False when the producer refuses a record at once, before anything is asked of the broker. */
+  /** Returns false if the producer refuses a record at once, before asking the broker. */
   private boolean sendAll(List<Event> events, List<Future<RecordMetadata>> sent) {
     Records records = new Records(target);
     for (Event event : events) {
@@ -106,7 +105,7 @@ final class KafkaSession implements Session {
     return true;
   }
 
-  /** Kafka refuses some records by a future that has failed, and some by throwing. */
+  /** Kafka refuses some records by a failed future and some by throwing. */
   private Future<RecordMetadata> send(Records records, Event event) {
     ProducerRecord<byte[], byte[]> record;
     try {
@@ -124,12 +123,12 @@ final class KafkaSession implements Session {
     }
   }
 
-  /** Finds out whose fault it was: a record's, or the sink's. */
+  /** Aborts, and finds out whether a record or the sink is at fault. */
   private Attempt abort(List<Future<RecordMetadata>> sent, String reason) {
     try {
       producer.abortTransaction();
     } catch (KafkaException | IllegalStateException e) {
-      // Fenced, or not reachable. The next session sees to what is left of the transaction.
+      // Fenced, or unreachable. The next session aborts the rest of the transaction.
       return new Attempt.Failed(reason);
     }
     Optional<String> first = Optional.empty();

@@ -11,14 +11,14 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 
 /**
- * Publishes a stream to a topic, as the sink's settings say ({@link KafkaTarget}): a transaction
- * for each batch, the key as the record's key, and headers, or CloudEvents, that say which event it
- * is.
+ * Publishes a stream to a topic, as the sink's settings say ({@link KafkaTarget}): one transaction
+ * per batch, the event's key as the record's key, and headers, or CloudEvents, that identify the
+ * event.
  *
- * <p>A record that Kafka will never take (too large, or with a timestamp that the topic does not
- * allow) is poison and parks its key. Everything else that fails counts as the sink being down:
- * nothing is lost, no attempt is spent, and the session is opened anew. Thread-safe; connects when
- * a session is opened.
+ * <p>A record that Kafka will never accept (too large, or with a timestamp that the topic does not
+ * allow) is poison and parks its key. Every other failure means that the sink is down: nothing is
+ * lost, no attempt is counted, and the session is opened again. Thread-safe; connects when a
+ * session is opened.
  */
 public final class KafkaSink implements Sink {
   /** The type's name, as in {@code SinkTypes.standard().with(KafkaSink.TYPE, …)}. */
@@ -43,7 +43,9 @@ public final class KafkaSink implements Sink {
     this.producers = producers;
   }
 
-  /** Sinks whose settings are a {@link KafkaTarget} in this cluster: the name of a topic, say. */
+  /**
+   * Makes sinks on this cluster; their settings are a {@link KafkaTarget}, such as a topic's name.
+   */
   public static SinkTypes.Factory on(KafkaConfig config) {
     return (String stream, SinkSpec spec) ->
         new KafkaSink(config, KafkaTarget.parse(spec.settings()), KafkaProducer::new);
@@ -54,7 +56,7 @@ public final class KafkaSink implements Sink {
     return 0;
   }
 
-  /** Fences whoever had the partition before: what it has under way is aborted. */
+  /** Fences the partition's former owner: the broker aborts its open transaction. */
   @Override
   public Session open(Tenure tenure) {
     String id = config.transactionalId(tenure.stream(), tenure.sink(), tenure.partition());

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * What the settings of a sink in Kafka say: {@code topic}, or {@code topic?format=cloudevents}.
+ * A Kafka sink's settings: {@code topic}, or {@code topic?format=cloudevents}.
  *
  * @param topic up to 249 letters, digits, dots, hyphens and underscores
  */
@@ -16,14 +16,14 @@ public record KafkaTarget(String topic, Format format) {
 
   /** How an event becomes a record. */
   public enum Format {
-    /** Headers {@code lockstep-…} say which event it is; the value is its content. */
+    /** Headers {@code lockstep-…} identify the event; the value is its content. */
     PLAIN,
     /** CloudEvents in binary mode: headers {@code ce_…}; the value is its content. */
     CLOUDEVENTS,
     /** CloudEvents in structured mode: the value is the whole event as JSON. */
     CLOUDEVENTS_STRUCTURED;
 
-    /** As it is written in settings. */
+    /** The form used in settings. */
     @Override
     public String toString() {
       return name().toLowerCase(Locale.ROOT).replace('_', '-');
@@ -37,14 +37,14 @@ public record KafkaTarget(String topic, Format format) {
   public KafkaTarget {
     if (!TOPIC.matcher(topic).matches() || topic.matches("\\.{1,2}")) {
       throw new IllegalArgumentException(
-          "A topic is up to 249 letters, digits, dots, hyphens and underscores");
+          "A topic must be 1 to 249 letters, digits, dots, hyphens and underscores");
     }
   }
 
   /**
-   * Reads settings.
+   * Parses settings.
    *
-   * @throws IllegalArgumentException if they make no sense
+   * @throws IllegalArgumentException if they are invalid
    */
   public static KafkaTarget parse(String settings) {
     int option = settings.indexOf(OPTION);
@@ -58,11 +58,11 @@ public record KafkaTarget(String topic, Format format) {
             .orElseThrow(
                 () ->
                     new IllegalArgumentException(
-                        "A format is one of %s, not '%s'"
+                        "A format must be one of %s, not '%s'"
                             .formatted(Arrays.toString(Format.values()), format))));
   }
 
-  /** As {@link #parse} reads it. */
+  /** The text that {@link #parse} reads. */
   public String settings() {
     return format == Format.PLAIN ? topic : topic + OPTION + format;
   }

@@ -8,9 +8,9 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 
-/** The records of one transaction: events as their sink's format has them. For one thread. */
+/** Makes the records of one transaction in the sink's format. For one thread. */
 final class Records {
-  /** What CloudEvents' own headers begin with; an event's header of such a name stays behind. */
+  /** The prefix of CloudEvents' own headers; an event's header with this prefix is dropped. */
   private static final String ATTRIBUTE = "ce_";
 
   private final KafkaTarget target;
@@ -58,7 +58,7 @@ final class Records {
         record(event, event.asCloudEvent().structured()), event, CloudEvent.STRUCTURED);
   }
 
-  /** With the event's own headers, but for those that would say otherwise. */
+  /** Adds the event's own headers, except those that would contradict the format's. */
   private ProducerRecord<byte[], byte[]> withContentType(
       ProducerRecord<byte[], byte[]> record, Event event, String type) {
     record.headers().add(contentType.with(type));
@@ -83,7 +83,7 @@ final class Records {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** The header that the last record had, which the next mostly has as well. */
+  /** Reuses the previous record's header, which is usually the same. */
   private static final class Repeated {
     private final String name;
     private Text last;
