@@ -7,8 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Where a {@link ChildJvm} begins: it sees to it that the child does not outlive its parent, then
- * runs the class.
+ * The main class of a {@link ChildJvm}: ends the child when its parent dies, then runs the class.
  */
 final class ChildEntry {
 
@@ -22,10 +21,10 @@ final class ChildEntry {
             .parent()
             .map(parent -> parent.onExit().thenRun(() -> Runtime.getRuntime().halt(PARENT_DIED)));
     if (watch.isEmpty()) {
-      throw new IllegalStateException("a child without a parent");
+      throw new IllegalStateException("no parent process: ChildJvm.start runs this class");
     }
     Method main = Class.forName(args[0]).getDeclaredMethod("main", String[].class);
-    // The class is often a nested, package-private one of a test.
+    // The class is often a test's nested, package-private class.
     main.setAccessible(true);
     try {
       main.invoke(null, (Object) Arrays.copyOfRange(args, 1, args.length));

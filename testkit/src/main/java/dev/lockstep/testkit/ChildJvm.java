@@ -14,10 +14,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * A second JVM with this one's class path, to be killed, paused and listened to.
+ * A second JVM with this JVM's class path, to kill, pause and listen to.
  *
- * <p>Its standard output and error are read as one stream of lines, which a test awaits; it dies
- * with its parent, and when this is closed. Thread safe.
+ * <p>Standard output and error arrive as one stream of lines, which a test awaits. The child dies
+ * with its parent, and on {@link #close}. Thread-safe.
  */
 public final class ChildJvm implements AutoCloseable {
 
@@ -41,7 +41,7 @@ public final class ChildJvm implements AutoCloseable {
   public static ChildJvm start(Class<?> main, String... args) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // A child lives for seconds: little memory, and no time spent on optimising.
+    // A child lives for seconds: little memory, no optimising compiler.
     command.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(ChildEntry.class.getName(), main.getName()));
@@ -82,11 +82,10 @@ public final class ChildJvm implements AutoCloseable {
   }
 
   /**
-   * Waits for the next line that matches, and passes over those before it: later calls look at what
-   * follows.
+   * Waits for the next line that matches and consumes the lines before it; later calls see only
+   * what follows.
    *
-   * @throws AssertionError when the child ends without it, or 60 seconds pass; with what the child
-   *     printed
+   * @throws AssertionError with the child's output, if the child ends without it or 60 seconds pass
    */
   public String awaitLine(Predicate<String> wanted) throws InterruptedException {
     long left = WAIT_TIMEOUT.toNanos();
@@ -123,21 +122,18 @@ public final class ChildJvm implements AutoCloseable {
     }
   }
 
-  /** Ends it as {@code kill -9} does, and returns when it is gone. */
+  /** Kills it like {@code kill -9}, and returns when it is gone. */
   public void kill() throws InterruptedException {
     process.destroyForcibly();
     awaitExit();
   }
 
-  /**
-   * Stops it in the middle of whatever it does, as a long garbage collection or a suspended machine
-   * would.
-   */
+  /** Freezes it, like a long garbage collection or a suspended machine. */
   public void pause() {
     signal("STOP");
   }
 
-  /** Lets it go on after {@link #pause}. */
+  /** Ends {@link #pause}. */
   public void resume() {
     signal("CONT");
   }
@@ -146,7 +142,7 @@ public final class ChildJvm implements AutoCloseable {
    * Waits for its end.
    *
    * @return the exit code
-   * @throws AssertionError when it does not end within 60 seconds
+   * @throws AssertionError if it does not end within 60 seconds
    */
   public int awaitExit() throws InterruptedException {
     if (!process.waitFor(WAIT_TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
@@ -155,7 +151,7 @@ public final class ChildJvm implements AutoCloseable {
     return process.exitValue();
   }
 
-  /** Kills it if it is still there. */
+  /** Kills it if it still runs. */
   @Override
   public void close() {
     try {
@@ -167,7 +163,7 @@ public final class ChildJvm implements AutoCloseable {
 
   private void signal(String signal) {
     try {
-      // Through the shell, whose kill is built in: small systems have no such program.
+      // The shell's built-in kill: small systems have no kill program.
       Process kill =
           new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid()).inheritIO().start();
       if (!kill.waitFor(SIGNAL_TIMEOUT.toSeconds(), TimeUnit.SECONDS) || kill.exitValue() != 0) {

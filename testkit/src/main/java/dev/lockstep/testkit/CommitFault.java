@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A connection lost at a chosen moment of a commit, the fault after which a client cannot know what
- * happened.
+ * Loses a connection at a chosen moment of a commit, after which a client cannot know the outcome.
  *
  * <pre>{@code
  * try (CommitFault fault = CommitFault.on(database)) {
@@ -26,10 +25,9 @@ import org.postgresql.ds.PGSimpleDataSource;
  * }
  * }</pre>
  *
- * <p>Deterministic: it reads the protocol and acts on the COMMIT itself, and the client learns of
- * the loss only when the server has ended the session, so the outcome is final by then. It sees
- * explicit commits ({@code Connection.commit()}, {@code COMMIT}), not those of autocommit. Thread
- * safe.
+ * <p>Deterministic: it reads the protocol and acts on the COMMIT itself. The client sees the loss
+ * only after the server has ended the session, so the outcome is final by then. It sees explicit
+ * commits ({@code Connection.commit()}, {@code COMMIT}), not those of autocommit. Thread-safe.
  */
 public final class CommitFault implements AutoCloseable {
 
@@ -37,7 +35,7 @@ public final class CommitFault implements AutoCloseable {
   private static final int SOCKET_TIMEOUT_SECONDS = 60;
   private static final byte COMMAND_COMPLETE = 'C';
 
-  /** When the connection is lost. To the client all three look the same. */
+  /** When the connection is lost. All three look the same to the client. */
   public enum Moment {
     /** The COMMIT does not reach the server: rolled back. */
     BEFORE_COMMIT,
@@ -66,31 +64,31 @@ public final class CommitFault implements AutoCloseable {
     source.setDatabaseName(database.name());
     source.setUser(database.user());
     source.setPassword(database.password());
-    // What is encrypted cannot be read on the way.
+    // The proxy cannot read encrypted traffic.
     source.setSslmode("disable");
     source.setGssEncMode("disable");
     source.setSocketTimeout(SOCKET_TIMEOUT_SECONDS);
     this.dataSource = source;
   }
 
-  /** A faulty way to the database; harmless until it is armed. */
+  /** A connection path to the database; harmless until armed. */
   public static CommitFault on(TestDatabase database) {
     return new CommitFault(database);
   }
 
-  /** Connections through the fault: each a new one, not pooled. */
+  /** Unpooled connections through the fault. */
   public DataSource dataSource() {
     return dataSource;
   }
 
-  /** The network below, for other faults on the same way. */
+  /** The proxy underneath, for other faults on the same path. */
   public TcpProxy proxy() {
     return proxy;
   }
 
   /**
-   * The next COMMIT on any connection meets this fault; the one after does not. Arming again
-   * replaces what was armed.
+   * Arms the fault for the next COMMIT on any connection, and only that one. Arming again replaces
+   * the fault.
    */
   public synchronized void arm(Moment moment) {
     Arming arming = new Arming(moment);
@@ -98,12 +96,12 @@ public final class CommitFault implements AutoCloseable {
     armed.set(arming);
   }
 
-  /** Whether the fault last armed has struck, and the server has ended the session. */
+  /** Whether the last armed fault has struck and the server has ended the session. */
   public boolean fired() {
     return lastFired.isDone();
   }
 
-  /** Completes when {@link #fired} becomes true; for the fault last armed. */
+  /** Completes when {@link #fired} becomes true, for the last armed fault. */
   public CompletableFuture<Void> firedFuture() {
     return lastFired;
   }
@@ -111,7 +109,7 @@ public final class CommitFault implements AutoCloseable {
   /**
    * Waits until {@link #fired}.
    *
-   * @throws AssertionError when that takes longer than 30 seconds
+   * @throws AssertionError after 30 seconds
    */
   public void awaitFired() throws InterruptedException {
     try {
@@ -126,7 +124,7 @@ public final class CommitFault implements AutoCloseable {
     proxy.close();
   }
 
-  /** Takes what is armed if it is for one of these moments; only one connection can. */
+  /** Takes the armed fault if it is for one of these moments; only one connection can. */
   private @Nullable Arming take(Set<Moment> moments) {
     Arming candidate = armed.get();
     boolean taken =
@@ -136,10 +134,7 @@ public final class CommitFault implements AutoCloseable {
     return taken ? candidate : null;
   }
 
-  /**
-   * Watches one connection. Each direction has its own thread and its own state; what fired is
-   * shared.
-   */
+  /** Watches one connection. Each direction has its own thread and state; they share what fired. */
   private final class CommitTap implements TcpProxy.Tap {
 
     private final MessageStream fromClient = MessageStream.fromClient();
@@ -166,7 +161,7 @@ public final class CommitFault implements AutoCloseable {
       return Passage.forward(through.toByteArray());
     }
 
-    /** A COMMIT of a failed transaction is answered by ROLLBACK, and does not count. */
+    /** The server answers COMMIT of a failed transaction with ROLLBACK, which does not count. */
     @Override
     public Passage toClient(byte[] bytes) {
       ByteArrayOutputStream through = new ByteArrayOutputStream();

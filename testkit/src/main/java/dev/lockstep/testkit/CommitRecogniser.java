@@ -7,13 +7,13 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Knows which message of a client makes the server commit: a simple query that ends in COMMIT, or
- * the execution of a portal bound to a statement that was parsed as COMMIT, perhaps long before.
- * Not thread safe.
+ * Recognises the client message that makes the server commit: a simple query that ends in COMMIT,
+ * or the execution of a portal bound to a statement that was parsed as COMMIT, perhaps long before.
+ * Not thread-safe.
  */
 final class CommitRecogniser {
 
-  /** COMMIT PREPARED is another matter and does not match. */
+  /** COMMIT PREPARED does not match. */
   private static final Pattern COMMIT =
       Pattern.compile(
           "(^|;)\\s*(commit|end)(\\s+(work|transaction))?(\\s+and\\s+(no\\s+)?chain)?\\s*;?\\s*$",
@@ -22,7 +22,7 @@ final class CommitRecogniser {
   private final Set<String> statements = new HashSet<>();
   private final Set<String> portals = new HashSet<>();
 
-  /** Looks at the next message of the connection. */
+  /** Checks the connection's next message. */
   boolean isCommit(Message message) {
     return switch (message.type()) {
       case 'Q' -> isCommitSql(message.strings(1).get(0));
@@ -34,7 +34,7 @@ final class CommitRecogniser {
     };
   }
 
-  // These prepare a commit at most: what they return is always false.
+  // These only prepare a commit, so they always return false.
 
   private boolean parsed(List<String> nameAndSql) {
     return remember(statements, nameAndSql.get(0), isCommitSql(nameAndSql.get(1)));
@@ -45,7 +45,7 @@ final class CommitRecogniser {
         portals, portalAndStatement.get(0), statements.contains(portalAndStatement.get(1)));
   }
 
-  /** The name follows a letter that says what is closed. */
+  /** The name follows a letter for what is closed. */
   private boolean closed(String kindAndName) {
     Set<String> names = kindAndName.startsWith("S") ? statements : portals;
     return remember(names, kindAndName.substring(1), false);

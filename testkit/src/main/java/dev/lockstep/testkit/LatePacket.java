@@ -24,25 +24,25 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A network that keeps one packet back: the client loses its connection, and the server gets the
- * packet when the test says so. The session at the server stays open meanwhile.
+ * A network that holds one packet back: the client loses its connection, and the server gets the
+ * packet when the test says so. The server's session stays open meanwhile.
  *
  * <pre>{@code
  * try (LatePacket network = LatePacket.on(database)) {
  *   network.arm();
- *   sell(network.dataSource()); // its first packet is kept back; it tries again
- *   network.deliver(); // the server runs what was given up long ago
+ *   sell(network.dataSource()); // its first packet is held back; it tries again
+ *   network.deliver(); // the server runs what the client gave up long ago
  * }
  * }</pre>
  *
- * <p>A packet is everything up to the client's Sync, from the first statement of a connection on
- * that is no setting of the driver's. Thread safe.
+ * <p>A packet is everything up to the client's Sync, starting with the connection's first statement
+ * that is not a driver setting. Thread-safe.
  */
 public final class LatePacket implements AutoCloseable {
   private static final long PATIENCE_SECONDS = 30;
   private static final int CHUNK_BYTES = 16 * 1024;
 
-  /** What was kept back, and the session it belongs to. */
+  /** The packet held back, and its session. */
   private record Kept(Socket server, ByteArrayOutputStream packet, List<String> statements) {}
 
   private final int serverPort;
@@ -64,7 +64,7 @@ public final class LatePacket implements AutoCloseable {
     dataSource.setGssEncMode("disable");
   }
 
-  /** A way to the database that is harmless until it is armed. */
+  /** A connection path to the database; harmless until armed. */
   public static LatePacket on(TestDatabase database) {
     try {
       LatePacket network = new LatePacket(database);
@@ -75,38 +75,36 @@ public final class LatePacket implements AutoCloseable {
     }
   }
 
-  /** Connections over this network: each a new one, not pooled. */
+  /** Unpooled connections over this network. */
   public DataSource dataSource() {
     return dataSource;
   }
 
-  /** The first packet of the next connection that sends one is kept back; only that one. */
+  /** Holds back the first packet of the next connection that sends one, and only that one. */
   public void arm() {
     CompletableFuture<Kept> next = new CompletableFuture<>();
     kept = next;
     armed.set(next);
   }
 
-  /** Whether a packet was kept back, and its client has lost the connection. */
+  /** Whether a packet was held back and its client has lost the connection. */
   public boolean hasKept() {
     return kept.isDone();
   }
 
-  /** The statements that are kept back, in order; waits until there are some. */
+  /** Waits for a packet and returns its statements, in order. */
   public List<String> awaitKept() {
     return await(kept).statements();
   }
 
-  /**
-   * Gives the server what was kept back, and returns when it has answered and ended the session.
-   */
+  /** Gives the server the packet, and returns when it has answered and ended the session. */
   public void deliver() {
     Kept late = await(kept);
     try (Socket server = late.server()) {
       late.packet().writeTo(server.getOutputStream());
       server.getOutputStream().flush();
       server.shutdownOutput();
-      // Its answers interest nobody.
+      // The answers are not needed.
       server.getInputStream().transferTo(OutputStream.nullOutputStream());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -145,7 +143,7 @@ public final class LatePacket implements AutoCloseable {
     try {
       return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException | ExecutionException | TimeoutException e) {
-      throw new AssertionError("no packet was kept back", e);
+      throw new AssertionError("no packet was held back within 30 s", e);
     }
   }
 
@@ -178,7 +176,7 @@ public final class LatePacket implements AutoCloseable {
         for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
           for (Message message : messages.add(Arrays.copyOf(buffer, n))) {
             String sql = sqlOf(message);
-            // Drivers begin with a few settings of their own.
+            // Drivers begin with a few settings.
             if (keeping == null && sql != null && !sql.startsWith("SET ")) {
               keeping = armed.getAndSet(null);
             }
@@ -190,7 +188,8 @@ public final class LatePacket implements AutoCloseable {
             if (sql != null) {
               statements.add(sql);
             } else if (message.type() == 'S') {
-              // First: whoever hears of the loss may ask at once whether it was kept.
+              // Complete first: a client that notices the loss may ask at once whether the packet
+              // was held back.
               keeping.complete(new Kept(server, back, statements));
               ProxyConnection.reset(client);
               return;
@@ -213,7 +212,7 @@ public final class LatePacket implements AutoCloseable {
           client.getOutputStream().flush();
         }
       } catch (IOException e) {
-        // The client is gone, perhaps because its packet was kept back.
+        // The client is gone, perhaps because its packet was held back.
         return;
       }
       closeQuietly(client);

@@ -7,19 +7,19 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Cuts one direction of a PostgreSQL connection (protocol 3) into messages. A message is a type
- * byte, a length that counts itself and the rest; only what a client sends first has no type. Not
- * thread safe.
+ * Splits one direction of a PostgreSQL connection (protocol 3) into messages. A message is a type
+ * byte, a length that includes itself, and the body; only a client's first message has no type. Not
+ * thread-safe.
  */
 final class MessageStream {
 
-  /** Says of a message that it had none. */
+  /** The type of a message without one. */
   static final byte NO_TYPE = 0;
 
   private static final int LENGTH_BYTES = 4;
   private static final int PROTOCOL_MAJOR = 3;
 
-  /** One message; its bytes are not to be changed. */
+  /** One message; do not change its bytes. */
   static final class Message {
 
     private final byte type;
@@ -34,12 +34,12 @@ final class MessageStream {
       return type;
     }
 
-    /** All of it, as it was sent. */
+    /** The whole message, as sent. */
     byte[] bytes() {
       return bytes;
     }
 
-    /** The zero-terminated strings after the header, as many as asked for. */
+    /** The first zero-terminated strings after the header. */
     List<String> strings(int count) {
       List<String> found = new ArrayList<>();
       int from = 1 + LENGTH_BYTES;
@@ -70,7 +70,7 @@ final class MessageStream {
     return new MessageStream(true);
   }
 
-  /** The messages that these bytes complete; what is left waits for more. */
+  /** Returns the messages that these bytes complete; keeps the rest for the next call. */
   List<Message> add(byte[] bytes) {
     byte[] all = Arrays.copyOf(rest, rest.length + bytes.length);
     System.arraycopy(bytes, 0, all, rest.length, bytes.length);
@@ -94,7 +94,7 @@ final class MessageStream {
     return messages;
   }
 
-  /** Requests for encryption and for cancelling are untyped too, and do not begin the session. */
+  /** Requests for encryption or cancellation are untyped too, but do not start the session. */
   private static boolean isStartup(byte[] message) {
     return ByteBuffer.wrap(message).getInt(LENGTH_BYTES) >>> 16 == PROTOCOL_MAJOR;
   }

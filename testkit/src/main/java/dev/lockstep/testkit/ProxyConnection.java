@@ -15,12 +15,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** One client and its connection to the target: a thread for each direction. */
+/** One client and its connection to the target, with one thread per direction. */
 final class ProxyConnection {
 
   private static final int CHUNK_BYTES = 16 * 1024;
 
-  /** How long a server that was told that its client is gone may take to close. */
+  /** How long a server may take to close after its client is gone. */
   private static final Duration FINISH_TIMEOUT = Duration.ofSeconds(20);
 
   private final TcpProxy proxy;
@@ -31,10 +31,10 @@ final class ProxyConnection {
   private final CountDownLatch serverDone = new CountDownLatch(1);
   private final AtomicInteger directionsOpen = new AtomicInteger(2);
 
-  /** From now on nothing reaches the client: we only wait for the server to end. */
+  /** Nothing more reaches the client; only the server's end is awaited. */
   private volatile boolean finishing;
 
-  /** Something was lost, so that whatever follows would make no sense. */
+  /** Bytes were lost, so whatever follows would be garbage. */
   private volatile boolean mute;
 
   ProxyConnection(TcpProxy proxy, Socket client, Socket server, Tap tap) {
@@ -59,7 +59,7 @@ final class ProxyConnection {
     return reset.get();
   }
 
-  /** Ends both sides so that the peers see a reset, not an orderly end. */
+  /** Resets both sides, instead of closing them in order. */
   void reset() {
     if (reset.compareAndSet(false, true)) {
       reset(client);
@@ -70,7 +70,7 @@ final class ProxyConnection {
 
   static void reset(Socket socket) {
     try {
-      // Lingering for no time makes close send a reset.
+      // A linger time of zero makes close send a reset.
       socket.setSoLinger(true, 0);
     } catch (IOException e) {
       // Closed already.
@@ -96,7 +96,7 @@ final class ProxyConnection {
         directionEnded();
       }
     } catch (IOException | InterruptedException e) {
-      // While finishing the other direction still listens for the server's end.
+      // While finishing, the other direction still waits for the server's end.
       if (!finishing && !isMute()) {
         reset();
       }
@@ -116,8 +116,7 @@ final class ProxyConnection {
     } catch (SocketTimeoutException e) {
       reset();
     } catch (IOException | InterruptedException e) {
-      // While finishing we only read: it was the server that ended, by a reset, unless we did it
-      // ourselves.
+      // While finishing we only read, so the server ended by a reset, unless we did it ourselves.
       if (finishing && !isReset()) {
         serverEnded();
       }
@@ -127,7 +126,7 @@ final class ProxyConnection {
     }
   }
 
-  /** Not even the end of one side is told to the other. */
+  /** Whether even the end of one side is hidden from the other. */
   private boolean isMute() {
     mute |= proxy.swallows();
     return mute;
@@ -138,7 +137,7 @@ final class ProxyConnection {
     serverDone.countDown();
   }
 
-  /** This direction has nothing more to do but to see that the other does not wait for ever. */
+  /** Waits only so that the other direction does not wait for ever. */
   private void awaitServerDone() throws InterruptedException {
     if (!serverDone.await(FINISH_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
       reset();
@@ -146,8 +145,8 @@ final class ProxyConnection {
   }
 
   /**
-   * Forwards until the source ends. Only towards the client does it go on reading after the fate
-   * was decided.
+   * Forwards until the source ends. After a decision to finish, only the direction to the client
+   * keeps reading.
    */
   private void pump(Socket from, Socket to, Function<byte[], Passage> decide, boolean toClient)
       throws IOException, InterruptedException {
@@ -159,7 +158,7 @@ final class ProxyConnection {
         continue;
       }
       if (!proxy.passGate(this)) {
-        throw new IOException("ended while held back");
+        throw new IOException("connection ended while its bytes were held back");
       }
       if (isMute()) {
         continue;
@@ -191,7 +190,7 @@ final class ProxyConnection {
 
   private void directionEnded() {
     if (directionsOpen.decrementAndGet() == 0 && reset.compareAndSet(false, true)) {
-      // In order, so that what was written last still arrives.
+      // An orderly close, so that the last bytes still arrive.
       close(client);
       close(server);
       proxy.ended(this);

@@ -9,26 +9,26 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers that all start at the same moment.
+ * Runs callers that all start at the same moment.
  *
  * <pre>{@code
  * RaceResult<Boolean> result = Race.<Boolean>of(16).run(i -> buyLastSeat("buyer-" + i));
  * assertThat(result.valuesOrThrow()).containsOnlyOnce(true);
  * }</pre>
  *
- * <p>Each caller has a thread of its own, named {@code race-0} and so on, and none begins before
- * all are ready. The race ends when all have ended, or fails with an {@link AssertionError} that
- * shows what the stuck ones were doing. Immutable and thread safe.
+ * <p>Each caller has its own thread, {@code race-0} and so on, and none begins before all are
+ * ready. The race ends when all have ended, or fails with an {@link AssertionError} that shows
+ * where the stuck ones are. Immutable and thread-safe.
  */
 public final class Race<T extends @Nullable Object> {
 
   private static final Duration TIMEOUT_DEFAULT = Duration.ofSeconds(60);
   private static final int CALLERS_MAX = 10_000;
 
-  /** What one caller does. */
+  /** The work of one caller. */
   @FunctionalInterface
   public interface Caller<T extends @Nullable Object> {
-    /** Acts as the caller of this number; the first is 0. */
+    /** Runs as the caller with this number; the first is 0. */
     T call(int index) throws Exception;
   }
 
@@ -40,7 +40,7 @@ public final class Race<T extends @Nullable Object> {
     this.timeout = timeout;
   }
 
-  /** A race of so many callers, to end within 60 seconds. */
+  /** A race of this many callers, to end within 60 seconds. */
   public static <T extends @Nullable Object> Race<T> of(int callers) {
     if (callers < 1 || callers > CALLERS_MAX) {
       throw new IllegalArgumentException(
@@ -49,7 +49,7 @@ public final class Race<T extends @Nullable Object> {
     return new Race<>(callers, TIMEOUT_DEFAULT);
   }
 
-  /** The same with another limit. */
+  /** With another time limit. */
   public Race<T> within(Duration limit) {
     return new Race<>(callers, limit);
   }
@@ -57,8 +57,7 @@ public final class Race<T extends @Nullable Object> {
   /**
    * Runs the race.
    *
-   * @throws AssertionError when it does not end in time; the callers are then interrupted and left
-   *     behind
+   * @throws AssertionError if it does not end in time; the callers are interrupted and left behind
    */
   public RaceResult<T> run(Caller<T> caller) throws InterruptedException {
     CountDownLatch ready = new CountDownLatch(callers);
@@ -95,7 +94,7 @@ public final class Race<T extends @Nullable Object> {
       go.await();
       return new RaceResult.Value<>(index, caller.call(index));
     } catch (Throwable e) {
-      // Errors too: a failed assertion inside a caller has to reach the test.
+      // Errors too: a caller's failed assertion must reach the test.
       return new RaceResult.Failure<>(index, e);
     }
   }

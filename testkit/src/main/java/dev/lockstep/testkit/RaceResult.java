@@ -30,7 +30,7 @@ public final class RaceResult<T extends @Nullable Object> {
     return outcomes;
   }
 
-  /** What the callers returned that returned. */
+  /** The values of the callers that returned. */
   public List<T> values() {
     List<T> values = new ArrayList<>();
     for (Outcome<T> outcome : outcomes) {
@@ -41,7 +41,7 @@ public final class RaceResult<T extends @Nullable Object> {
     return Collections.unmodifiableList(values);
   }
 
-  /** What the callers threw that threw. */
+  /** The exceptions of the callers that threw. */
   public List<Throwable> failures() {
     List<Throwable> failures = new ArrayList<>();
     for (Outcome<T> outcome : outcomes) {
@@ -53,9 +53,9 @@ public final class RaceResult<T extends @Nullable Object> {
   }
 
   /**
-   * What all callers returned, in their order.
+   * The values of all callers, in their order.
    *
-   * @throws AssertionError when one threw; the first is the cause, the others are suppressed
+   * @throws AssertionError if one threw; the first is the cause, the others are suppressed
    */
   public List<T> valuesOrThrow() {
     List<Throwable> failures = failures();

@@ -16,11 +16,10 @@ import java.util.stream.Stream;
 import org.flywaydb.core.Flyway;
 
 /**
- * A primary and a standby that follows it, to be failed over from one to the other. Replication is
- * synchronous: what was acknowledged is at both.
+ * A primary and a synchronous standby, for failover tests. An acknowledged commit is on both.
  *
- * <p>The standby begins as a copy of the primary's files, and streams from there on. Thread safe;
- * closing stops both and deletes their data.
+ * <p>The standby starts as a copy of the primary's files and then streams. Thread-safe; closing
+ * stops both and deletes their data.
  */
 public final class ReplicatedServer implements AutoCloseable {
   private static final String DATABASE = "lockstep";
@@ -38,7 +37,7 @@ public final class ReplicatedServer implements AutoCloseable {
   }
 
   /**
-   * Starts both, with the database {@code lockstep}, and returns when the standby follows.
+   * Starts both, with the database {@code lockstep}, and returns once the standby follows.
    *
    * @param migrated whether the database has core's tables
    */
@@ -81,7 +80,7 @@ public final class ReplicatedServer implements AutoCloseable {
         .withSetting("wal_receiver_status_interval", "1");
   }
 
-  /** The servers that are there, of which a driver is to choose the one that takes writes. */
+  /** A URL with both servers; the driver chooses the one that accepts writes. */
   public String url() {
     return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/%s?targetServerType=primary&%s"
         .formatted(primary.port(), standby.port(), DATABASE, credentials());
@@ -101,7 +100,10 @@ public final class ReplicatedServer implements AutoCloseable {
     return "user=" + primary.user() + "&password=" + primary.password();
   }
 
-  /** The standby takes writes from now on. What the primary still commits nobody acknowledges. */
+  /**
+   * Promotes the standby: it accepts writes from now on. Commits on the old primary are no longer
+   * acknowledged.
+   */
   public void promote() {
     execute(standby, "SELECT pg_promote()");
   }
@@ -122,7 +124,7 @@ public final class ReplicatedServer implements AutoCloseable {
       long deadline = System.nanoTime() + 60_000_000_000L;
       while (!isFollowed(statement)) {
         if (System.nanoTime() > deadline) {
-          throw new AssertionError("The standby does not follow");
+          throw new AssertionError("The standby did not start streaming within 60 s");
         }
         Thread.onSpinWait();
       }

@@ -3,7 +3,7 @@ package dev.lockstep.testkit;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Reads one row; the cursor is moved by the caller. */
+/** Maps the current row; the caller moves the cursor. */
 @FunctionalInterface
 public interface RowMapper<T> {
   T map(ResultSet row) throws SQLException;

@@ -14,11 +14,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * A network in between that misbehaves on request: slow, silent, lossy, cut or refusing. It listens
- * on the loopback address, on a port of its own, and forwards to one target.
+ * A proxy that misbehaves on request: slow, silent, lossy, cut or refusing. It listens on a free
+ * loopback port and forwards to one target.
  *
- * <p>A change applies to what arrives after it; {@link #cut} returns when the connections are gone.
- * Thread safe. Closing ends all connections and takes at most a few seconds.
+ * <p>A change applies to bytes that arrive after it; {@link #cut} returns when the connections are
+ * gone. Thread-safe. Closing ends all connections and takes at most a few seconds.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -27,8 +27,8 @@ public final class TcpProxy implements AutoCloseable {
   private static final Tap UNTOUCHED = new Tap() {};
 
   /**
-   * Sees the bytes of one connection and decides on them. The two directions call it from two
-   * threads, each in order.
+   * Inspects one connection's bytes and decides on them. Each direction calls it from its own
+   * thread, in order.
    */
   public interface Tap {
     /** Bytes from the client, on their way to the server. */
@@ -41,13 +41,11 @@ public final class TcpProxy implements AutoCloseable {
       return Passage.forward(bytes);
     }
 
-    /**
-     * The server has closed its side, so whatever it did is done; the client has not been told yet.
-     */
+    /** The server has closed its side, so its work is done; the client does not know yet. */
     default void serverDone() {}
   }
 
-  /** What becomes of some bytes, and then of their connection. */
+  /** What to do with some bytes, and then with their connection. */
   public static final class Passage {
 
     enum Then {
@@ -64,19 +62,19 @@ public final class TcpProxy implements AutoCloseable {
       this.then = then;
     }
 
-    /** These bytes are passed on, and all goes on. */
+    /** Forwards these bytes and continues. */
     public static Passage forward(byte[] bytes) {
       return new Passage(bytes, Then.CONTINUE);
     }
 
-    /** Both sides are reset. */
+    /** Resets both sides. */
     public static Passage cut() {
       return new Passage(new byte[0], Then.CUT);
     }
 
     /**
-     * These bytes are passed on and nothing after them. The server is told that the client is gone;
-     * once it has closed its side, the client is reset.
+     * Forwards these bytes and nothing after them. The server sees its client close; once the
+     * server has closed its side, the client is reset.
      */
     public static Passage finishThenCut(byte[] bytes) {
       return new Passage(bytes, Then.FINISH_THEN_CUT);
@@ -112,15 +110,15 @@ public final class TcpProxy implements AutoCloseable {
     this.acceptor.setDaemon(true);
   }
 
-  /** Forwards to the target, faithfully until told otherwise. */
+  /** Forwards to the target unchanged, until told otherwise. */
   public static TcpProxy to(String host, int port) {
     return to(host, port, () -> UNTOUCHED);
   }
 
   /**
-   * Forwards to the target and shows the bytes to a tap.
+   * Forwards to the target and passes the bytes through a tap.
    *
-   * @param taps gives one for each connection
+   * @param taps makes one per connection
    */
   public static TcpProxy to(String host, int port, Supplier<? extends Tap> taps) {
     try {
@@ -142,28 +140,27 @@ public final class TcpProxy implements AutoCloseable {
     return connections.size();
   }
 
-  /**
-   * From now on each chunk, in each direction, waits so long before it is forwarded. Zero ends it.
-   */
+  /** Delays each chunk, in each direction, by this long. Zero ends it. */
   public void delay(Duration delay) {
     change(() -> delayNanos = delay.toNanos());
   }
 
   /**
-   * A black hole: connections are accepted and stay open, and nothing passes until {@link #resume}.
+   * Holds everything back: connections are accepted and stay open, but nothing passes until {@link
+   * #resume}.
    */
   public void stall() {
     change(() -> stalled = true);
   }
 
-  /** Ends {@link #stall}: what was held back is forwarded. */
+  /** Ends {@link #stall} and forwards what was held back. */
   public void resume() {
     change(() -> stalled = false);
   }
 
   /**
-   * A network that loses everything: what arrives from now on is read and thrown away, both ways,
-   * and nobody is told. A connection that has lost something stays silent for ever.
+   * Loses everything: bytes that arrive from now on are discarded, both ways, without notice. A
+   * connection that has lost bytes stays silent for ever.
    */
   public void swallow() {
     change(() -> swallowing = true);
@@ -174,7 +171,7 @@ public final class TcpProxy implements AutoCloseable {
     change(() -> swallowing = false);
   }
 
-  /** New connections are reset as soon as they are made; those open go on. */
+  /** Resets new connections at once; open ones go on. */
   public void refuse() {
     change(() -> refusing = true);
   }
@@ -205,7 +202,7 @@ public final class TcpProxy implements AutoCloseable {
       listener.close();
       cut();
       acceptor.join(CLOSE_TIMEOUT.toMillis());
-      // One that was being accepted meanwhile.
+      // A connection may have been accepted meanwhile.
       cut();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -215,9 +212,9 @@ public final class TcpProxy implements AutoCloseable {
   }
 
   /**
-   * Holds a chunk back for as long as the proxy is told to.
+   * Holds a chunk back while the proxy is delayed or stalled.
    *
-   * @return false when the connection has ended meanwhile, and the chunk with it
+   * @return false if the connection ended meanwhile; drop the chunk
    */
   boolean passGate(ProxyConnection connection) throws InterruptedException {
     guard.lock();
@@ -275,8 +272,7 @@ public final class TcpProxy implements AutoCloseable {
       try {
         open(listener.accept());
       } catch (IOException e) {
-        // The listener was closed, or a client left before it was served: neither concerns the
-        // others.
+        // The listener was closed, or a client left early: the others are unaffected.
       }
     }
   }

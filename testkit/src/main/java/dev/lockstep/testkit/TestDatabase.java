@@ -19,34 +19,34 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A PostgreSQL database of its own for each test class.
+ * A PostgreSQL database per test class.
  *
  * <pre>{@code
  * @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
  * }</pre>
  *
- * <p>The databases of a JVM live on one server, started by the first class that needs it, with
- * {@code fsync} off; a migrated database is a copy of a template, so migrations run once. Before
- * the first test of the class the database is there; after the last the pool is closed and the
- * database dropped, whoever is still connected. Tests of one class share it, nested classes
- * included.
+ * <p>The databases of a JVM share one server, started by the first class that needs it, with {@code
+ * fsync} off. A migrated database is a copy of a template, so migrations run once. The database
+ * exists before the first test of the class. After the last test the pool is closed and the
+ * database dropped, even if clients are still connected. All tests of a class share it, nested
+ * classes included.
  *
- * <p>The system property {@code lockstep.test.collation} lets every database sort text by the rules
- * of that ICU locale, as {@link #withIcuLocale} does for one.
+ * <p>The system property {@code lockstep.test.collation} makes every database sort text by that ICU
+ * locale, as {@link #withIcuLocale} does for one.
  *
- * <p>Thread safe once the class has begun.
+ * <p>Thread-safe once the class has begun.
  */
 public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
 
   private static final int POOL_SIZE_DEFAULT = 20;
   private static final Duration CONNECTION_TIMEOUT = Duration.ofSeconds(30);
 
-  /** The ICU locale of every database that does not ask for another. */
+  /** The default ICU locale of all databases. */
   private static final String COLLATION = "lockstep.test.collation";
 
   private static final String UNTESTED_WINDOW = "com.zaxxer.hikari.aliveBypassWindowMs";
 
-  /** Which server the database lives on. */
+  /** The server that holds the database. */
   private enum Home {
     SHARED,
     OWN,
@@ -78,8 +78,8 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   /**
-   * A database with the migrations found at {@code db/lockstep} on the class path; without any it
-   * is empty.
+   * A database with the migrations at {@code db/lockstep} on the class path; empty if there are
+   * none.
    */
   public static TestDatabase migrated() {
     return on(Home.SHARED, true);
@@ -91,25 +91,24 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   /**
-   * A migrated database on a server of its own, for tests that crash it with {@link
+   * A migrated database on its own server, for tests that crash it with {@link
    * PostgresServer#crash()}.
    *
-   * @param durable true when what was committed has to survive the crash of a machine; a crash of
-   *     the server alone loses no acknowledged commit only if this is true, as {@code
-   *     synchronous_commit} is off otherwise
+   * @param durable true if acknowledged commits must survive a crash. Otherwise {@code
+   *     synchronous_commit} is off, and even a crash of the server alone may lose some
    */
   public static TestDatabase ownServer(boolean durable) {
     return on(durable ? Home.OWN_DURABLE : Home.OWN, true);
   }
 
-  /** The same with at most so many pooled connections; they are opened as they are needed. */
+  /** With at most this many pooled connections, opened as needed. */
   public TestDatabase withPoolSize(int connections) {
     return new TestDatabase(home, migrated, connections, icuLocale);
   }
 
   /**
-   * The same, sorting text by the rules of a language, as many databases in use do: {@code en-US}
-   * has "a" before "B". From PostgreSQL 15 on.
+   * With text sorted by a language's rules, as in many production databases: {@code en-US} sorts
+   * "a" before "B". Needs PostgreSQL 15.
    */
   public TestDatabase withIcuLocale(String locale) {
     return new TestDatabase(home, migrated, poolSize, Optional.of(locale));
@@ -149,12 +148,12 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     }
   }
 
-  /** A pool. Connections that a crash broke are replaced when they are next asked for. */
+  /** The pool. Connections broken by a crash are replaced at the next request. */
   public DataSource dataSource() {
     return running().pool();
   }
 
-  /** A pooled connection, in autocommit mode; close it. */
+  /** A pooled connection in autocommit mode; the caller closes it. */
   public Connection connection() throws SQLException {
     return running().pool().getConnection();
   }
@@ -176,7 +175,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     return running().name();
   }
 
-  /** The server below; shared with other test classes unless it came from {@link #ownServer}. */
+  /** The server; shared with other test classes unless it came from {@link #ownServer}. */
   public PostgresServer server() {
     return running().server().server();
   }
@@ -191,7 +190,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     }
   }
 
-  /** The first column of the one row that the query returns. */
+  /** The first column of the query's only row. */
   public long queryLong(String sql, Object... args) {
     List<Long> rows = query(sql, row -> row.getLong(1), args);
     if (rows.size() != 1) {
@@ -200,7 +199,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     return rows.get(0);
   }
 
-  /** All rows that the query returns, in order. */
+  /** All rows of the query, in order. */
   public <T> List<T> query(String sql, RowMapper<T> mapper, Object... args) {
     try (Connection connection = connection();
         PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -223,7 +222,7 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
     Running now = running;
     if (now == null) {
       throw new IllegalStateException(
-          "the test database exists from beforeAll to afterAll: is the field static and @RegisterExtension?");
+          "The test database exists only from beforeAll to afterAll; make its field static with @RegisterExtension");
     }
     return now;
   }
@@ -241,9 +240,9 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
   }
 
   /**
-   * Hikari hands out a connection untested when it was used within the last half second, and a
-   * server that crashes and restarts can be faster than that. The window is a system property that
-   * a pool reads as it is built; other pools of this JVM keep theirs.
+   * Hikari hands out a connection untested if it was used within the last half second; a server can
+   * crash and restart faster. The window is a system property read when a pool is built; other
+   * pools of this JVM keep theirs.
    */
   private static synchronized HikariDataSource alwaysTested(HikariConfig config) {
     String before = System.setProperty(UNTESTED_WINDOW, "0");

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A server in a temporary folder, with a template that has the migrations applied. Thread safe. */
+/** A server in a temporary directory, with migrated templates. Thread-safe. */
 final class TestServer implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(TestServer.class);
@@ -40,7 +40,8 @@ final class TestServer implements AutoCloseable {
   private static final String SCHEMA = "lockstep";
 
   /**
-   * One per JVM, since starting takes longer than most tests; started by the first class that asks.
+   * One per JVM, because starting takes longer than most tests. The first class that asks starts
+   * it.
    */
   private static final class Shared {
     static final TestServer SERVER = startShared();
@@ -57,7 +58,7 @@ final class TestServer implements AutoCloseable {
   private final Path directory;
   private final PostgresServer server;
   private final AtomicInteger databases = new AtomicInteger();
-  // Guarded by this. A template for each collation that was asked for, by that.
+  // Guarded by this. One template per collation.
   private final Map<Optional<String>, String> templates = new HashMap<>();
 
   private TestServer(Path directory, PostgresServer server) {
@@ -88,9 +89,9 @@ final class TestServer implements AutoCloseable {
   }
 
   /**
-   * A new database: a copy of the migrated template, or empty.
+   * Creates a database: a copy of the migrated template, or empty.
    *
-   * @param icuLocale whose rules it sorts text by, from PostgreSQL 15 on; empty: by code point
+   * @param icuLocale sorts text by its rules, from PostgreSQL 15 on; empty: by code point
    */
   String createDatabase(boolean migrated, Optional<String> icuLocale) {
     String name = "test_" + databases.incrementAndGet();
@@ -110,7 +111,7 @@ final class TestServer implements AutoCloseable {
       return "";
     }
     if (!LOCALE.matcher(icuLocale.get()).matches()) {
-      throw new IllegalArgumentException("No ICU locale: " + icuLocale.get());
+      throw new IllegalArgumentException("Not an ICU locale: " + icuLocale.get());
     }
     return " TEMPLATE template0 LOCALE_PROVIDER icu LOCALE 'C' ICU_LOCALE '"
         + icuLocale.get()
@@ -123,7 +124,7 @@ final class TestServer implements AutoCloseable {
       return known;
     }
     String template = TEMPLATE + "_" + templates.size();
-    // A first attempt that failed must not leave half a template to be copied.
+    // A failed first attempt must not leave half a template behind.
     dropDatabase(template);
     administer("CREATE DATABASE " + template + sortingBy(icuLocale));
     Flyway flyway =
@@ -158,10 +159,7 @@ final class TestServer implements AutoCloseable {
     deleteQuietly(directory);
   }
 
-  /**
-   * A test JVM that was killed leaves its server running and its folder on disk; the next run
-   * clears both away.
-   */
+  /** Cleans up after killed test JVMs, which leave a running server and a directory behind. */
   private static void removeAbandoned() {
     Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
     List<Path> folders;
@@ -175,8 +173,8 @@ final class TestServer implements AutoCloseable {
         PostgresServer.stopAbandoned(PostgresConfig.forTests(folder));
         deleteQuietly(folder);
       } catch (PostgresException e) {
-        // Another test run may be clearing it at this moment, or it belongs to another user.
-        log.info("Left {} alone: {}", folder, e.getMessage());
+        // Another test run may be cleaning it up right now, or it belongs to another user.
+        log.info("Could not clean up {}; leaving it: {}", folder, e.getMessage());
       }
     }
   }
@@ -186,7 +184,7 @@ final class TestServer implements AutoCloseable {
     return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
   }
 
-  /** Also what a process that was left behind still changes: the rest is for the next run. */
+  /** Tolerates files that a leftover process still changes; the next run deletes the rest. */
   static void deleteQuietly(Path root) {
     try {
       Files.walkFileTree(root, new Deleting());
@@ -195,7 +193,7 @@ final class TestServer implements AutoCloseable {
     }
   }
 
-  /** Deletes what it visits; what has vanished meanwhile is as good as deleted. */
+  /** Deletes what it visits; files that vanish meanwhile are fine. */
   private static final class Deleting extends SimpleFileVisitor<Path> {
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {

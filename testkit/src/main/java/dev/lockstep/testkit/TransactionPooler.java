@@ -17,11 +17,11 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * PgBouncer in transaction mode before a test's database: each transaction runs on whichever of a
- * few connections is free, so whatever a session remembers is lost or somebody else's.
+ * PgBouncer in transaction mode in front of a test database. Each transaction runs on whichever of
+ * a few connections is free, so session state is lost or leaks between clients.
  *
- * <p>The program is the one that {@code LOCKSTEP_PGBOUNCER} names, else the one on the path. Close
- * it before the database. Thread-safe.
+ * <p>The program is the one named by {@code LOCKSTEP_PGBOUNCER}, else the one on the path. Close it
+ * before the database. Thread-safe.
  */
 public final class TransactionPooler implements AutoCloseable {
   private static final String PROGRAM = "pgbouncer";
@@ -46,9 +46,9 @@ public final class TransactionPooler implements AutoCloseable {
   }
 
   /**
-   * Starts one and waits until it accepts connections.
+   * Starts it and waits until it accepts connections.
    *
-   * @throws IllegalStateException if there is no PgBouncer; says what to install
+   * @throws IllegalStateException if PgBouncer is missing; the message says what to install
    */
   public static TransactionPooler start(TestDatabase database) {
     try {
@@ -62,7 +62,7 @@ public final class TransactionPooler implements AutoCloseable {
               .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
               .start();
       awaitUp(process);
-      // A statement prepared in one transaction would be looked for on another's connection.
+      // A statement prepared in one transaction would be missing on the next one's connection.
       return new TransactionPooler(
           process,
           directory,
@@ -72,7 +72,7 @@ public final class TransactionPooler implements AutoCloseable {
     }
   }
 
-  /** It logs in for everybody, so that no file of users is needed. */
+  /** PgBouncer logs in for all clients, so no user file is needed. */
   private static String settings(TestDatabase database, int port) {
     return """
         [databases]
@@ -95,7 +95,7 @@ public final class TransactionPooler implements AutoCloseable {
             database.password(),
             port,
             SERVER_CONNECTIONS,
-            // It refuses to stay root.
+            // PgBouncer refuses to run as root.
             "root".equals(System.getProperty("user.name")) ? "user = nobody" : "");
   }
 
@@ -106,7 +106,7 @@ public final class TransactionPooler implements AutoCloseable {
       places.add(Path.of(named));
     }
     String path = System.getenv().getOrDefault("PATH", "");
-    // Debian puts it where the path of an ordinary user does not lead.
+    // Debian installs it outside an ordinary user's path.
     for (String folder : (path + File.pathSeparator + "/usr/sbin").split(File.pathSeparator, -1)) {
       places.add(Path.of(folder.isEmpty() ? "." : folder, PROGRAM));
     }
@@ -146,7 +146,7 @@ public final class TransactionPooler implements AutoCloseable {
     return pool;
   }
 
-  /** For another process; user and password are not asked for. */
+  /** A URL for other processes; needs no user and password. */
   public String url() {
     return url;
   }

@@ -1,11 +1,14 @@
 /**
- * What Lockstep's own tests are made of, for tests of code that uses it: a real PostgreSQL per test
- * class, callers released together, a network that misbehaves on request, a connection lost in the
- * middle of a commit, and second JVMs that can be killed.
+ * The tools of Lockstep's own tests, for tests of code that uses Lockstep.
  *
- * <p>Nothing here waits for an amount of time to pass: each fault is triggered by an event and says
- * when it has happened. Every wait has a limit, past which the test fails with what it was waiting
- * for.
+ * <p>Start with {@link dev.lockstep.testkit.TestDatabase}: a real PostgreSQL database per test
+ * class. Then {@link dev.lockstep.testkit.Race} releases callers together, {@link
+ * dev.lockstep.testkit.TcpProxy} is a network that misbehaves on request, {@link
+ * dev.lockstep.testkit.CommitFault} loses a connection in the middle of a commit, and {@link
+ * dev.lockstep.testkit.ChildJvm} is a second JVM to kill or pause. Owns no tables.
+ *
+ * <p>No tool waits for a fixed time: each fault is triggered by an event and reports when it has
+ * happened. Every wait has a limit, after which the test fails and says what it was waiting for.
  */
 @NullMarked
 package dev.lockstep.testkit;
