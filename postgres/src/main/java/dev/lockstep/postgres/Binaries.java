@@ -42,8 +42,8 @@ final class Binaries {
   }
 
   /**
-   * Finds the programs for this platform on the class path and unpacks them below the folder unless
-   * they are there.
+   * Finds the programs for this platform on the class path and unpacks them below the folder,
+   * unless they are there already.
    */
   static Binaries unpackedIn(Path directory) {
     URL archive = archive(System.getProperty("os.name"), System.getProperty("os.arch"));
@@ -93,11 +93,11 @@ final class Binaries {
     return found;
   }
 
-  /** In a shared temporary folder somebody else could have put programs for us to run. */
+  /** In a shared temporary folder, another user could have planted programs for us to run. */
   private static void requireTrusted(Path directory) throws IOException {
     int owner = (Integer) Files.getAttribute(directory, "unix:uid");
     if (owner != 0 && owner != Command.userId()) {
-      throw new IOException("the folder belongs to another user");
+      throw new IOException("the folder belongs to another user; choose another one");
     }
   }
 
@@ -112,8 +112,8 @@ final class Binaries {
   }
 
   /**
-   * Unpacks beside the target and renames, so that the target is either absent or whole. Of two
-   * processes that do so at once one wins the rename and the other uses the winner's.
+   * Unpacks beside the target and renames, so that the target is either absent or complete. If two
+   * processes do so at once, one wins the rename and the other uses its result.
    */
   private static void unpack(URL archive, Path directory, Path target) throws IOException {
     Path partial =
@@ -168,7 +168,7 @@ final class Binaries {
     return normal;
   }
 
-  /** What processes left that were killed while unpacking; their number is in the name. */
+  /** Removes what killed processes left while unpacking; their pid is in the name. */
   private static void removeAbandoned(Path directory) throws IOException {
     for (Path partial : FileTree.children(directory, "unpack-")) {
       Matcher name = PARTIAL.matcher(partial.getFileName().toString());
@@ -183,7 +183,7 @@ final class Binaries {
     Command.Result result = Command.runPlain(List.of(program, "--version"), VERSION_TIMEOUT);
     Matcher version = VERSION.matcher(result.output());
     if (!result.succeeded() || !version.find()) {
-      throw new PostgresException(program + " does not run here: " + result.output());
+      throw new PostgresException(program + " does not run on this machine: " + result.output());
     }
     return Integer.parseInt(version.group(1));
   }

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The files of one server. Whoever calls this holds the folder's {@link DirectoryLock}. */
+/** The files of one server. The caller holds the folder's {@link DirectoryLock}. */
 final class Cluster {
 
   static final String USER = "lockstep";
@@ -46,9 +46,9 @@ final class Cluster {
   }
 
   /**
-   * Refuses data that these programs must not touch; changes nothing.
+   * Rejects data that these programs must not touch. Changes nothing.
    *
-   * @return whether there are data at all
+   * @return whether there is any data
    */
   boolean checkData() throws IOException {
     Path data = data();
@@ -71,7 +71,7 @@ final class Cluster {
 
   /**
    * Initialises the cluster beside its place and renames it, so that {@code data} is absent or
-   * whole.
+   * complete.
    */
   void initialise(Command command, boolean durable) throws IOException {
     password(true);
@@ -102,7 +102,7 @@ final class Cluster {
         List.of("--username=" + USER, "--pwfile=" + passwordFile(), "--auth=scram-sha-256"));
     initdb.addAll(List.of("--encoding=UTF8", "--locale=C", "--data-checksums"));
     if (binaries.majorVersion() >= BUILTIN_LOCALE_SINCE) {
-      // Sorts by code point like C, the same on every machine, and knows upper and lower case
+      // Sorts by code point like C, the same on every machine, and handles upper and lower case
       // beyond ASCII.
       initdb.addAll(List.of("--locale-provider=builtin", "--builtin-locale=C.UTF-8"));
     }
@@ -113,8 +113,8 @@ final class Cluster {
   }
 
   /**
-   * Removes what a start that was killed in initdb left. An initdb that outlived its starter may
-   * still be writing there, so failing to remove is no error: a later start tries again.
+   * Removes what a start killed during initdb left. An initdb that outlived its starter may still
+   * be writing there, so a failure is not an error: a later start tries again.
    */
   void removeAbandoned() throws IOException {
     for (Path partial : FileTree.children(directory, PARTIAL_PREFIX)) {
@@ -130,7 +130,7 @@ final class Cluster {
     Files.writeString(data().resolve(SETTINGS_FILE), Settings.render(config, port));
   }
 
-  /** Keeps the log from growing for ever: one file in use and one before it. */
+  /** Limits the log: the current file and the previous one. */
   void rotateLog() throws IOException {
     if (Files.exists(logFile()) && Files.size(logFile()) > LOG_BYTES_MAX) {
       Files.move(
@@ -147,7 +147,7 @@ final class Cluster {
     if (!Files.exists(file)) {
       if (!create) {
         throw new PostgresException(
-            file + " is missing: it holds the password of the data beside it. Restore it.");
+            file + " is missing. It holds the password of the data beside it; restore it.");
       }
       writePassword(file);
     }
@@ -158,7 +158,7 @@ final class Cluster {
     byte[] random = new byte[PASSWORD_BYTES];
     new SecureRandom().nextBytes(random);
     String password = Base64.getUrlEncoder().withoutPadding().encodeToString(random);
-    // Renamed into place, since a killed start must not leave an empty password behind.
+    // Rename into place: a killed start must not leave an empty password.
     Path partial = file.resolveSibling("password.new");
     Files.deleteIfExists(partial);
     Files.createFile(

@@ -13,7 +13,7 @@ final class Command {
 
   private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(10);
 
-  /** What a program said and how it ended. */
+  /** A program's output and exit code. */
   record Result(int exitCode, String output) {
     boolean succeeded() {
       return exitCode == 0;
@@ -27,9 +27,9 @@ final class Command {
   }
 
   /**
-   * A way to run programs that PostgreSQL accepts. It refuses to run as root; in a user namespace
-   * of its own the process is nobody in particular while its files stay root's, so that no second
-   * account and no change of ownership is needed.
+   * Returns a way to run programs that PostgreSQL accepts. PostgreSQL refuses to run as root. In
+   * its own user namespace the process has no privileged user while its files stay root's, so no
+   * second account and no change of ownership is needed.
    */
   static Command forThisUser() {
     if (userId() != 0) {
@@ -45,24 +45,24 @@ final class Command {
     return unshared;
   }
 
-  /** The number of the user that this process runs as. */
+  /** The id of the user that runs this process. */
   static int userId() {
     Result id = runPlain(List.of("id", "-u"), PROBE_TIMEOUT);
     if (!id.succeeded()) {
-      throw new PostgresException("Cannot find out who is running this (id -u): " + id.output());
+      throw new PostgresException("Cannot determine the current user (id -u): " + id.output());
     }
     return Integer.parseUnsignedInt(id.output());
   }
 
-  /** As {@link #run}, without the prefix: for programs that do not mind being root. */
+  /** Like {@link #run}, without the prefix: for programs that may run as root. */
   static Result runPlain(List<String> command, Duration timeout) {
     return new Command(List.of()).run(command, timeout);
   }
 
   /**
-   * Waits for the program to end.
+   * Runs a program and waits for its end.
    *
-   * @throws PostgresException when it cannot be run, or does not end in time (it is then killed)
+   * @throws PostgresException if it cannot be run, or does not end in time; it is then killed
    */
   Result run(List<String> command, Duration timeout) {
     try {
@@ -76,8 +76,8 @@ final class Command {
     List<String> all = new ArrayList<>(prefix);
     all.addAll(command);
     ProcessBuilder builder = new ProcessBuilder(all).redirectErrorStream(true);
-    // The user's PGDATA, PGPORT and so on are about another server; and messages are read in
-    // English.
+    // The user's PGDATA, PGPORT and so on concern another server. LC_ALL keeps messages English,
+    // because we read them.
     builder.environment().keySet().removeIf(name -> name.startsWith("PG"));
     builder.environment().put("LC_ALL", "C");
     Process process = builder.start();
@@ -94,8 +94,8 @@ final class Command {
   }
 
   /**
-   * Waits even when the thread is interrupted: giving up in the middle would leave a server running
-   * that nobody owns, and the wait has its limit.
+   * Waits even if the thread is interrupted: giving up midway would leave a running server without
+   * an owner, and the wait is bounded.
    */
   private static boolean ends(Process process, Duration timeout) {
     long deadline = System.nanoTime() + timeout.toNanos();
@@ -116,8 +116,8 @@ final class Command {
   }
 
   /**
-   * What is there already, without waiting for the end of the stream: a daemon left behind could
-   * hold it open.
+   * Reads what is available without waiting for the end of the stream, which a leftover daemon
+   * could hold open.
    */
   private static String availableOutput(Process process) throws IOException {
     InputStream output = process.getInputStream();

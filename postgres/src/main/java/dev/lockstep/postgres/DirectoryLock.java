@@ -13,15 +13,15 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The right to run a server on a folder. The operating system ends it when the process dies,
- * however it dies.
+ * The exclusive right to run a server on a folder. The operating system ends it when the process
+ * dies, however it dies.
  */
 final class DirectoryLock implements AutoCloseable {
 
   /**
-   * The folders locked by this process. It has to be static: a POSIX file lock belongs to the
-   * process and is lost as soon as the process closes <em>any</em> descriptor of the file, so a
-   * second attempt must not even open it.
+   * The folders locked by this process. Static, because a POSIX file lock belongs to the process
+   * and is lost as soon as the process closes <em>any</em> descriptor of the file; a second attempt
+   * must not even open it.
    */
   private static final Set<Path> HELD = ConcurrentHashMap.newKeySet();
 
@@ -36,10 +36,10 @@ final class DirectoryLock implements AutoCloseable {
   }
 
   /**
-   * Takes the lock at once or not at all.
+   * Takes the lock without waiting.
    *
    * @param directory a real path
-   * @throws PostgresException when somebody else has it
+   * @throws PostgresException if another owner holds it
    */
   static DirectoryLock acquire(Path directory) throws IOException {
     if (!HELD.add(directory)) {
@@ -67,7 +67,7 @@ final class DirectoryLock implements AutoCloseable {
     try {
       lock = channel.tryLock();
     } catch (OverlappingFileLockException e) {
-      // Another class loader of this process has it. The channel stays open: closing it would end
+      // Another class loader of this process holds it. Leave the channel open: closing it would end
       // that lock.
       throw inUse(directory, Long.toString(ProcessHandle.current().pid()));
     }

@@ -16,15 +16,12 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Folders that only their owner may read, that appear whole, and that go away with all they
- * contain.
- */
+/** Creates private folders, makes renames durable and deletes folders with all their content. */
 final class FileTree {
 
   private FileTree() {}
 
-  /** Creates the folder and its parents; those that are new can be entered by the owner only. */
+  /** Creates the folder and its parents; only the owner may enter the new ones. */
   static void createPrivate(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       Files.createDirectories(
@@ -47,16 +44,14 @@ final class FileTree {
     }
   }
 
-  /** A rename is durable only once the folder that lists the name is. */
+  /** Makes a rename durable: the folder that lists the name must be flushed too. */
   static void force(Path directory) throws IOException {
     try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
       channel.force(true);
     }
   }
 
-  /**
-   * Deletes the folder; what vanishes meanwhile is no error, and symbolic links are not followed.
-   */
+  /** Deletes the folder. Files that vanish meanwhile are fine; symbolic links are not followed. */
   static void delete(Path root) throws IOException {
     if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
       return;

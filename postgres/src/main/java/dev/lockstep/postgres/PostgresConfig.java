@@ -6,15 +6,15 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * How to run one server.
+ * Configures one server.
  *
- * @param directory holds the cluster, its password, its log and its lock; created when absent
+ * @param directory holds the cluster, its password, its log and its lock; created if absent
  * @param binariesDirectory where the PostgreSQL programs are unpacked, once per version; may be
  *     shared
  * @param port the TCP port on the loopback address; 0 picks a free one
- * @param durable true: a commit that was acknowledged survives a power cut; false: faster, for data
- *     worth nothing
- * @param settings PostgreSQL settings by name, which override those chosen here
+ * @param durable true: an acknowledged commit survives a power cut; false: faster, for disposable
+ *     data
+ * @param settings PostgreSQL settings by name; they override those chosen here
  */
 public record PostgresConfig(
     Path directory,
@@ -37,13 +37,16 @@ public record PostgresConfig(
     settings.forEach(PostgresConfig::checkSetting);
   }
 
-  /** Data that matter: survives crashes, programs unpacked beside the data, a free port. */
+  /**
+   * For data that matters: survives crashes, with programs unpacked beside the data and a free
+   * port.
+   */
   public static PostgresConfig durable(Path directory) {
     return new PostgresConfig(directory, directory.resolve("binaries"), 0, true, Map.of());
   }
 
   /**
-   * Data that may be lost: no fsync, programs unpacked once per user below the temporary folder, a
+   * For disposable data: no fsync, programs unpacked once per user below the temporary folder, a
    * free port.
    */
   public static PostgresConfig forTests(Path directory) {
@@ -75,14 +78,15 @@ public record PostgresConfig(
 
   private static void checkSetting(String name, String value) {
     if (!SETTING_NAME.matcher(name).matches()) {
-      throw new IllegalArgumentException("not the name of a PostgreSQL setting: " + name);
+      throw new IllegalArgumentException("Not the name of a PostgreSQL setting: " + name);
     }
     if (name.equals("port")) {
-      throw new IllegalArgumentException("choose the port with withPort, not as a setting");
+      throw new IllegalArgumentException("The port is not a setting; choose it with withPort");
     }
-    // A line break would smuggle a second setting into the file.
+    // A line break would inject a second setting into the file.
     if (value.chars().anyMatch(c -> c < ' ')) {
-      throw new IllegalArgumentException("the value of " + name + " contains a control character");
+      throw new IllegalArgumentException(
+          "The value of " + name + " contains a control character; remove it");
     }
   }
 }

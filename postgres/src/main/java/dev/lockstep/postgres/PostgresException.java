@@ -1,9 +1,8 @@
 package dev.lockstep.postgres;
 
 /**
- * The server cannot be started, stopped or used as asked. The message is one line that says what is
- * wrong and, where a person can do something, what to do; the end of the server's log follows on
- * further lines when it helps.
+ * The server cannot be started, stopped or used. The message's first line says what is wrong and,
+ * where possible, what to do. The end of the server's log may follow.
  */
 public final class PostgresException extends RuntimeException {
 

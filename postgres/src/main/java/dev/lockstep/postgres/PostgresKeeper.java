@@ -10,13 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a server running: starts it again when it ends although nobody stopped it, as after an
- * out-of-memory killer or a full disk.
+ * Keeps a server running: restarts it after an unexpected end, such as an out-of-memory kill or a
+ * full disk.
  *
- * <p>It tries a bounded number of times, with growing pauses, and gives up when every try fails or
- * when the server keeps ending. Then the listener is told, once, with a message for a person.
+ * <p>It tries a bounded number of times, with growing pauses. It gives up when every try fails or
+ * the server keeps ending, and then calls the listener once, with a message for people.
  *
- * <p>Close it before the server that it keeps. Closing takes seconds, also during a long recovery.
+ * <p>Close it before the server. Closing takes seconds at most, even during a long recovery.
  */
 public final class PostgresKeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PostgresKeeper.class);
@@ -24,11 +24,11 @@ public final class PostgresKeeper implements AutoCloseable {
   private static final long CLOSE_TIMEOUT_MS = 500;
 
   /**
-   * When to stop trying.
+   * When to give up.
    *
-   * @param tries starts in a row that may fail before it gives up
+   * @param tries how many starts in a row may fail
    * @param firstPause between the first two tries; doubles with each
-   * @param endings how often the server may end within {@code window} before it gives up
+   * @param endings how often the server may end within {@code window}
    * @param window see {@code endings}
    */
   public record Patience(int tries, Duration firstPause, int endings, Duration window) {
@@ -63,9 +63,9 @@ public final class PostgresKeeper implements AutoCloseable {
   }
 
   /**
-   * Watches a running server from now on.
+   * Starts to watch a running server.
    *
-   * @param gaveUp told once, on a thread of the keeper's, that the server is gone for good
+   * @param gaveUp called once, on the keeper's thread, when the server is gone for good
    */
   public static PostgresKeeper over(
       PostgresServer server, Patience patience, Consumer<PostgresException> gaveUp) {
@@ -74,7 +74,7 @@ public final class PostgresKeeper implements AutoCloseable {
     return keeper;
   }
 
-  /** From here on the server may end without being started again. */
+  /** Stops watching: the server is no longer restarted. */
   @Override
   public void close() {
     closed.countDown();
@@ -82,7 +82,7 @@ public final class PostgresKeeper implements AutoCloseable {
     try {
       thread.join(CLOSE_TIMEOUT_MS);
       if (thread.isAlive()) {
-        // A start that replays a long log; what it has replayed is not lost.
+        // A start is replaying a long log; the replayed part is not lost.
         server.abandonStart();
         thread.join(CLOSE_TIMEOUT_MS);
       }
@@ -98,7 +98,7 @@ public final class PostgresKeeper implements AutoCloseable {
         if (isClosed()) {
           return;
         }
-        log.error("PostgreSQL ended although nobody stopped it; starting it again");
+        log.error("PostgreSQL ended unexpectedly; restarting it");
         revive();
       }
     } catch (InterruptedException e) {
@@ -118,7 +118,7 @@ public final class PostgresKeeper implements AutoCloseable {
     }
     if (endings.size() > patience.endings()) {
       throw new PostgresException(
-          "PostgreSQL ended %d times within %d min and is not started again. %s"
+          "PostgreSQL ended %d times within %d min and is not restarted. %s"
               .formatted(endings.size(), patience.window().toMinutes(), server.logHint()));
     }
     long pauseMs = patience.firstPause().toMillis();

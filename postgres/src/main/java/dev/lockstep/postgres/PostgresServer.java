@@ -22,16 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A running PostgreSQL that this process owns.
+ * A running PostgreSQL server that this process owns.
  *
- * <p>Promises: it listens on 127.0.0.1 only and asks for a password; with {@link
- * PostgresConfig#durable()} an acknowledged commit survives a crash of server, process or machine;
- * a second start on the same folder fails at once and harms nothing; after this process was killed
- * the next start stops what it left running and recovers. Closing takes well under a minute,
- * whatever clients do.
+ * <p>Promises: it listens on 127.0.0.1 only and requires a password. With {@link
+ * PostgresConfig#durable()} an acknowledged commit survives a crash of server, process or machine.
+ * A second start on the same folder fails at once and does no harm. If this process is killed, the
+ * next start stops the leftover server and recovers. Closing takes well under a minute, whatever
+ * clients do.
  *
- * <p>Thread safe. Nothing is stopped by itself at the end of the JVM: close it. A {@link
- * PostgresKeeper} starts it again when it ends although nobody stopped it.
+ * <p>Thread-safe. The end of the JVM does not stop the server: close it. A {@link PostgresKeeper}
+ * restarts it after an unexpected end.
  */
 public final class PostgresServer implements AutoCloseable {
 
@@ -42,8 +42,8 @@ public final class PostgresServer implements AutoCloseable {
   private static final long OLD_PROCESSES_WAIT_MS = 250;
 
   /**
-   * Free ports are taken from below the range that systems use for outgoing connections: a client
-   * that retries while the server is down could otherwise be given the server's own port.
+   * Free ports come from below the range for outgoing connections; otherwise a client that retries
+   * while the server is down could be given the server's own port.
    */
   private static final int FREE_PORT_MIN = 15_000;
 
@@ -77,10 +77,9 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   /**
-   * Starts the server, creating the cluster and the database {@code lockstep} when they are not
-   * there.
+   * Starts the server; creates the cluster and the database {@code lockstep} if needed.
    *
-   * @throws PostgresException with one line that a person can act on
+   * @throws PostgresException with a first line that people can act on
    */
   public static PostgresServer start(PostgresConfig config) {
     Path directory = ownDirectory(config.directory());
@@ -104,7 +103,7 @@ public final class PostgresServer implements AutoCloseable {
    * Stops a server whose owner was killed, without starting another.
    *
    * @return whether one was running
-   * @throws PostgresException when the folder has a living owner
+   * @throws PostgresException if the folder has a living owner
    */
   public static boolean stopAbandoned(PostgresConfig config) {
     if (!Files.isDirectory(config.directory().resolve("data"))) {
@@ -150,13 +149,13 @@ public final class PostgresServer implements AutoCloseable {
     return binaries.majorVersion();
   }
 
-  /** The cluster's own folder, PostgreSQL's {@code PGDATA}. */
+  /** The data folder, PostgreSQL's {@code PGDATA}. */
   public Path dataDirectory() {
     return cluster.data();
   }
 
   /**
-   * Ends the server as a power cut would: no checkpoint, sessions torn. The folder stays ours for
+   * Ends the server like a power cut: no checkpoint, sessions torn. Keeps the folder's lock for
    * {@link #restart}.
    */
   public synchronized void crash() {
@@ -167,7 +166,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** Starts again on the same port and data; a running server is stopped first. */
+  /** Starts again on the same port and data; stops a running server first. */
   public synchronized void restart() {
     if (lock == null) {
       lock = lock(directory);
@@ -180,16 +179,16 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   /**
-   * Stops the server, disconnecting its clients, and gives up the folder. Does nothing when stopped
-   * already.
+   * Stops the server, disconnects its clients and gives up the folder. Does nothing if already
+   * stopped.
    */
   public void stop() {
     stop(Postmaster.STOP_TIMEOUT);
   }
 
   /**
-   * The same in less time: a server that is not done by then, because it stands still or has much
-   * to write, is killed. The next start recovers; nothing that was committed is lost.
+   * Stops within this time: a server that is not done by then, because it hangs or has much to
+   * write, is killed. The next start recovers; no committed data is lost.
    */
   public synchronized void stop(Duration within) {
     DirectoryLock held = lock;
@@ -206,7 +205,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** The same as {@link #stop}. */
+  /** Same as {@link #stop()}. */
   @Override
   public void close() {
     stop();
@@ -224,7 +223,7 @@ public final class PostgresServer implements AutoCloseable {
       }
       boolean retry =
           switch (outcome) {
-            // A free port can be lost to another program; a fixed one may be held by what remains.
+            // Another program may take a free port; leftover processes may still hold a fixed one.
             case PORT_TAKEN -> !fixedPort || remains;
             case OLD_PROCESSES_LEFT -> true;
             default -> false;
@@ -247,14 +246,14 @@ public final class PostgresServer implements AutoCloseable {
   }
 
   /**
-   * Processes of a server that was killed notice within a moment and exit, giving up port and
-   * memory; there is nothing to be notified by.
+   * Waits for processes of a killed server to exit and free port and memory. They do so within a
+   * moment; there is no event to await.
    */
   private static void awaitOldProcesses(int attempt) {
     try {
       TimeUnit.MILLISECONDS.sleep(OLD_PROCESSES_WAIT_MS * attempt);
     } catch (InterruptedException e) {
-      // The attempts that are left follow at once; they are few.
+      // The remaining attempts follow at once; they are few.
       Thread.currentThread().interrupt();
     }
   }
@@ -291,12 +290,12 @@ public final class PostgresServer implements AutoCloseable {
         "PostgreSQL did not start in " + directory + ". " + postmaster.whyItFailed());
   }
 
-  /** Where a person reads what happened. */
+  /** Where to read what happened. */
   String logHint() {
     return "Its log is " + cluster.logFile() + ".";
   }
 
-  /** Waits until the server's process is gone; returns at once when there is none. */
+  /** Waits until the server's process is gone; returns at once if there is none. */
   void awaitExit() throws InterruptedException {
     Optional<ProcessHandle> process;
     try {
@@ -313,7 +312,7 @@ public final class PostgresServer implements AutoCloseable {
     }
   }
 
-  /** Ends a start that is under way in another thread; that thread's call then fails. */
+  /** Aborts a start under way in another thread; that thread's call fails. */
   void abandonStart() {
     try {
       postmaster.kill();
@@ -351,7 +350,7 @@ public final class PostgresServer implements AutoCloseable {
   private static Path ownDirectory(Path directory) {
     try {
       FileTree.createPrivate(directory);
-      // One name per folder: what the lock, the pid file and the processes are compared by.
+      // One canonical name per folder, for the lock, the pid file and process arguments.
       return directory.toRealPath();
     } catch (IOException e) {
       throw cannotUse(directory, e);
@@ -370,7 +369,7 @@ public final class PostgresServer implements AutoCloseable {
     try {
       lock.close();
     } catch (IOException e) {
-      log.warn("Could not release the lock: {}", e.toString());
+      log.warn("Could not release the lock of the data folder: {}", e.toString());
     }
   }
 

@@ -16,17 +16,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The server process of one data folder, driven through {@code pg_ctl}, which puts it into a
- * session of its own: Ctrl-C at the terminal does not reach it. Whoever calls this holds the
- * folder's {@link DirectoryLock}.
+ * The server process of one data folder, controlled through {@code pg_ctl}. pg_ctl gives it its own
+ * session, so Ctrl-C at the terminal does not reach it. The caller holds the folder's {@link
+ * DirectoryLock}.
  */
 final class Postmaster {
 
   private static final Logger log = LoggerFactory.getLogger(Postmaster.class);
 
-  /**
-   * Crash recovery replays up to max_wal_size; a start that fails is noticed at once all the same.
-   */
+  /** Crash recovery replays up to max_wal_size. A failing start is noticed at once all the same. */
   private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
 
   /** For a stop that writes a checkpoint. */
@@ -34,10 +32,10 @@ final class Postmaster {
 
   private static final Duration IMMEDIATE_STOP_TIMEOUT = Duration.ofSeconds(5);
 
-  /** For processes that were killed to be gone; part of the time of a stop. */
+  /** Time for killed processes to disappear; part of a stop's time. */
   private static final Duration KILL_TIMEOUT = Duration.ofSeconds(1);
 
-  /** Lets pg_ctl give up by its own limit, with its own words, before we kill it. */
+  /** Lets pg_ctl time out first, with its own message, before we kill it. */
   private static final Duration PG_CTL_GRACE = Duration.ofSeconds(5);
 
   private static final long KILL_LOOK_MS = 10;
@@ -55,7 +53,7 @@ final class Postmaster {
   /** What an earlier server left. */
   enum Remains {
     NONE,
-    /** It did not end in order; processes of it may still be exiting. */
+    /** It did not shut down cleanly; its processes may still be exiting. */
     PID_FILE,
     SERVER
   }
@@ -71,7 +69,7 @@ final class Postmaster {
     this.cluster = cluster;
   }
 
-  /** Starts and waits until connections are accepted. */
+  /** Starts the server and waits until it accepts connections. */
   Start start() throws IOException {
     cluster.rotateLog();
     long logStart = Files.exists(cluster.logFile()) ? Files.size(cluster.logFile()) : 0;
@@ -82,13 +80,12 @@ final class Postmaster {
     if (result.succeeded()) {
       return Start.READY;
     }
-    // The process may be alive and merely slow; a start that is reported as failed must leave
-    // nothing running.
+    // The process may be alive and merely slow; a failed start must leave nothing running.
     if (running().isPresent()) {
       stopImmediately();
     }
     String said = logSince(logStart);
-    // With a full disk the log may hold nothing; then what pg_ctl said is all there is.
+    // If the disk is full, the log may be empty; then pg_ctl's output is all there is.
     lastWords = said.isBlank() ? result.output() : said;
     if (said.contains("Address already in use")) {
       return Start.PORT_TAKEN;
@@ -98,10 +95,7 @@ final class Postmaster {
         : Start.FAILED;
   }
 
-  /**
-   * Ends transactions and sessions, writes a checkpoint and exits; a server too slow for that, or
-   * one that stands still, is killed.
-   */
+  /** Ends sessions, writes a checkpoint and exits. A server that is too slow or hangs is killed. */
   void stop(Duration within) throws IOException {
     if (running().isEmpty()) {
       return;
@@ -111,14 +105,14 @@ final class Postmaster {
       return;
     }
     log.warn(
-        "PostgreSQL in {} did not stop in time and is killed; the next start recovers",
+        "PostgreSQL in {} did not stop in time; killing it, the next start recovers",
         cluster.data());
     kill();
   }
 
   private boolean stopsFast(Duration within) {
     try {
-      // No grace for pg_ctl itself: what is left of the time is for killing.
+      // No grace for pg_ctl: the remaining time is for killing.
       return command.run(pgCtl("stop", within, "--mode=fast"), within).succeeded();
     } catch (PostgresException e) {
       return false;
@@ -126,8 +120,8 @@ final class Postmaster {
   }
 
   /**
-   * Exits without a checkpoint, like a power cut seen from the data: the next start recovers from
-   * the log. One that stands still is killed.
+   * Exits without a checkpoint, like a power cut: the next start recovers from the log. A hanging
+   * server is killed.
    */
   void stopImmediately() throws IOException {
     if (running().isEmpty()) {
@@ -143,10 +137,10 @@ final class Postmaster {
   }
 
   /**
-   * SIGKILL, which a process that stands still obeys, too. The others of the server notice that it
-   * is gone and exit, but not while they stand still; one that is left would keep the next server
-   * from its memory. So they are killed as well, after it: it would take that for a crash, and
-   * begin anew.
+   * Sends SIGKILL, which stops even a frozen process. The server's other processes normally notice
+   * and exit, but not while frozen, and a survivor would block the next server's shared memory. So
+   * they are killed too, after the postmaster: before it, it would treat that as a crash and
+   * restart them.
    */
   void kill() throws IOException {
     Optional<ProcessHandle> server = running();
@@ -160,18 +154,17 @@ final class Postmaster {
     while (running().isPresent()) {
       if (System.nanoTime() - deadline > 0) {
         throw new PostgresException(
-            "PostgreSQL in %s (process %d) does not stop"
+            "PostgreSQL in %s (process %d) does not end although killed; end it by hand"
                 .formatted(cluster.data(), server.get().pid()));
       }
-      // Not onExit: that also waits until somebody else has taken note of its end.
+      // Not onExit: that also waits until the parent has reaped the process.
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(KILL_LOOK_MS));
     }
   }
 
   /**
-   * Makes way for a start. We hold the lock, so a server that runs here is ours or that of an owner
-   * that died; it is stopped. A pid file whose process is gone, or is by now somebody else's, is
-   * removed: left alone it would make PostgreSQL refuse to start.
+   * Prepares for a start. We hold the lock, so a server running here is ours or a dead owner's; it
+   * is stopped. A stale pid file is removed, because PostgreSQL would refuse to start.
    *
    * @return what was found
    */
@@ -188,7 +181,7 @@ final class Postmaster {
     return pidFileLeft ? Remains.PID_FILE : Remains.NONE;
   }
 
-  /** What the last start said before it failed, where the rest is, and what to do. */
+  /** The last start's final log lines, where the rest is, and what to do. */
   String whyItFailed() {
     Deque<String> tail = new ArrayDeque<>();
     for (String line : lastWords.lines().filter(line -> !line.isBlank()).toList()) {
@@ -200,16 +193,16 @@ final class Postmaster {
     String advice =
         lastWords.contains("No space left on device")
             ? "The disk is full: free some space, then start again. No committed data is lost."
-            : "Mend what it names, then start again. The data were left as they are.";
+            : "Fix what it names, then start again. The data were left as they are.";
     return "Its log, %s, ends with:%n%s%n%s"
         .formatted(
             cluster.logFile(), tail.isEmpty() ? "(nothing)" : String.join("\n", tail), advice);
   }
 
   /**
-   * The process that serves this folder. The number in the pid file is not enough: after a reboot
-   * it may be any program's, and pg_ctl would signal that. So the process must also be a {@code
-   * postgres} started on this folder.
+   * The process that serves this folder. The pid file alone is not enough: after a reboot the
+   * number may belong to another program, which pg_ctl would then signal. So the process must also
+   * be a {@code postgres} started on this folder.
    */
   Optional<ProcessHandle> running() throws IOException {
     List<String> lines;

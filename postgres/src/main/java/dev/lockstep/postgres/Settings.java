@@ -4,7 +4,7 @@ import java.lang.management.ManagementFactory;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What the server is told at each start, as a file that {@code postgresql.conf} includes. */
+/** Renders the settings file that {@code postgresql.conf} includes, written at each start. */
 final class Settings {
 
   private static final long MIB = 1024 * 1024;
@@ -13,7 +13,7 @@ final class Settings {
 
   private Settings() {}
 
-  /** The file's text: ours first, then the user's, which win. */
+  /** The file's text: our settings, overridden by the user's. */
   static String render(PostgresConfig config, int port) {
     Map<String, String> all = new LinkedHashMap<>();
     all.put("port", Integer.toString(port));
@@ -39,18 +39,18 @@ final class Settings {
     all.put("fsync", onOff);
     all.put("full_page_writes", onOff);
     all.put("synchronous_commit", onOff);
-    // Under a rush a checkpoint comes whenever so much was logged, and after it each page is logged
-    // as a whole once more. These are not compressed: that took a sixth of the server's processor
-    // time.
+    // Under load a checkpoint starts whenever this much was logged, and each page is then logged in
+    // full once more. Full pages are not compressed: compression took a sixth of the server's
+    // processor time.
     all.put("max_wal_size", "4GB");
-    // Log files that are kept are used again. While a new one is made, every COMMIT waits.
+    // Kept log files are reused. While a new one is created, every COMMIT waits.
     all.put("min_wal_size", "1GB");
     all.put("checkpoint_completion_target", "0.9");
   }
 
   /**
-   * An eighth of the machine for PostgreSQL's own cache, as the JVM and the page cache live here
-   * too. Half counts as cached for the planner.
+   * An eighth of the memory for PostgreSQL's own cache, because the JVM and the page cache share
+   * the machine. The planner may assume that half of it caches data.
    */
   private static void putMemory(Map<String, String> all, long machineMib) {
     long shared =
@@ -60,18 +60,15 @@ final class Settings {
   }
 
   /**
-   * Autovacuum rests after so much work, of which a page that is cached already counts half of one
-   * that it has to write, not a twentieth. It takes a processor all the same, and under a rush
-   * nearly all pages are such: VACUUM had one of two for seconds each minute.
+   * Autovacuum rests after a budget of work. By default a cached page counts a twentieth of a page
+   * to be written; here it counts half. Under load nearly all pages are cached, yet VACUUM took one
+   * of two processors for seconds each minute.
    */
   private static void putVacuum(Map<String, String> all) {
     all.put("vacuum_cost_page_hit", "10");
   }
 
-  /**
-   * Statements that are slow or wait for locks are logged, their parameters never: they may be
-   * anybody's secret.
-   */
+  /** Logs slow statements and lock waits, but never parameters: they may be secret. */
   private static void putLogging(Map<String, String> all) {
     all.put("lc_messages", "C");
     all.put("timezone", "UTC");

