@@ -3,13 +3,13 @@ package dev.lockstep.broker;
 import kafka.Kafka;
 import kafka.tools.StorageTool;
 
-/** Where the broker's process begins: formats its storage, unless it is, and runs the broker. */
+/** The broker's main class: formats its storage if needed and runs the broker. */
 final class BrokerProcess {
   private static final int PARENT_DIED = 86;
 
   private BrokerProcess() {}
 
-  /** With the configuration file, and the cluster's id. */
+  /** Arguments: the configuration file and the cluster's id. */
   public static void main(String[] args) {
     ProcessHandle parent = ProcessHandle.current().parent().orElseThrow();
     var unused = parent.onExit().thenRun(() -> Runtime.getRuntime().halt(PARENT_DIED));

@@ -21,11 +21,11 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.Uuid;
 
 /**
- * A broker that runs. {@link #close} ends it and deletes its data; it also ends when its parent
- * does. Thread-safe.
+ * A running broker. {@link #close} ends it and deletes its data; it also ends with its parent
+ * process. Thread-safe.
  *
- * <p>As Kafka is set up by default it does not wait for the disk: an acknowledged record is in the
- * memory of the operating system.
+ * <p>With Kafka's default settings it does not wait for the disk: an acknowledged record is in the
+ * operating system's memory.
  */
 public final class KafkaBroker implements AutoCloseable {
   private static final String STARTED = "Kafka Server started";
@@ -47,7 +47,7 @@ public final class KafkaBroker implements AutoCloseable {
   }
 
   /**
-   * Starts a broker with an empty folder of its own, and waits until it answers.
+   * Starts a broker with an empty temporary folder, and waits until it answers.
    *
    * @throws UncheckedIOException if it does not come up
    */
@@ -61,7 +61,7 @@ public final class KafkaBroker implements AutoCloseable {
         if (directory != null) {
           delete(directory);
         }
-        // Somebody else may have taken a port that was free a moment ago.
+        // Another program may have taken a port that was free a moment ago.
         if (tried == MAX_STARTS) {
           throw new UncheckedIOException(e);
         }
@@ -74,7 +74,7 @@ public final class KafkaBroker implements AutoCloseable {
     return "127.0.0.1:" + port;
   }
 
-  /** Makes a topic, with settings such as {@code max.message.bytes}. */
+  /** Creates a topic, with settings such as {@code max.message.bytes}. */
   public void createTopic(String name, int partitions, Map<String, String> settings) {
     try (Admin admin =
         Admin.create(
@@ -90,12 +90,12 @@ public final class KafkaBroker implements AutoCloseable {
     }
   }
 
-  /** Ends it as {@code kill -9} does. Its data stay; {@link #restart} takes them up again. */
+  /** Ends it like {@code kill -9}. Its data stays for {@link #restart}. */
   public synchronized void kill() {
     process.destroyForcibly();
     try {
       if (!process.waitFor(END_SECONDS, TimeUnit.SECONDS)) {
-        throw new IllegalStateException("The broker does not end");
+        throw new IllegalStateException("The broker did not end within 30 s");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -144,7 +144,7 @@ public final class KafkaBroker implements AutoCloseable {
                 "\n", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size())));
   }
 
-  // Topics are made by whoever needs them; the inner ones are as small as they can be.
+  // Clients create their own topics; Kafka's internal ones are as small as possible.
   private String settings() {
     return """
         process.roles=broker,controller

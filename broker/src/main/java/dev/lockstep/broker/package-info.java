@@ -1,9 +1,9 @@
 /**
- * A Kafka broker as a library: one node in KRaft mode, in a process of its own, on the loopback
- * address, with its data in a folder that goes when it does.
+ * A Kafka broker as a library: one node in KRaft mode, in its own process on the loopback address,
+ * with its data in a temporary folder.
  *
- * <p>{@link dev.lockstep.broker.KafkaBroker} is the entry. For tests, examples and benchmarks; it
- * is no replacement for an operated cluster: there is one replica of everything.
+ * <p>Entry type: {@link dev.lockstep.broker.KafkaBroker}. For tests, examples and benchmarks; it
+ * does not replace an operated cluster, since there is one replica of everything. Owns no tables.
  */
 @NullMarked
 package dev.lockstep.broker;
