@@ -8,7 +8,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** Where trades are booked. */
+/** Books trades. */
 final class Desk {
   private static final String TABLES =
       """

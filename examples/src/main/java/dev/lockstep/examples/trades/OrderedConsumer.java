@@ -17,8 +17,8 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Keeps the positions of the portfolios, in its own database: a trade counts once, however often
- * its record comes, and one that is missing is noticed.
+ * Keeps the portfolios' positions in its own database. A trade counts once, however often its
+ * record arrives, and a missing one is noticed.
  */
 final class OrderedConsumer implements AutoCloseable {
   private static final String ADD =
@@ -50,7 +50,7 @@ final class OrderedConsumer implements AutoCloseable {
     consumer.subscribe(List.of(TradesToKafka.TOPIC));
   }
 
-  /** Reads until so many trades had their effect. */
+  /** Reads until this many trades were applied. */
   Checked readUntil(long trades) {
     while (accepted < trades) {
       ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
@@ -84,7 +84,7 @@ final class OrderedConsumer implements AutoCloseable {
   private void count(Received event, Receipt receipt) {
     if (receipt instanceof Receipt.Gap gap) {
       throw new IllegalStateException(
-          "%s came before %d of its portfolio".formatted(event, gap.expected()));
+          "%s arrived before event %d of its portfolio".formatted(event, gap.expected()));
     }
     if (receipt instanceof Receipt.Repeated) {
       repeated++;

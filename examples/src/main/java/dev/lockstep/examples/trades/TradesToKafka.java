@@ -25,8 +25,8 @@ import org.apache.kafka.common.errors.TopicExistsException;
 import org.flywaydb.core.Flyway;
 
 /**
- * Books trades of portfolios, publishes them to a topic by four relays, and checks their order on
- * the other side: {@code TradesToKafka JDBC-URL BOOTSTRAP-SERVERS}, with an empty database.
+ * Books trades of portfolios, publishes them to a topic with four relays, and checks their order on
+ * the consumer's side: {@code TradesToKafka JDBC-URL BOOTSTRAP-SERVERS}, with an empty database.
  */
 public final class TradesToKafka {
   static final String STREAM = "trades";
@@ -70,8 +70,8 @@ public final class TradesToKafka {
   }
 
   /**
-   * Books so many trades while four relays publish them and a consumer reads them. Half of the
-   * relays leave in the middle; the others take over their portfolios.
+   * Books trades while four relays publish them and a consumer reads them. Half of the relays leave
+   * midway; the others take over their portfolios.
    */
   Checked run(int portfolios, int trades) throws Exception {
     Desk desk = new Desk(transactor, outbox);
@@ -125,7 +125,7 @@ public final class TradesToKafka {
   private void createTopic() throws InterruptedException {
     try (Admin admin =
         Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
-      // As many replicas as the brokers are set to make.
+      // With the brokers' default number of replicas.
       admin
           .createTopics(
               List.of(new NewTopic(TOPIC, Optional.of(TOPIC_PARTITIONS), Optional.empty())))

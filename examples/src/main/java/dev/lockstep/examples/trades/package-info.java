@@ -1,6 +1,7 @@
 /**
- * Trades of portfolios, published to Kafka in order by four relays, and a consumer that lets each
- * trade have its effect once. Owns the tables of schema {@code trades}, which it makes.
+ * Trades of portfolios, published to Kafka in order by four relays, and a consumer that applies
+ * each trade once. Start with {@link dev.lockstep.examples.trades.TradesToKafka}. Owns the tables
+ * of schema {@code trades}, which it creates.
  */
 @NullMarked
 package dev.lockstep.examples.trades;
