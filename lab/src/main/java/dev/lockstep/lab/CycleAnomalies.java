@@ -4,7 +4,7 @@ import static dev.lockstep.lab.Group.ANOMALIES;
 
 import java.util.List;
 
-/** Anomalies of transactions that write by what they read, while another does the same. */
+/** Anomalies of transactions that write based on what they read, while another does the same. */
 final class CycleAnomalies {
   private static final String TEST = "CREATE TABLE test (id int PRIMARY KEY, value int NOT NULL)";
   private static final String ROWS = "INSERT INTO test VALUES (1, 10), (2, 20)";

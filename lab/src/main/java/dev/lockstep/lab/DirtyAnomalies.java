@@ -4,7 +4,7 @@ import static dev.lockstep.lab.Group.ANOMALIES;
 
 import java.util.List;
 
-/** Anomalies that PostgreSQL prevents at every level, which is worth seeing once. */
+/** Anomalies that PostgreSQL prevents at every level. */
 final class DirtyAnomalies {
   private static final String TEST = "CREATE TABLE test (id int PRIMARY KEY, value int NOT NULL)";
   private static final String ROWS = "INSERT INTO test VALUES (1, 10), (2, 20)";
@@ -250,7 +250,7 @@ final class DirtyAnomalies {
         .commit("A");
   }
 
-  /** A value of B's, and later one of A's that B has replaced. */
+  /** Whether a read saw a value of B, and a later one a value of A that B had replaced. */
   private static Finding vanished(List<String> reads) {
     boolean ofB = false;
     boolean back = false;

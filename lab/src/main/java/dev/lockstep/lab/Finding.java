@@ -1,10 +1,10 @@
 package dev.lockstep.lab;
 
 /**
- * What a script's judge makes of what was seen.
+ * A script's judgement of what was seen.
  *
- * @param anomaly whether the thing asked about happened
- * @param sentence with the values that say so
+ * @param anomaly whether the anomaly happened
+ * @param sentence says so, with the values seen
  */
 record Finding(boolean anomaly, String sentence) {
   static Finding of(boolean anomaly, String happened, String prevented) {

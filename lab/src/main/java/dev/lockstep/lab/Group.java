@@ -2,7 +2,7 @@ package dev.lockstep.lab;
 
 import java.util.Locale;
 
-/** What a scenario is about; the catalogue is read in this order. */
+/** The topic of a scenario. The catalogue is ordered by it. */
 public enum Group {
   SALES("Selling the last one"),
   QUEUES("Jobs and events"),

@@ -14,29 +14,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Plays scenarios of its catalogue on a real PostgreSQL, in a database and under a role of its own,
- * which the first run makes and {@link #close} drops. No SQL of a caller is ever run.
+ * Plays the catalogue's scenarios on a real PostgreSQL, in its own database and under its own role.
+ * The first run creates both, {@link #close} drops them. It never runs a caller's SQL.
  *
- * <p>Scripts commit and roll back by themselves; nothing outside the lab's database is touched.
- * Thread-safe; one run at a time, so that no run disturbs another (VACUUM, for one, looks at all
- * transactions of a database). Each method blocks until it has an answer, a run for at most half a
- * minute; whoever calls from many threads bounds how many wait.
+ * <p>Scripts commit and roll back themselves, and touch nothing outside the lab's database.
+ * Thread-safe. One run at a time, so that runs do not disturb each other (VACUUM, for example,
+ * considers all transactions of a database). Each method blocks, a run for at most half a minute;
+ * callers with many threads must bound how many wait.
  */
 public final class Lab implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Lab.class);
 
-  /** The most that a script has. */
+  /** The most sessions of a script. */
   private static final int MAX_SESSIONS = 3;
 
   private final LabConfig config;
   private @Nullable Stage stage;
 
-  /** Nothing is opened before the first run. */
+  /** Opens nothing before the first run. */
   public Lab(LabConfig config) {
     this.config = config;
   }
 
-  /** The catalogue, in the order in which it is read. */
+  /** The catalogue, in reading order. */
   public static List<Scenario> scenarios() {
     return Catalogue.ALL;
   }
@@ -48,7 +48,7 @@ public final class Lab implements AutoCloseable {
   /**
    * Plays a scenario.
    *
-   * @throws LabUnavailable when there is no database to play on, or it does not answer in time
+   * @throws LabUnavailable if there is no database to play on, or it does not answer in time
    */
   public synchronized Timeline run(Scenario scenario, Isolation isolation, Variant variant) {
     Stage current = open();
@@ -58,7 +58,8 @@ public final class Lab implements AutoCloseable {
       intact = true;
       return timeline;
     } catch (SQLException e) {
-      throw new LabUnavailable("the lab lost its database: " + LabSession.failed(e).message(), e);
+      throw new LabUnavailable(
+          "the lab lost its database; run it again: " + LabSession.failed(e).message(), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new LabUnavailable("the run was interrupted", e);
@@ -70,9 +71,9 @@ public final class Lab implements AutoCloseable {
   }
 
   /**
-   * Plays everything at every level.
+   * Plays every scenario at every level.
    *
-   * @param progress is told of each run before it begins
+   * @param progress called with the scenario's id before each run
    */
   public Matrix matrix(Consumer<String> progress) {
     List<Matrix.Row> rows = new ArrayList<>();
@@ -92,7 +93,7 @@ public final class Lab implements AutoCloseable {
     return new Matrix(version, rows);
   }
 
-  /** Drops role and database. A later run makes them again. */
+  /** Drops role and database. A later run creates them again. */
   @Override
   public synchronized void close() {
     if (stage != null) {
@@ -114,7 +115,7 @@ public final class Lab implements AutoCloseable {
     return stage;
   }
 
-  /** The database with everybody connected to it. */
+  /** The database and all connections to it. */
   private static final class Stage implements AutoCloseable {
     private final LabDatabase database;
     private final Observer observer;
@@ -169,7 +170,7 @@ public final class Lab implements AutoCloseable {
       try {
         database.close();
       } catch (RuntimeException e) {
-        log.warn("The lab's database was not dropped: {}", e.toString());
+        log.warn("Could not drop the lab's database; the next lab removes it: {}", e.toString());
       }
     }
   }

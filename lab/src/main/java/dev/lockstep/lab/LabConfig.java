@@ -3,18 +3,19 @@ package dev.lockstep.lab;
 import java.util.Map;
 
 /**
- * Where the lab may make its database: a user that can create roles and databases, reached directly
- * and not through a pooler, since the lab looks sessions up by their process.
+ * Where the lab creates its database. The user must be allowed to create roles and databases, and
+ * the connection must be direct, not through a pooler, because the lab identifies sessions by their
+ * backend process.
  *
  * @param url the JDBC URL of any database of that server, possibly with credentials
- * @param properties what the driver is told beside it, user and password for instance
+ * @param properties further driver properties, such as user and password
  */
 public record LabConfig(String url, Map<String, String> properties) {
   public LabConfig {
     properties = Map.copyOf(properties);
   }
 
-  /** Without the address, which may carry a password. */
+  /** Leaves out the URL, which may contain a password. */
   @Override
   public String toString() {
     return "LabConfig";

@@ -13,22 +13,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lab's own database and the one role that may use it, both named {@code lockstep_lab_<random>}
- * and gone when this is closed. What a process that was killed has left is removed by the next lab
- * on the same server: a lab that lives is connected to its database.
+ * The lab's own database and its only role, both named {@code lockstep_lab_<random>} and dropped on
+ * {@link #close}. The next lab on the same server removes what a killed process left. A live lab is
+ * always connected to its database, so it is not removed.
  */
 final class LabDatabase implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LabDatabase.class);
 
-  /** Of the role: sessions of a run, whoever observes them, and one to spare. */
+  /** The role's limit: the sessions of a run, the observer, and spare ones. */
   private static final int MAX_CONNECTIONS = 6;
 
   private static final String NAMES = "^lockstep_lab_[0-9a-f]{12}$";
 
-  /** Makes a second lab wait while one is being made: it would take it for abandoned. */
+  /** Makes a second lab wait while one is being created; otherwise it would look abandoned. */
   private static final String LOCK = "SELECT pg_advisory_lock(5499206914273538387)";
 
-  /** Databases that nobody uses, and roles that have no database. Nothing of anybody else's. */
+  /** The lab's databases without connections, and its roles without a database. */
   private static final String FIND_ABANDONED =
       """
       SELECT d.datname, true FROM pg_database d
@@ -39,8 +39,8 @@ final class LabDatabase implements AutoCloseable {
       """;
 
   /**
-   * Only a superuser may say how soon a wait is checked for a deadlock. So the lab's role may ask a
-   * function of the superuser's to, within bounds, for its own session.
+   * Only a superuser may set deadlock_timeout. This function lets the lab's role set it for its own
+   * session, within bounds.
    */
   private static final String SETTER =
       """
@@ -65,13 +65,13 @@ final class LabDatabase implements AutoCloseable {
     this.password = password;
   }
 
-  /** A new database, and the first connection to it, which says that its owner is alive. */
+  /** A new database and its first connection, which marks it as in use. */
   record Opened(LabDatabase database, Connection keeper) {}
 
   /**
-   * Makes role and database.
+   * Creates role and database.
    *
-   * @throws LabUnavailable when the user may not, or the server cannot be reached
+   * @throws LabUnavailable if the user lacks the rights or the server cannot be reached
    */
   static Opened create(LabConfig config) {
     SecureRandom random = new SecureRandom();
@@ -105,7 +105,7 @@ final class LabDatabase implements AutoCloseable {
     }
   }
 
-  /** As the lab's role. */
+  /** Connects as the lab's role. */
   Connection connect(String applicationName) throws SQLException {
     return server.as(name, password, name, applicationName);
   }
@@ -115,7 +115,7 @@ final class LabDatabase implements AutoCloseable {
     try (Connection connection = server.asAdministrator()) {
       drop(connection);
     } catch (SQLException e) {
-      log.warn("The lab's database {} was left behind; the next lab removes it: {}", name, e);
+      log.warn("Could not drop the lab's database {}; the next lab removes it: {}", name, e);
     }
   }
 
@@ -132,7 +132,7 @@ final class LabDatabase implements AutoCloseable {
                 "statement_timeout = '10s'",
                 "lock_timeout = '10s'",
                 "idle_in_transaction_session_timeout = '15s'",
-                // Nothing here has to survive a power cut.
+                // Nothing here must survive a power cut.
                 "synchronous_commit = off",
                 "default_transaction_isolation = 'read committed'"));
     if (superuser) {
@@ -178,8 +178,8 @@ final class LabDatabase implements AutoCloseable {
       try {
         execute(connection, statement);
       } catch (SQLException e) {
-        // Somebody else's, or somebody is connected after all.
-        log.info("Left alone: {}: {}", statement, e.getMessage());
+        // Owned by another user, or still in use.
+        log.info("Could not run {}; leaving it: {}", statement, e.getMessage());
       }
     }
   }

@@ -15,8 +15,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A connection and the one thread that uses it. Steps run one after another; their outcome, good or
- * bad, is a value.
+ * A connection and its only thread. Runs steps one after another; their outcomes, good or bad, are
+ * values.
  */
 final class LabSession implements AutoCloseable {
   private final Connection connection;
@@ -78,14 +78,14 @@ final class LabSession implements AutoCloseable {
   }
 
   /**
-   * In a transaction that SQL began, the driver must not commit by itself: Lockstep's code refuses
-   * a connection that would. Changing the mode sends nothing.
+   * Matches the driver's mode to the transaction that SQL began: Lockstep's code refuses an
+   * auto-commit connection. Changing the mode sends nothing.
    */
   void inTransaction(boolean open) throws SQLException {
     connection.setAutoCommit(!open);
   }
 
-  /** Forgets all that a run has left in the session. */
+  /** Clears everything that a run left in the session. */
   void reset() throws SQLException {
     if (!connection.getAutoCommit()) {
       connection.rollback();
@@ -96,14 +96,14 @@ final class LabSession implements AutoCloseable {
     }
   }
 
-  /** At once, also while a statement runs. */
+  /** Closes at once, even while a statement runs. */
   @Override
   public void close() {
     thread.shutdown();
     try {
       connection.abort(Runnable::run);
     } catch (SQLException e) {
-      // It is gone already.
+      // Already gone.
     }
   }
 
@@ -125,7 +125,7 @@ final class LabSession implements AutoCloseable {
     return new Outcome.Rows(columns, rows);
   }
 
-  /** The message only to be shown; the driver appends the details in further lines. */
+  /** The message is for display only; the driver puts details on further lines. */
   static Outcome.Failed failed(SQLException e) {
     String state = e.getSQLState();
     String message = e.getMessage() == null ? "no message" : e.getMessage();

@@ -1,6 +1,6 @@
 package dev.lockstep.lab;
 
-/** The lab cannot be had: the message says why, in one line, without a credential. */
+/** The lab cannot run; the message says why in one line, without credentials. */
 public final class LabUnavailable extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -4,28 +4,28 @@ import dev.lockstep.tx.Isolation;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Isolation levels as people write them. */
+/** Names of isolation levels. */
 public final class Level {
   private Level() {}
 
-  /** As written in addresses and JSON: {@code repeatable-read}. */
+  /** In URLs and JSON: {@code repeatable-read}. */
   public static String label(Isolation level) {
     return level.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** As written in SQL: {@code REPEATABLE READ}. */
+  /** In SQL: {@code REPEATABLE READ}. */
   public static String sql(Isolation level) {
     return level.name().replace('_', ' ');
   }
 
-  /** As read in a sentence: {@code repeatable read}. */
+  /** In a sentence: {@code repeatable read}. */
   public static String words(Isolation level) {
     return sql(level).toLowerCase(Locale.ROOT);
   }
 
   /**
-   * However it is spelled: {@code repeatable-read}, {@code REPEATABLE READ}, {@code
-   * repeatableRead}. READ UNCOMMITTED may be asked for and is READ COMMITTED, as in PostgreSQL.
+   * Parses any spelling: {@code repeatable-read}, {@code REPEATABLE READ}, {@code repeatableRead}.
+   * READ UNCOMMITTED becomes READ COMMITTED, as in PostgreSQL.
    */
   public static Optional<Isolation> of(String text) {
     return switch (text.replaceAll("[ _-]", "").toLowerCase(Locale.ROOT)) {

@@ -6,7 +6,7 @@ import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.SqlFault;
 import java.util.List;
 
-/** What locks do, to whom, and for how long. */
+/** What locks block, and for how long. */
 final class LockStories {
   private LockStories() {}
 

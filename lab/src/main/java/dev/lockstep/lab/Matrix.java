@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Every scenario at every level, as one server answered.
+ * Every scenario's verdict at every level, on one server.
  *
  * @param serverVersion of PostgreSQL, {@code 18.6}
- * @param rows naive first, each variant in the order of the catalogue
+ * @param rows naive first; each variant in catalogue order
  */
 public record Matrix(String serverVersion, List<Row> rows) {
   public Matrix {
@@ -36,7 +36,7 @@ public record Matrix(String serverVersion, List<Row> rows) {
     return serverVersion.split("\\D", 2)[0];
   }
 
-  /** A table for terminals that is also one in Markdown. */
+  /** A table for terminals that is valid Markdown too. */
   public String table(Variant variant) {
     List<List<String>> lines = new ArrayList<>();
     List<String> head = new ArrayList<>(List.of("Scenario"));

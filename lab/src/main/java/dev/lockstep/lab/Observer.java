@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Watches the sessions of a run from outside, and sets the stage for them. One thread. */
+/** Prepares the schema and watches a run's sessions from outside. For one thread. */
 final class Observer implements AutoCloseable {
-  /** Whom a session waits for, and for what. Locks nothing. */
+  /** Which sessions block a session, and on which lock. Takes no locks. */
   private static final String WHO_BLOCKS =
       """
       SELECT pg_blocking_pids(w.pid),
@@ -28,8 +28,8 @@ final class Observer implements AutoCloseable {
   }
 
   /**
-   * @param pids whom the session waits for; empty: it waits for nobody
-   * @param lock what for; empty also if it went on between the two questions
+   * @param pids the sessions it waits for; empty: none
+   * @param lock the lock it waits for; empty also if it continued between the two reads
    */
   record Wait(List<Integer> pids, Optional<String> lock) {}
 
@@ -47,7 +47,7 @@ final class Observer implements AutoCloseable {
     }
   }
 
-  /** An empty schema, and in it what the script begins with. */
+  /** Creates an empty schema and runs the script's setup in it. */
   void prepare(List<String> setup) throws SQLException {
     clear();
     try (Statement statement = connection.createStatement()) {
@@ -71,7 +71,7 @@ final class Observer implements AutoCloseable {
     }
   }
 
-  /** {@code 18.6}, without what a distribution appends. */
+  /** The version, such as {@code 18.6}, without a distribution's suffix. */
   String serverVersion() throws SQLException {
     String full = query("SHOW server_version").rows().get(0).get(0);
     return full.split(" ", 2)[0];
@@ -82,7 +82,7 @@ final class Observer implements AutoCloseable {
     try {
       connection.close();
     } catch (SQLException e) {
-      // It is gone already.
+      // Already gone.
     }
   }
 }

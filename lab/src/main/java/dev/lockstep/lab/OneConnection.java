@@ -9,7 +9,7 @@ import java.sql.SQLFeatureNotSupportedException;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** Hands out a session's one connection, and leaves it open when it is given back. */
+/** A data source of a session's single connection, which stays open when closed. */
 final class OneConnection implements DataSource {
   private final Connection connection;
 

@@ -4,7 +4,7 @@ import static dev.lockstep.lab.Group.QUEUES;
 
 import java.util.List;
 
-/** What goes wrong between a table of events and the broker they are sent to. */
+/** What goes wrong between an event table and the broker. */
 final class OutboxStories {
   private static final String OUTBOX =
       "CREATE TABLE outbox (id int PRIMARY KEY, key text NOT NULL, status text NOT NULL)";

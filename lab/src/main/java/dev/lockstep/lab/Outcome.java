@@ -2,10 +2,10 @@ package dev.lockstep.lab;
 
 import java.util.List;
 
-/** What a session got for a step. */
+/** The outcome of a step. */
 public sealed interface Outcome {
   /**
-   * Rows, as text; {@code NULL} where there is no value.
+   * Rows as text; {@code NULL} for no value.
    *
    * @param columns their names
    * @param rows in the order they came
@@ -17,20 +17,20 @@ public sealed interface Outcome {
     }
   }
 
-  /** So many rows were changed. */
+  /** The number of changed rows. */
   record Changed(long count) implements Outcome {}
 
-  /** It worked, and there is nothing to show. */
+  /** Success without a result to show. */
   record Done() implements Outcome {}
 
   /**
    * PostgreSQL refused it.
    *
-   * @param sqlState which is what programs decide by
-   * @param message which is what people read
+   * @param sqlState for programs
+   * @param message for people
    */
   record Failed(String sqlState, String message) implements Outcome {}
 
-  /** It was not sent: what the session saw before left no reason to. */
+  /** Not sent: what the session had seen made it unnecessary. */
   record Skipped(String why) implements Outcome {}
 }

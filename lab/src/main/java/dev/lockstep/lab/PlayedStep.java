@@ -5,19 +5,19 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A step as it went. Times are microseconds since the run began.
+ * A step as it was played. Times are microseconds since the run began.
  *
  * @param number in the script, from 1
- * @param session who did it
- * @param sql what was sent, or what was done where it was more than SQL
- * @param parameters bound to the question marks in it
+ * @param session that ran it
+ * @param sql what was sent, or what the code did, in words
+ * @param parameters bound to its question marks
  * @param note what the application thinks or does meanwhile; may be empty
  * @param startedUs when it was sent
  * @param blockedUs when it was proved to wait; empty if it never was
- * @param finishedUs when its outcome was there
+ * @param finishedUs when its outcome arrived
  * @param blockedBy the sessions it waited for
- * @param awaitedLock what it waited for, as {@code pg_locks} names it
- * @param outcome what came of it
+ * @param awaitedLock the lock it waited for, as {@code pg_locks} names it
+ * @param outcome its result
  */
 public record PlayedStep(
     int number,

@@ -19,15 +19,15 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays one script. A step is sent only when each session has finished what it was sent, or is
- * proved to wait for another session of the run; nothing can then happen that the script does not
- * say. One thread conducts; each session has its own.
+ * Plays one script. A step is sent only when every session has finished its step or is proved to
+ * wait for another session of the run; so nothing can happen outside the script. One thread
+ * conducts; each session has its own.
  */
 final class Player {
-  /** For a whole run. A script that needs as long has met a server in trouble. */
+  /** For a whole run. A script that takes this long has met a server in trouble. */
   private static final Duration RUN_TIMEOUT = Duration.ofSeconds(30);
 
-  /** Before each look at a session that neither is done nor known to wait. */
+  /** Between checks of a session that is neither done nor known to wait. */
   private static final long LOOK_INTERVAL_MS = 1;
 
   private final Observer observer;
@@ -87,7 +87,7 @@ final class Player {
     }
   }
 
-  /** Plays to the end; the steps by number. */
+  /** Plays to the end; returns the steps by number. */
   List<PlayedStep> play(List<ScriptStep> steps) throws SQLException, InterruptedException {
     for (ScriptStep step : steps) {
       actor(step.session()).waiting.add(step);
@@ -109,7 +109,7 @@ final class Player {
     return (System.nanoTime() - beganNanos) / 1_000;
   }
 
-  /** Sends what can be sent, lowest number first, until nobody is free or nothing is left. */
+  /** Sends what can be sent, lowest number first, until no session is free or nothing is left. */
   private void advance() throws SQLException, InterruptedException {
     while (true) {
       for (Actor actor : actors) {
@@ -133,7 +133,7 @@ final class Player {
     } else if (!step.condition().test(seen)) {
       skip(actor, step, step.otherwise());
     } else {
-      // What a program does whose transaction has failed, whatever it had in mind.
+      // A program whose transaction has failed must roll back.
       boolean instead = actor.failed && step.kind() == Kind.COMMIT;
       String sql =
           step.kind() == Kind.BEGIN && step.text().endsWith(" ")
@@ -150,7 +150,7 @@ final class Player {
     }
   }
 
-  /** On the session's thread. */
+  /** Runs on the session's thread. */
   private Ended perform(LabSession session, ScriptStep step, String sql, List<Object> parameters)
       throws SQLException {
     Outcome outcome =
@@ -173,11 +173,11 @@ final class Player {
     record(actor, new Sent(step, step.text(), List.of(), now, done), ended);
   }
 
-  /** Waits until the session is done with what it was sent, or proved to wait for another. */
+  /** Waits until the session has finished its step, or is proved to wait for another. */
   private void settle(Actor actor) throws SQLException, InterruptedException {
     Sent sent = actor.sent;
     while (sent != null) {
-      // Most steps are done in less, and nobody needs to be asked.
+      // Most steps finish sooner, which saves a query.
       await(sent.ended, LOOK_INTERVAL_MS);
       if (sent.ended.isDone()) {
         finish(actor, sent);
@@ -197,7 +197,10 @@ final class Player {
     }
   }
 
-  /** Everybody waits, or is done: what comes next comes from the server, a deadlock's end say. */
+  /**
+   * All sessions wait or are done: the next event comes from the server, the end of a deadlock for
+   * example.
+   */
   private void awaitAny() throws InterruptedException {
     CompletableFuture<?>[] open =
         actors.stream()
@@ -214,7 +217,7 @@ final class Player {
     try {
       ended = sent.ended.get();
     } catch (ExecutionException e) {
-      throw new LabUnavailable("a session of the lab failed", e);
+      throw new LabUnavailable("a session of the lab failed; run it again", e);
     }
     actor.sent = null;
     boolean good = !(ended.outcome() instanceof Outcome.Failed);
@@ -252,7 +255,7 @@ final class Player {
     seen.add(done, sent.step.name());
   }
 
-  /** Those of this run only: a stranger's lock proves nothing about the script. */
+  /** Sessions of this run only: a stranger's lock proves nothing about the script. */
   private List<String> named(List<Integer> pids) {
     return actors.stream()
         .filter(actor -> pids.contains(actor.session.pid()))
@@ -265,9 +268,9 @@ final class Player {
     try {
       future.get(timeoutMs, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      // The caller looks again, until the run's time is up.
+      // The caller checks again until the run's time is up.
     } catch (ExecutionException e) {
-      // Told when it is finished.
+      // Reported in finish().
     }
   }
 

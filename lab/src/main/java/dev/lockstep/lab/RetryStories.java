@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What to do when somebody else was faster. */
+/** What to do when another transaction was faster. */
 final class RetryStories {
   private static final String ACCOUNT =
       "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL)";
@@ -77,7 +77,7 @@ final class RetryStories {
             .judged("SELECT balance FROM account", RetryStories::neverPaid));
   }
 
-  /** The library itself, on the session's one connection; a row for each attempt. */
+  /** Runs the library itself on the session's connection; one row per attempt. */
   private static Outcome pay(Connection connection, Isolation isolation) {
     List<List<String>> attempts = new ArrayList<>();
     Transactor transactor =

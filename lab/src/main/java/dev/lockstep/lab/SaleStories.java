@@ -5,7 +5,7 @@ import static dev.lockstep.lab.Group.SALES;
 import dev.lockstep.tx.SqlFault;
 import java.util.List;
 
-/** What goes wrong when many want the same few things. */
+/** What goes wrong when many buyers want the same few things. */
 final class SaleStories {
   private static final String POOL =
       """

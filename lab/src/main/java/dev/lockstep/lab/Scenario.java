@@ -2,10 +2,7 @@ package dev.lockstep.lab;
 
 import java.util.regex.Pattern;
 
-/**
- * A race worth seeing: a question, and two scripts that answer it. Immutable. Two runs of a
- * scenario share nothing but this.
- */
+/** A race: a question, and two scripts that answer it. Immutable; runs share nothing else. */
 public final class Scenario {
   private static final Pattern ID = Pattern.compile("[a-z0-9]+(-[a-z0-9]+)*+");
 
@@ -40,7 +37,7 @@ public final class Scenario {
     this.lockstep = lockstep;
   }
 
-  /** Fit for an address: {@code last-unit}. */
+  /** URL-safe: {@code last-unit}. */
   public String id() {
     return id;
   }
@@ -53,7 +50,7 @@ public final class Scenario {
     return title;
   }
 
-  /** What a run answers. */
+  /** The question a run answers. */
   public String question() {
     return question;
   }
@@ -77,7 +74,7 @@ public final class Scenario {
     return variant == Variant.NAIVE ? naive : lockstep;
   }
 
-  /** Texts are written in blocks of several lines. */
+  /** The texts are multi-line text blocks. */
   private static String oneLine(String text) {
     return text.strip().replaceAll("\\s+", " ");
   }

@@ -12,8 +12,8 @@ import javax.crypto.spec.PBEKeySpec;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * What PostgreSQL keeps of a password (RFC 5803). Sent in its place, so that no statement, and no
- * log of statements, contains the password.
+ * A password's SCRAM verifier, as PostgreSQL stores it (RFC 5803). Sent in place of the password,
+ * so that no statement and no log contains it.
  */
 final class ScramVerifier {
   private static final int ITERATIONS = 4096;

@@ -8,8 +8,9 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
- * Who does what, in which order, on which tables, and how to judge it. Immutable; a step of a
- * session that waits is played as soon as the session goes on, the others keep their order.
+ * The steps of sessions, the tables they run on, and how to judge the result. Immutable. Steps keep
+ * their order, except that a waiting session's next step is played as soon as the session
+ * continues.
  */
 final class Script {
   private final List<String> sessions;
@@ -42,7 +43,7 @@ final class Script {
     return steps;
   }
 
-  /** Run after everybody has ended. */
+  /** Run after all sessions have ended. */
   String finalQuery() {
     return finalQuery;
   }
@@ -51,7 +52,7 @@ final class Script {
     return judge.apply(seen);
   }
 
-  /** Writes a script down; what follows a step changes that step. */
+  /** Builds a script; modifiers change the step before them. */
   static final class Writer {
     private final List<String> sessions;
     private final List<String> setup = new ArrayList<>();
@@ -66,7 +67,7 @@ final class Script {
       return this;
     }
 
-    /** At the level that the run was asked for. */
+    /** At the run's isolation level. */
     Writer begin(String... some) {
       for (String session : some) {
         add(session, Kind.BEGIN, "BEGIN ISOLATION LEVEL ");
@@ -74,7 +75,7 @@ final class Script {
       return this;
     }
 
-    /** At a level of its own. */
+    /** At a fixed level. */
     Writer beginAs(String session, String statement) {
       return add(session, Kind.BEGIN, statement);
     }
@@ -95,7 +96,7 @@ final class Script {
       return add(session, Kind.RECOVER, "ROLLBACK TO SAVEPOINT " + savepoint);
     }
 
-    /** Lockstep's own code; {@code words} say what it does. */
+    /** Runs Lockstep's own code; {@code words} say what it does. */
     Writer code(String session, String words, ScriptStep.Code code) {
       return add(session, Kind.CODE, words).change(step -> step.doing(code));
     }
@@ -116,7 +117,7 @@ final class Script {
       return change(step -> step.when(condition, otherwise));
     }
 
-    /** The end: what is left in the tables, and what to make of it all. */
+    /** Ends the script with a query for the final state, and the judge. */
     Script judged(String finalQuery, Function<Seen, Finding> judge) {
       return new Script(this, finalQuery.strip(), judge);
     }

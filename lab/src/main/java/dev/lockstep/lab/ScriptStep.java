@@ -11,15 +11,15 @@ import java.util.function.Predicate;
  * A step of a script.
  *
  * @param number from 1
- * @param session who does it
- * @param kind what it does to the session's transaction
+ * @param session that runs it
+ * @param kind its effect on the session's transaction
  * @param text SQL, or what the code does, in words
- * @param name under which the judge and later steps ask what it saw; may be empty
+ * @param name by which the judge and later steps refer to its result; may be empty
  * @param note what the application thinks
- * @param parameters bound when it is sent
+ * @param parameters computed when it is sent
  * @param condition whether it is sent at all
  * @param otherwise what the application does instead
- * @param code what is run instead of SQL
+ * @param code runs instead of SQL
  */
 record ScriptStep(
     int number,
@@ -36,13 +36,13 @@ record ScriptStep(
     BEGIN,
     COMMIT,
     ROLLBACK,
-    /** Goes back to a savepoint, and so works in a failed transaction. */
+    /** Rolls back to a savepoint, which works in a failed transaction. */
     RECOVER,
     SQL,
     CODE
   }
 
-  /** Lockstep itself, on the session's connection. */
+  /** Lockstep's own code, on the session's connection. */
   @FunctionalInterface
   interface Code {
     Outcome run(Connection connection, Isolation isolation) throws SQLException;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
-/** What the sessions have seen so far; what steps decide by, and in the end the judge. */
+/** What the sessions have seen so far, for the conditions of steps and for the judge. */
 final class Seen {
   private final List<PlayedStep> steps = new ArrayList<>();
   private final Map<String, PlayedStep> byName = new HashMap<>();
@@ -50,7 +50,7 @@ final class Seen {
     return step != null && step.outcome() instanceof Outcome.Changed changed ? changed.count() : 0;
   }
 
-  /** The value in the first row and column; a word for its absence if there is none. */
+  /** The value in the first row and column, or "nothing". */
   String text(String name) {
     return rows(name).isEmpty() ? "nothing" : rows(name).get(0).get(0);
   }
@@ -60,7 +60,7 @@ final class Seen {
     return rows(name).isEmpty() ? -1 : Long.parseLong(rows(name).get(0).get(0));
   }
 
-  /** Whether a value stands anywhere in what a step returned. */
+  /** Whether a value occurs anywhere in a step's result. */
   boolean contains(String name, String value) {
     return rows(name).stream().anyMatch(row -> row.contains(value));
   }
@@ -75,7 +75,7 @@ final class Seen {
     return step != null && step.blockedUs().isPresent();
   }
 
-  /** The sessions that met a fault of this kind. */
+  /** The sessions that had a fault of this kind. */
   List<String> victimsOf(SqlFault fault) {
     return steps.stream()
         .filter(step -> step.outcome() instanceof Outcome.Failed f && kind(f) == fault)

@@ -7,15 +7,15 @@ import java.sql.SQLException;
 import java.util.Properties;
 
 /**
- * A PostgreSQL server and what the driver is told about it, without a database and without a user:
- * the same server is reached as its administrator and as the lab's role.
+ * A PostgreSQL server and its driver properties, to connect both as its administrator and as the
+ * lab's role.
  */
 final class ServerAddress {
   private static final String DATABASE = "PGDBNAME";
   private static final String HOST = "PGHOST";
   private static final String PORT = "PGPORT";
 
-  /** All of it, taken apart by the driver itself. */
+  /** All properties, parsed by the driver itself. */
   private final Properties given;
 
   ServerAddress(LabConfig config) throws SQLException {
@@ -30,7 +30,7 @@ final class ServerAddress {
     }
   }
 
-  /** As who the configuration says, in the database that it names. */
+  /** Connects as the configured user, to the configured database. */
   Connection asAdministrator() throws SQLException {
     return connect(given.getProperty(DATABASE, "postgres"), new Properties());
   }
@@ -45,8 +45,8 @@ final class ServerAddress {
     own.setProperty("user", user);
     own.setProperty("password", password);
     own.setProperty("ApplicationName", applicationName);
-    // As psql sends it. In the other protocol the portal of a query that has ended stays until the
-    // next one, and with it a snapshot that VACUUM has to respect.
+    // As psql does. In the extended protocol a finished query's portal stays until the next query,
+    // and with it a snapshot that VACUUM must respect.
     own.setProperty("preferQueryMode", "simple");
     return connect(database, own);
   }
@@ -61,7 +61,7 @@ final class ServerAddress {
     return DriverManager.getConnection("jdbc:postgresql://" + hosts() + "/" + database, all);
   }
 
-  /** One host, or several with commas in both lists. */
+  /** One host, or several separated by commas. */
   private String hosts() {
     String[] hosts = given.getProperty(HOST, "localhost").split(",", -1);
     String[] ports = given.getProperty(PORT, "5432").split(",", -1);

@@ -4,7 +4,7 @@ import static dev.lockstep.lab.Group.ANOMALIES;
 
 import java.util.List;
 
-/** Anomalies of a transaction that looks twice, and not at one snapshot. */
+/** Anomalies of a transaction that reads twice, from different snapshots. */
 final class SnapshotAnomalies {
   private static final String TEST = "CREATE TABLE test (id int PRIMARY KEY, value int NOT NULL)";
   private static final String ROWS = "INSERT INTO test VALUES (1, 10), (2, 20)";
@@ -25,7 +25,7 @@ final class SnapshotAnomalies {
     return Script.between("A", "B").on(TEST, ROWS).begin("A", "B");
   }
 
-  /** With a row that stands for the whole set: whoever touches the set locks it first. */
+  /** Uses a row that stands for the whole set: every writer of the set locks it first. */
   private static Script.Writer guarded() {
     return Script.between("A", "B").on(TEST, ROWS, GUARD, GUARD_ROW).begin("A", "B");
   }

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A run of a scenario: who did what when, what each saw, and the verdict.
+ * A run of a scenario: the steps, what each session saw, and the verdict.
  *
  * @param scenario what was played
  * @param isolation the level of its transactions
@@ -13,10 +13,10 @@ import java.util.List;
  * @param serverVersion of PostgreSQL, {@code 18.6}
  * @param startedAt by this machine's clock
  * @param tookUs microseconds from the first step to the last
- * @param setup what was there before, as the statements that made it
- * @param sessions names, in the order of their columns
+ * @param setup the statements that created the initial state
+ * @param sessions names, in column order
  * @param steps by number
- * @param finalState the tables after everybody has ended
+ * @param finalState the tables after all sessions have ended
  * @param verdict computed from all of it
  */
 public record Timeline(

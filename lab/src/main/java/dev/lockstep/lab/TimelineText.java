@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** A timeline for a terminal: sessions side by side, waits drawn. */
+/** Draws a timeline for a terminal: sessions side by side, with their waits. */
 public final class TimelineText {
   private static final int MAX_ROWS = 8;
   private static final int GUTTER = 5;
@@ -21,15 +21,15 @@ public final class TimelineText {
   }
 
   /**
-   * The whole of it: question, steps, final state, verdict, why and cure.
+   * Renders everything: question, steps, final state, verdict, why and cure.
    *
-   * @param columns of the terminal; what is longer is wrapped
+   * @param columns of the terminal; longer lines are wrapped
    */
   public static String of(Timeline timeline, int columns) {
     return new TimelineText(timeline, columns).draw(columns);
   }
 
-  /** Something that happens: a step is sent and answered, or sent and waits, or goes on at last. */
+  /** A step is sent and answered, or sent and waits, or continues after its wait. */
   private record Moment(long atUs, PlayedStep step, boolean goesOn) {}
 
   private String draw(int columns) {
@@ -98,7 +98,7 @@ public final class TimelineText {
     }
   }
 
-  /** Of another session: a bar while it waits. */
+  /** Another session's cell: a bar while it waits. */
   private String waiting(int column, long atUs) {
     String name = timeline.sessions().get(column);
     boolean waits =
@@ -178,7 +178,7 @@ public final class TimelineText {
     wrapped(lead + words, columns).forEach(line -> text.append(line).append('\n'));
   }
 
-  /** At spaces where there are any. */
+  /** Wraps at spaces where possible. */
   static List<String> wrapped(String words, int columns) {
     List<String> lines = new ArrayList<>();
     String rest = words;

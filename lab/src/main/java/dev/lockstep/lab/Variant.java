@@ -4,14 +4,14 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Which of a scenario's two scripts. */
+/** One of a scenario's two scripts. */
 public enum Variant {
-  /** As one writes it at first. */
+  /** The obvious first attempt. */
   NAIVE,
   /** The statements that Lockstep sends, or Lockstep itself. */
   LOCKSTEP;
 
-  /** As written in addresses and JSON. */
+  /** In URLs and JSON. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }

@@ -3,11 +3,11 @@ package dev.lockstep.lab;
 import java.util.List;
 
 /**
- * What became of the question, computed from what the sessions saw.
+ * The answer to the question, computed from what the sessions saw.
  *
  * @param anomaly whether it happened
  * @param sentence what was seen, in words
- * @param refusals the SQLSTATEs that sessions met, sorted, each once
+ * @param refusals the SQLSTATEs that sessions got, sorted, each once
  * @param waited whether a session waited for another
  */
 public record Verdict(boolean anomaly, String sentence, List<String> refusals, boolean waited) {

@@ -4,7 +4,7 @@ import static dev.lockstep.lab.Group.VERSIONS;
 
 import java.util.List;
 
-/** How PostgreSQL keeps several versions of a row, and how it gets rid of them. */
+/** How PostgreSQL keeps several versions of a row, and how it removes them. */
 final class VersionStories {
   private VersionStories() {}
 
