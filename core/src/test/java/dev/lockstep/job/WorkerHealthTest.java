@@ -43,7 +43,7 @@ class WorkerHealthTest {
 
     broken = true;
     go.countDown();
-    Await.until("its heart fails", () -> says(worker, "heartbeat"));
+    Await.until("its heart fails", () -> says(worker, "Heartbeats"));
     Await.until("its reader fails", () -> says(worker, "job-reader"));
     Await.until("its results fail", () -> says(worker, "results"));
     broken = false;
