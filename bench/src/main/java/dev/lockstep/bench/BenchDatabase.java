@@ -5,15 +5,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresServer;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.Comparator;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
@@ -31,16 +28,13 @@ final class BenchDatabase implements AutoCloseable {
   private static final int LOG_FILE_MIB = 16;
 
   private final @Nullable PostgresServer server;
-  private final @Nullable Path directory;
   private final HikariDataSource pool;
   // Whoever interrupts a benchmark gets the machine back as it was.
   private final Thread stopper = new Thread(this::interrupted, "stop-database");
   private boolean closed;
 
-  private BenchDatabase(
-      @Nullable PostgresServer server, @Nullable Path directory, HikariConfig config) {
+  private BenchDatabase(@Nullable PostgresServer server, HikariConfig config) {
     this.server = server;
-    this.directory = directory;
     config.setMaximumPoolSize(POOL_SIZE);
     config.setConnectionTimeout(120_000);
     this.pool = new HikariDataSource(config);
@@ -62,11 +56,11 @@ final class BenchDatabase implements AutoCloseable {
       config.setJdbcUrl(server.url());
       config.setUsername(server.user());
       config.setPassword(server.password());
-      database = new BenchDatabase(server, directory, config);
+      database = new BenchDatabase(server, config);
       database.makeLogFiles();
     } else {
       config.setJdbcUrl(url);
-      database = new BenchDatabase(null, null, config);
+      database = new BenchDatabase(null, config);
     }
     Flyway.configure()
         .dataSource(database.pool)
@@ -208,20 +202,7 @@ final class BenchDatabase implements AutoCloseable {
     closed = true;
     pool.close();
     if (server != null) {
-      server.close();
-    }
-    if (directory != null) {
-      delete(directory);
-    }
-  }
-
-  private static void delete(Path directory) {
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      server.discard();
     }
   }
 }

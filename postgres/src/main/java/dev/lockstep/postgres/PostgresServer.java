@@ -1,6 +1,7 @@
 package dev.lockstep.postgres;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -209,6 +210,16 @@ public final class PostgresServer implements AutoCloseable {
   @Override
   public void close() {
     stop();
+  }
+
+  /** Stops the server and deletes its folder: for data that nobody needs any more. */
+  public void discard() {
+    stop();
+    try {
+      FileTree.delete(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private synchronized void launch() throws IOException {

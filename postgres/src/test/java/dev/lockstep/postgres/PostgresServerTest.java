@@ -117,6 +117,16 @@ class PostgresServerTest {
   }
 
   @Test
+  void aDiscardedServerLeavesNoFolder() throws Exception {
+    Path fresh = directory.resolve("fresh");
+    PostgresServer server = PostgresServer.start(PostgresConfig.forTests(fresh));
+    Sql.execute(server, "CREATE TABLE forgotten AS SELECT 42 AS answer");
+    server.discard();
+    assertThat(fresh).doesNotExist();
+    server.discard();
+  }
+
+  @Test
   void whatWasCommittedSurvivesACrashAndTheRestDoesNot() throws Exception {
     try (PostgresServer server = PostgresServer.start(durable())) {
       int port = server.port();

@@ -5,22 +5,17 @@ import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** A PostgreSQL for one command: in a temporary folder, gone afterwards, also after Ctrl-C. */
 final class LabPostgres implements AutoCloseable {
-  private final Path directory;
   private final PostgresServer server;
   private final Thread stopper = new Thread(this::stop, "lockstep-lab-stop");
   private boolean stopped;
 
-  private LabPostgres(Path directory, PostgresServer server) {
-    this.directory = directory;
+  private LabPostgres(PostgresServer server) {
     this.server = server;
     Runtime.getRuntime().addShutdownHook(stopper);
   }
@@ -33,7 +28,7 @@ final class LabPostgres implements AutoCloseable {
   static LabPostgres start() {
     try {
       Path directory = Files.createTempDirectory("lockstep-lab-");
-      return new LabPostgres(directory, PostgresServer.start(PostgresConfig.forTests(directory)));
+      return new LabPostgres(PostgresServer.start(PostgresConfig.forTests(directory)));
     } catch (PostgresException e) {
       throw new CannotStart(String.valueOf(e.getMessage()), e);
     } catch (IOException e) {
@@ -61,13 +56,6 @@ final class LabPostgres implements AutoCloseable {
       return;
     }
     stopped = true;
-    server.close();
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    server.discard();
   }
 }

@@ -180,12 +180,6 @@ public final class ReplicatedServer implements AutoCloseable {
   public void close() {
     standby.close();
     primary.close();
-    try (Stream<Path> walk = Files.walk(directory)) {
-      for (Path file : walk.sorted(java.util.Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    TestServer.deleteQuietly(directory);
   }
 }
