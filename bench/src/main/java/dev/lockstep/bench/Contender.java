@@ -1,13 +1,13 @@
 package dev.lockstep.bench;
 
 import java.sql.SQLException;
-import java.util.List;
 
 /**
  * What is measured, and what its database shows afterwards.
  *
- * @param pooled each call has a connection of its own, for which it waits
- * @param atOnce what a call takes; who takes many does so alone
+ * @param pooled each call waits for a connection of its own
+ * @param atOnce how many things one call does; with more than one there is one caller
+ * @param stored counts what the database shows; must equal what was acknowledged
  */
 record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored stored) {
 
@@ -17,10 +17,29 @@ record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored
     long count() throws SQLException;
   }
 
+  /** One thing per call. */
+  static Contender of(String name, Load.Call call, Stored stored) {
+    return new Contender(name, false, 1, call, stored);
+  }
+
+  /** One thing per call, which does nothing before it has a connection of the pool. */
+  static Contender pooled(String name, Load.Call call, Stored stored) {
+    return new Contender(name, true, 1, call, stored);
+  }
+
+  /** One caller, whose calls each do a batch of things. */
+  static Contender inBatches(String name, int batch, Load.Call call, Stored stored) {
+    return new Contender(name, false, batch, call, stored);
+  }
+
   Load load(int callers) {
     return pooled
         ? Load.ofPooled(name, callers, call)
         : Load.of(name, atOnce > 1 ? 1 : callers, call);
+  }
+
+  InTurns turns() {
+    return new InTurns(name, call);
   }
 
   /** Reports the calls, if all that they were told is stored. */
@@ -28,15 +47,5 @@ record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored
     Measured measured = calls.times(atOnce);
     Report.requireBalance(name, measured.acknowledged(), stored.count());
     report.add(measured);
-  }
-
-  /** One caller, in turns: a millisecond is easily disturbed. */
-  static void alone(List<Contender> contenders, int seconds, Report report) throws Exception {
-    InTurns[] turns =
-        contenders.stream().map(c -> new InTurns(c.name, c.call)).toArray(InTurns[]::new);
-    List<Measured> results = InTurns.run(seconds, turns);
-    for (int i = 0; i < results.size(); i++) {
-      contenders.get(i).book(results.get(i), report);
-    }
   }
 }

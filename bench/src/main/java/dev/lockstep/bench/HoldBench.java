@@ -24,7 +24,7 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Holds on scarce stock: the documents' flows, hand-written SQL, Redis, Lockstep, the ceiling. */
-final class HoldBench implements AutoCloseable {
+final class HoldBench implements Benchmark {
   private static final String REPEATABLE_READ = "documents, REPEATABLE READ";
   private static final String READ_COMMITTED = "documents, READ COMMITTED";
   private static final String FOR_UPDATE = "counter, FOR UPDATE";
@@ -42,16 +42,14 @@ final class HoldBench implements AutoCloseable {
   private static final int RUSH = 500;
   private static final int MILLION = 1_000_000;
   private static final int COMPILED_AFTER = 5;
-  private static final int TURNS = 5;
-  private static final double BETWEEN_TURNS_SECONDS = 0.5;
   // More than a machine of so many cores sells. What is not needed only takes time to be made.
   private static final int UNITS_A_SECOND = 30_000 * Runtime.getRuntime().availableProcessors();
   private static final int UNITS_A_SECOND_ALONE = 20_000;
   private static final int BUYER_LIMIT = 5;
   private static final int DOCUMENT_CAMPAIGNS = 25;
 
+  private final BenchRun run;
   private final BenchDatabase database;
-  private final int seconds;
   private final Report report;
   private final Transactor transactor;
   private final Holds holds;
@@ -61,24 +59,26 @@ final class HoldBench implements AutoCloseable {
   private int lastProduct;
   private int lastCampaign;
 
-  private HoldBench(BenchDatabase database, int seconds, Report report) throws IOException {
-    this.database = database;
-    this.seconds = seconds;
-    this.report = report;
+  private HoldBench(BenchRun run) throws IOException {
+    this.run = run;
+    this.database = run.database();
+    this.report = run.report();
     this.transactor = new Transactor(database.pool());
     this.holds = new Holds(transactor);
     this.redis = RedisFlow.available() ? RedisFlow.start() : null;
   }
 
-  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
-    DocumentFlow.createTables(database);
-    CounterFlow.createTables(database);
-    try (HoldBench bench = new HoldBench(database, seconds, report)) {
-      bench.warmUp();
-      for (int callers : CALLERS) {
-        bench.measure(callers, bench.contenders(callers));
-      }
-      bench.aims();
+  static HoldBench open(BenchRun run) throws SQLException, IOException {
+    DocumentFlow.createTables(run.database());
+    CounterFlow.createTables(run.database());
+    return new HoldBench(run);
+  }
+
+  @Override
+  public void measure() throws Exception {
+    warmUp();
+    for (int callers : CALLERS) {
+      measure(callers, contenders(callers));
     }
   }
 
@@ -139,11 +139,11 @@ final class HoldBench implements AutoCloseable {
   /** Enough for the load. */
   private int unitsFor(int callers) {
     int aSecond = callers == 1 ? UNITS_A_SECOND_ALONE : UNITS_A_SECOND;
-    double restarts = TURNS * BETWEEN_TURNS_SECONDS;
-    return (int) (aSecond * (Load.warmUp(true, seconds) + seconds + restarts));
+    return (int) (aSecond * run.longestSeconds());
   }
 
-  private void aims() {
+  @Override
+  public void aims() {
     Measured counted = report.find(COUNTED, 500);
     Measured units = report.find(UNITS, 500);
     Measured documents = report.find(READ_COMMITTED, 500);
@@ -180,36 +180,21 @@ final class HoldBench implements AutoCloseable {
 
   private void measure(int callers, List<Contender> contenders) throws Exception {
     if (callers == 1) {
-      Contender.alone(contenders, seconds, report);
+      run.alone(contenders);
       return;
     }
     boolean rush = callers == RUSH;
     if (rush) {
       // Takes long, and the aims are here.
       database.settle();
-      inTurns(contenders.stream().filter(contender -> !contender.pooled()).toList());
+      run.inTurns(contenders.stream().filter(contender -> !contender.pooled()).toList(), RUSH);
     }
     for (Contender contender : contenders) {
       if (!rush || contender.pooled()) {
         database.execute("CHECKPOINT");
         // What was compiled for it serves any number of callers.
-        double warmUp = Load.warmUp(warm.add(contender.name()), seconds);
-        contender.book(contender.load(callers).run(warmUp, seconds), report);
+        run.measure(contender, callers, run.warmUpSeconds(warm.add(contender.name())));
       }
-    }
-  }
-
-  /** A machine has better and worse minutes: whose ratio is an aim has its share of each. */
-  private void inTurns(List<Contender> contenders) throws Exception {
-    List<Load> loads = contenders.stream().map(contender -> contender.load(RUSH)).toList();
-    for (int turn = 0; turn < TURNS; turn++) {
-      double warmUp = turn == 0 ? Load.warmUp(true, seconds) : BETWEEN_TURNS_SECONDS;
-      for (Load load : loads) {
-        load.turn(warmUp, (double) seconds / TURNS);
-      }
-    }
-    for (int i = 0; i < loads.size(); i++) {
-      contenders.get(i).book(loads.get(i).measured(), report);
     }
   }
 
@@ -218,21 +203,20 @@ final class HoldBench implements AutoCloseable {
     int first = lastCampaign + 1;
     lastCampaign += DOCUMENT_CAMPAIGNS;
     DocumentFlow flow = DocumentFlow.create(database, isolation, first, DOCUMENT_CAMPAIGNS);
-    return new Contender(
-        name, true, 1, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
+    return Contender.pooled(
+        name, n -> flow.buy(Names.buyer(n), "%d-%d".formatted(first, n)), flow::purchases);
   }
 
   private Contender counter(String name, int products, boolean lockFirst) throws Exception {
     CounterFlow flow = CounterFlow.create(database, lastProduct + 1, products, lockFirst);
     lastProduct += products;
-    return new Contender(name, true, 1, flow::reserve, flow::reservations);
+    return Contender.pooled(name, flow::reserve, flow::reservations);
   }
 
   private Contender lockstep(
       String name, IntFunction<NewPool> pool, int pools, LongFunction<PoolId> choice) {
     ScopeId scope = create(name, pool, pools);
-    return new Contender(
-        name, false, 1, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
+    return Contender.of(name, n -> acquire(scope, n, choice.apply(n)), () -> granted(scope));
   }
 
   private ScopeId create(String name, IntFunction<NewPool> pool, int pools) {
@@ -274,16 +258,16 @@ final class HoldBench implements AutoCloseable {
             .formatted(scope.value()));
   }
 
-  private static Contender redis(RedisFlow redis, String run) {
-    redis.reset(run);
-    return new Contender(
-        REDIS, false, 1, n -> redis.take(run, Names.buyer(n), Names.key(n)), () -> redis.sold(run));
+  private static Contender redis(RedisFlow redis, String stock) {
+    redis.reset(stock);
+    return Contender.of(
+        REDIS, n -> redis.take(stock, Names.buyer(n), Names.key(n)), () -> redis.sold(stock));
   }
 
   private Contender ceiling(String name, int pools) {
     ScopeId scope = create(name, pool -> NewPool.counted(pool(pool), 50_000_000 / pools), pools);
     BulkRows rows = new BulkRows(transactor, scope.value(), pools);
-    return new Contender(name, false, BulkRows.BATCH, n -> rows.writeBatch(), () -> granted(scope));
+    return Contender.inBatches(name, BulkRows.BATCH, n -> rows.writeBatch(), () -> granted(scope));
   }
 
   private static PoolId pool(int number) {

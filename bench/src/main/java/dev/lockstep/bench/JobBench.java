@@ -1,10 +1,9 @@
 package dev.lockstep.bench;
 
 import java.util.List;
-import java.util.stream.DoubleStream;
 
 /** Jobs that do nothing: the peers, the documents' claim, Lockstep, the ceiling. */
-final class JobBench {
+final class JobBench implements Benchmark {
   private static final String LOCKSTEP = "Lockstep";
   private static final String DB_SCHEDULER_FEW = "db-scheduler, lock and fetch, 20 threads";
   private static final String DB_SCHEDULER_MANY = "db-scheduler, lock and fetch, 50 threads";
@@ -21,30 +20,30 @@ final class JobBench {
   /** Until it gets no faster: the slowest to be compiled takes about as long. */
   private static final double WARM_UP_SECONDS = 6;
 
+  private final BenchRun run;
   private final BenchDatabase database;
-  private final int seconds;
-  private final Report report;
+  private final LockstepQueue lockstep;
+  private final JobCosts costs;
 
-  private JobBench(BenchDatabase database, int seconds, Report report) {
-    this.database = database;
-    this.seconds = seconds;
-    this.report = report;
+  JobBench(BenchRun run) {
+    this.run = run;
+    this.database = run.database();
+    this.lockstep = new LockstepQueue(database);
+    this.costs = new JobCosts(run, lockstep);
   }
 
-  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
-    JobBench bench = new JobBench(database, seconds, report);
-    LockstepQueue lockstep = new LockstepQueue(database);
+  @Override
+  public void measure() throws Exception {
     try (DbSchedulerQueue dbScheduler = DbSchedulerQueue.create(database)) {
-      bench.peers(dbScheduler);
-      bench.drain(CLAIM, ClaimQueue.WORKERS, ClaimQueue.create(database), 110_000);
-      bench.drain(CEILING, ShardQueue.WORKERS, ShardQueue.create(database), 420_000);
+      peers(dbScheduler);
+      drain(CLAIM, ClaimQueue.WORKERS, ClaimQueue.create(database), 110_000);
+      drain(CEILING, ShardQueue.WORKERS, ShardQueue.create(database), 420_000);
       database.execute("DROP SCHEMA claim, ceiling CASCADE");
-      bench.drain(LOCKSTEP, LockstepQueue.CONCURRENCY, lockstep, LockstepQueue.PER_SECOND);
+      drain(LOCKSTEP, LockstepQueue.CONCURRENCY, lockstep, LockstepQueue.PER_SECOND);
       lockstep.clear();
-      bench.enqueue(lockstep, dbScheduler);
+      enqueue(dbScheduler);
     }
-    JobCosts costs = new JobCosts(database, seconds, report, lockstep);
-    bench.aims(costs.pickup(), costs.idle(), costs.bloat(), costs.scheduled());
+    costs.measure();
   }
 
   private void peers(DbSchedulerQueue dbScheduler) throws Exception {
@@ -54,7 +53,7 @@ final class JobBench {
     dbScheduler.clear();
     JobRunrQueue jobRunr = JobRunrQueue.create(database);
     Drain.Time twoPolls =
-        new Drain.Time(WARM_UP_SECONDS, Math.max(seconds, JobRunrQueue.TWO_POLLS));
+        new Drain.Time(WARM_UP_SECONDS, Math.max(run.seconds(), JobRunrQueue.TWO_POLLS));
     drain(JOB_RUNR, JobRunrQueue.WORKERS, twoPolls, jobRunr, 5_000);
     jobRunr.clear();
     drain(JOB_RUNR_AHEAD, JobRunrQueue.WORKERS, twoPolls, jobRunr.readingAhead(), 5_000);
@@ -64,83 +63,63 @@ final class JobBench {
 
   /** With more jobs than can be done in the time; should they be done, time ends there. */
   private void drain(String name, int workers, JobQueue queue, int perSecond) throws Exception {
-    Drain.Time time = new Drain.Time(Math.max(WARM_UP_SECONDS, seconds / 3.0), seconds);
-    drain(name, workers, time, queue, perSecond);
+    double warmUpSeconds = Math.max(WARM_UP_SECONDS, run.seconds() / 3.0);
+    drain(name, workers, new Drain.Time(warmUpSeconds, run.seconds()), queue, perSecond);
   }
 
   private void drain(String name, int workers, Drain.Time time, JobQueue queue, int perSecond)
       throws Exception {
-    report.add(Drain.run(name, workers, time, database, queue, perSecond));
+    run.report().add(Drain.run(name, workers, time, database, queue, perSecond));
   }
 
   /** Both have filled their queues by it before, so it is compiled. */
-  private void enqueue(LockstepQueue lockstep, DbSchedulerQueue dbScheduler) throws Exception {
+  private void enqueue(DbSchedulerQueue dbScheduler) throws Exception {
     database.settle();
-    List<Measured> both =
-        InTurns.run(
-            seconds,
-            new InTurns(COPY, n -> lockstep.copy(ENQUEUE_BATCH)),
-            new InTurns(BATCH, n -> dbScheduler.scheduleBatch(ENQUEUE_BATCH)));
-    enqueued(both.get(0), lockstep);
-    enqueued(both.get(1), dbScheduler);
+    run.alone(
+        List.of(
+            enqueuing(COPY, () -> lockstep.copy(ENQUEUE_BATCH), lockstep),
+            enqueuing(BATCH, () -> dbScheduler.scheduleBatch(ENQUEUE_BATCH), dbScheduler)));
     lockstep.clear();
     dbScheduler.clear();
     database.settle();
     try (DbSchedulerQueue rewritten = dbScheduler.withRewrittenInserts()) {
-      InTurns batches = new InTurns(REWRITTEN, n -> rewritten.scheduleBatch(ENQUEUE_BATCH));
-      enqueued(InTurns.run(seconds, batches).get(0), rewritten);
+      run.alone(
+          List.of(enqueuing(REWRITTEN, () -> rewritten.scheduleBatch(ENQUEUE_BATCH), rewritten)));
     }
     dbScheduler.clear();
   }
 
-  private void enqueued(Measured batches, JobQueue queue) throws Exception {
-    Measured jobs = batches.times(ENQUEUE_BATCH);
-    Report.requireBalance(jobs.name(), jobs.acknowledged(), queue.left());
-    report.add(jobs);
+  private static Contender enqueuing(String name, Runnable batch, JobQueue queue) {
+    return Contender.inBatches(name, ENQUEUE_BATCH, n -> batch.run(), queue::left);
   }
 
-  private void aims(Measured pickup, Measured idle, List<Double> sizes, List<Measured> scheduled) {
-    Measured lockstep = report.find(LOCKSTEP, LockstepQueue.CONCURRENCY);
+  @Override
+  public void aims() {
+    Report report = run.report();
+    Measured ours = report.find(LOCKSTEP, LockstepQueue.CONCURRENCY);
     report.atLeast(
         "Lockstep / db-scheduler, its better setting",
-        lockstep,
+        ours,
         faster(report.find(DB_SCHEDULER_FEW, 20), report.find(DB_SCHEDULER_MANY, 50)),
         25);
     report.atLeast(
         "Lockstep / JobRunr, its better setting",
-        lockstep,
+        ours,
         faster(
             report.find(JOB_RUNR, JobRunrQueue.WORKERS),
             report.find(JOB_RUNR_AHEAD, JobRunrQueue.WORKERS)),
         60);
-    report.atLeast(
-        "Lockstep / SKIP LOCKED claim", lockstep, report.find(CLAIM, ClaimQueue.WORKERS), 2);
-    report.atLeast("Lockstep / ceiling", lockstep, report.find(CEILING, ShardQueue.WORKERS), 0.6);
+    report.atLeast("Lockstep / SKIP LOCKED claim", ours, report.find(CLAIM, ClaimQueue.WORKERS), 2);
+    report.atLeast("Lockstep / ceiling", ours, report.find(CEILING, ShardQueue.WORKERS), 0.6);
     report.atLeast(
         "enqueue by COPY / db-scheduler's batch with the driver as it comes",
         report.find(COPY, 1),
         report.find(BATCH, 1),
         3);
-    report.atMost("p50 from commit to start in ms / 5 ms", pickup.p50Ms(), 5, 1);
-    report.atMost("p99 from commit to start in ms / 25 ms", pickup.p99Ms(), 25, 1);
-    report.atMost(
-        "cost of a claim, dearest / cheapest of 10 thousand, 1 million and 10 million scheduled",
-        rates(scheduled).max().orElse(0),
-        rates(scheduled).min().orElse(0),
-        1.3);
-    report.atMost("queries a second of an idle node / 2", idle.perSecond(), 2, 1);
-    report.atMost(
-        "size of table and indexes after a million jobs / after half a million",
-        sizes.get(sizes.size() - 1),
-        sizes.get(sizes.size() / 2 - 1),
-        1.1);
+    costs.aims();
   }
 
   private static Measured faster(Measured one, Measured another) {
     return one.perSecond() > another.perSecond() ? one : another;
-  }
-
-  private static DoubleStream rates(List<Measured> all) {
-    return all.stream().mapToDouble(Measured::perSecond);
   }
 }

@@ -4,15 +4,18 @@ import dev.lockstep.job.Worker;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
 /** What Lockstep's jobs cost besides running: waiting, idling, space, and a full calendar. */
-final class JobCosts {
+final class JobCosts implements Benchmark {
   private static final String PICKUP = "Lockstep, from COMMIT to start, idle queue";
   private static final String IDLE = "Lockstep, queries of an idle node";
   private static final int[] SCHEDULED = {10_000, 1_000_000, 10_000_000};
@@ -30,17 +33,48 @@ final class JobCosts {
   private final int seconds;
   private final Report report;
   private final LockstepQueue queue;
+  private final List<Double> sizesMb = new ArrayList<>();
 
-  JobCosts(BenchDatabase database, int seconds, Report report, LockstepQueue queue) {
-    this.database = database;
-    this.seconds = seconds;
-    this.report = report;
+  JobCosts(BenchRun run, LockstepQueue queue) {
+    this.database = run.database();
+    this.seconds = run.seconds();
+    this.report = run.report();
     this.queue = queue;
+  }
+
+  @Override
+  public void measure() throws Exception {
+    pickup();
+    idle();
+    bloat();
+    scheduled();
+  }
+
+  @Override
+  public void aims() {
+    Measured pickup = report.find(PICKUP, 1);
+    report.atMost("p50 from commit to start in ms / 5 ms", pickup.p50Ms(), 5, 1);
+    report.atMost("p99 from commit to start in ms / 25 ms", pickup.p99Ms(), 25, 1);
+    DoubleSummaryStatistics claims =
+        Arrays.stream(SCHEDULED)
+            .mapToObj(size -> report.find(scheduled(size), LockstepQueue.CONCURRENCY))
+            .collect(Collectors.summarizingDouble(Measured::perSecond));
+    report.atMost(
+        "cost of a claim, dearest / cheapest of 10 thousand, 1 million and 10 million scheduled",
+        claims.getMax(),
+        claims.getMin(),
+        1.3);
+    report.atMost("queries a second of an idle node / 2", report.find(IDLE, 1).perSecond(), 2, 1);
+    report.atMost(
+        "size of table and indexes after a million jobs / after half a million",
+        sizesMb.get(BLOAT_STEPS - 1),
+        sizesMb.get(BLOAT_STEPS / 2 - 1),
+        1.1);
   }
 
   /** One job after the other, each into a queue that is idle: from sending COMMIT to its start. */
   @SuppressWarnings("try") // The worker only has to be there.
-  Measured pickup() throws Exception {
+  private void pickup() throws Exception {
     Progress.say(PICKUP);
     database.settle();
     SynchronousQueue<Long> starts = new SynchronousQueue<>();
@@ -64,7 +98,7 @@ final class JobCosts {
       }
       connection.setAutoCommit(true);
     }
-    return report.add(Measured.of(PICKUP, 1, latencies, seconds, latencies.getTotalCount()));
+    report.add(Measured.of(PICKUP, 1, latencies, seconds, latencies.getTotalCount()));
   }
 
   private static void start(SynchronousQueue<Long> starts) {
@@ -83,11 +117,11 @@ final class JobCosts {
 
   /** What the server counts while a node has nothing to do: statements that touch a table. */
   @SuppressWarnings("try") // The worker only has to be there.
-  Measured idle() throws Exception {
+  private void idle() throws Exception {
     Progress.say(IDLE);
     if (!database.canCountStatements()) {
-      return report.add(
-          Measured.skipped(IDLE, 1, "needs pg_stat_statements in shared_preload_libraries"));
+      report.add(Measured.skipped(IDLE, 1, "needs pg_stat_statements in shared_preload_libraries"));
+      return;
     }
     CountDownLatch ran = new CountDownLatch(LockstepQueue.SHARDS);
     try (Worker worker = queue.work(ran::countDown)) {
@@ -103,20 +137,16 @@ final class JobCosts {
           (double) counted.onTables() / IDLE_SECONDS,
           (double) counted.transactions() / IDLE_SECONDS,
           (double) counted.all() / IDLE_SECONDS);
-      return report.add(
-          new Measured(IDLE, 1, (double) counted.onTables() / IDLE_SECONDS, 0, 0, 0, 0, ""));
+      report.add(Measured.rate(IDLE, (double) counted.onTables() / IDLE_SECONDS, 0));
     }
   }
 
   /**
    * A million jobs written and done, and the size of the hot table and its indexes after each
    * quarter of them, once vacuumed: here at once, elsewhere by autovacuum a minute later.
-   *
-   * @return the sizes in MB
    */
   @SuppressWarnings("try") // The worker only has to be there.
-  List<Double> bloat() throws Exception {
-    List<Double> sizes = new ArrayList<>();
+  private void bloat() throws Exception {
     queue.clear();
     for (int step = 1; step <= BLOAT_STEPS; step++) {
       long target = (long) step * BLOAT_STEP;
@@ -131,28 +161,26 @@ final class JobCosts {
       }
       double before = queue.sizeMb();
       database.execute("VACUUM lockstep.job");
-      sizes.add(queue.sizeMb());
+      sizesMb.add(queue.sizeMb());
       report.note(
           "after %,9d jobs done: table and indexes %.1f MB, %.1f MB once vacuumed",
-          target, before, sizes.get(sizes.size() - 1));
+          target, before, sizesMb.get(sizesMb.size() - 1));
     }
     Report.requireBalance("Lockstep, bloat", 0, queue.left());
-    return sizes;
   }
 
   /**
    * The same jobs again while ever more are scheduled for later, in the same queue: of each number
    * the median of several rounds.
    */
-  List<Measured> scheduled() throws Exception {
-    List<Measured> all = new ArrayList<>();
+  private void scheduled() throws Exception {
     int there = 0;
     queue.clear();
     // It goes by the share of the table that has changed: it would come while few are scheduled,
     // and not while many are.
     database.execute("ALTER TABLE lockstep.job SET (autovacuum_enabled = off)");
     for (int size : SCHEDULED) {
-      String name = "Lockstep, %,d scheduled".formatted(size);
+      String name = scheduled(size);
       Progress.say("%s: scheduling", name);
       queue.schedule(there, size);
       there = size;
@@ -168,10 +196,13 @@ final class JobCosts {
                 LockstepQueue.PER_SECOND));
         removeDue();
       }
-      all.add(report.add(Measured.median(rounds)));
+      report.add(Measured.median(rounds));
     }
     database.execute("ALTER TABLE lockstep.job RESET (autovacuum_enabled)");
-    return all;
+  }
+
+  private static String scheduled(int size) {
+    return "Lockstep, %,d scheduled".formatted(size);
   }
 
   private void removeDue() throws SQLException {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /** Transfers between few accounts and many: hand-written SQL, Lockstep, the ceiling. */
-final class LedgerBench implements AutoCloseable {
+final class LedgerBench implements Benchmark {
   private static final int CALLERS = 500;
   private static final String LOCKSTEP = "Lockstep";
   private static final String CEILING = "ceiling: bulk SQL, one writer";
@@ -35,8 +35,8 @@ final class LedgerBench implements AutoCloseable {
   private static final double AIM_ALONE = 0.8;
   private static final List<Situation> ALONE = List.of(SITUATIONS.get(0), SITUATIONS.get(2));
 
+  private final BenchRun run;
   private final BenchDatabase database;
-  private final int seconds;
   private final Report report;
   private final Transactor transactor;
   private final Ledger ledger;
@@ -52,26 +52,31 @@ final class LedgerBench implements AutoCloseable {
     }
   }
 
-  private LedgerBench(BenchDatabase database, int seconds, Report report) {
-    this.database = database;
-    this.seconds = seconds;
-    this.report = report;
+  LedgerBench(BenchRun run) {
+    this.run = run;
+    this.database = run.database();
+    this.report = run.report();
     this.transactor = new Transactor(database.pool());
     this.ledger = new Ledger(transactor);
   }
 
-  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
-    try (LedgerBench bench = new LedgerBench(database, seconds, report)) {
-      for (Situation situation : SITUATIONS) {
-        bench.together(situation);
-        bench.ceiling(situation);
-      }
-      for (Situation situation : ALONE) {
-        bench.alone(situation);
-      }
-      SITUATIONS.forEach(situation -> bench.aim(situation, CALLERS, situation.aim()));
-      ALONE.forEach(situation -> bench.aim(situation, 1, AIM_ALONE));
+  @Override
+  public void measure() throws Exception {
+    for (Situation situation : SITUATIONS) {
+      together(situation);
+      ceiling(situation);
     }
+    for (Situation situation : ALONE) {
+      List<Contender> contenders = contenders(situation);
+      database.settle();
+      run.alone(contenders);
+    }
+  }
+
+  @Override
+  public void aims() {
+    SITUATIONS.forEach(situation -> aim(situation, CALLERS, situation.aim()));
+    ALONE.forEach(situation -> aim(situation, 1, AIM_ALONE));
   }
 
   @Override
@@ -94,20 +99,13 @@ final class LedgerBench implements AutoCloseable {
   }
 
   private void together(Situation situation) throws Exception {
-    double warm = Load.warmUp(false, seconds);
-    double cold = Load.warmUp(situation.equals(SITUATIONS.get(0)), seconds);
+    double warm = run.warmUpSeconds(false);
+    double cold = run.warmUpSeconds(situation.equals(SITUATIONS.get(0)));
     for (Contender contender : contenders(situation)) {
       database.settle();
       // Hand-written ways wait for the database, compiled or not.
-      double warmUp = contender.pooled() ? warm : cold;
-      contender.book(contender.load(CALLERS).run(warmUp, seconds), report);
+      run.measure(contender, CALLERS, contender.pooled() ? warm : cold);
     }
-  }
-
-  private void alone(Situation situation) throws Exception {
-    List<Contender> contenders = contenders(situation);
-    database.settle();
-    Contender.alone(contenders, seconds, report);
   }
 
   private List<Contender> contenders(Situation situation) throws SQLException {
@@ -116,10 +114,8 @@ final class LedgerBench implements AutoCloseable {
       TransferFlow flow =
           TransferFlow.create(database, "bank_" + ++lastSchema, way, situation.accounts());
       contenders.add(
-          new Contender(
+          Contender.pooled(
               situation.of(way.label()),
-              true,
-              1,
               n -> {
                 Pairs.Pair pair = situation.pairs().of(n);
                 flow.move(TransferId.next().value(), pair.from(), pair.to(), 1);
@@ -128,10 +124,8 @@ final class LedgerBench implements AutoCloseable {
     }
     BookId book = open(situation);
     contenders.add(
-        new Contender(
+        Contender.of(
             situation.of(LOCKSTEP),
-            false,
-            1,
             n -> move(book, situation.pairs().of(n)),
             () -> transfers(book)));
     return contenders;
@@ -184,13 +178,12 @@ final class LedgerBench implements AutoCloseable {
     BookId book = open(situation);
     BulkTransfers rows = new BulkTransfers(transactor, book.value(), situation.pairs());
     Contender ceiling =
-        new Contender(
+        Contender.inBatches(
             situation.of(CEILING),
-            false,
             BulkTransfers.BATCH,
             n -> rows.writeBatch(),
             () -> transfers(book));
     database.settle();
-    ceiling.book(ceiling.load(1).run(Load.warmUp(false, seconds), seconds), report);
+    run.measure(ceiling, 1, run.warmUpSeconds(false));
   }
 }

@@ -53,10 +53,6 @@ final class Load {
     return new Load(name, callers, true, call);
   }
 
-  static Measured run(String name, int callers, int seconds, Call call) throws Exception {
-    return of(name, callers, call).run(warmUp(true, seconds), seconds);
-  }
-
   /**
    * How long to warm up.
    *

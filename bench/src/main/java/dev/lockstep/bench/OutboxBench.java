@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The outbox: Lockstep to nobody and to Kafka, transaction-outbox, the documents, the ceilings. */
-final class OutboxBench {
+final class OutboxBench implements Benchmark {
   private static final String SMALL = "a small transaction";
   private static final String SMALL_WITH = "a small transaction that appends at commit";
   private static final String SMALL_AT_ONCE = "a small transaction that appends at once";
@@ -32,43 +32,42 @@ final class OutboxBench {
   private static final double MIN_WARM_UP_SECONDS = 3;
   private static final int MAX_WARM_UP_SECONDS = 20;
 
-  private final Relaying relaying;
+  private final BenchRun run;
   private final BenchDatabase database;
+  private final Report report;
+  private final Relaying relaying;
   private final Transactor transactor;
   private final Outbox outbox;
-  private final int seconds;
-  private final Report report;
 
-  private OutboxBench(Relaying relaying, int seconds, Report report) {
-    this.relaying = relaying;
-    this.database = relaying.database;
+  OutboxBench(BenchRun run) {
+    this.run = run;
+    this.database = run.database();
+    this.report = run.report();
+    this.relaying = new Relaying(database);
     this.transactor = relaying.transactor;
     this.outbox = relaying.outbox;
-    this.seconds = seconds;
-    this.report = report;
   }
 
-  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
-    Relaying relaying = new Relaying(database);
-    OutboxBench bench = new OutboxBench(relaying, seconds, report);
+  @Override
+  public void measure() throws Exception {
     EventsBehind behind = EventsBehind.begin(relaying);
     // Many times what a relay reads ahead before it delivers anything.
-    int count = 200_000 * seconds;
-    String backlog = bench.append(count);
+    int count = 200_000 * run.seconds();
+    String backlog = append(count);
     relaying.warmUp("warming up", backlog, count, null);
-    bench.smallTransactions();
-    bench.plainInsert();
-    bench.hotKey();
-    report.add(relaying.latency(LATENCY, MAX_WARM_UP_SECONDS, seconds, null));
-    bench.peer();
-    bench.documents();
-    OutboxToKafka.run(relaying, seconds, backlog, count, report);
-    bench.toNobody(backlog, count);
-    bench.behind(behind, count);
-    bench.aims();
+    smallTransactions();
+    plainInsert();
+    hotKey();
+    report.add(relaying.latency(LATENCY, MAX_WARM_UP_SECONDS, run.seconds(), null));
+    peer();
+    documents();
+    OutboxToKafka.run(run, relaying, backlog, count);
+    toNobody(backlog, count);
+    behind(behind, count);
   }
 
-  private void aims() {
+  @Override
+  public void aims() {
     Measured relay = report.find(RELAY, 1);
     report.atLeast(
         "relay to a counting sink / transaction-outbox", relay, report.find(PEER, 1), 40);
@@ -109,7 +108,7 @@ final class OutboxBench {
     relaying.settle();
     List<Measured> results =
         InTurns.run(
-            seconds,
+            run.seconds(),
             new InTurns(SMALL, n -> transactor.run(c -> trade(c, n))),
             new InTurns(
                 SMALL_WITH,
@@ -162,13 +161,13 @@ final class OutboxBench {
         CREATE TABLE bench_plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
           key text NOT NULL, type text NOT NULL, data bytea NOT NULL,
           appended_at timestamptz NOT NULL DEFAULT clock_timestamp())""");
-    Measured batches =
-        Load.run(PLAIN, 1, seconds, n -> transactor.run(c -> insertPlain(c, n * Relaying.BATCH)));
-    Report.requireBalance(
-        PLAIN,
-        batches.acknowledged() * Relaying.BATCH,
-        database.number("SELECT count(*) FROM bench_plain"));
-    report.add(batches.times(Relaying.BATCH));
+    Contender plain =
+        Contender.inBatches(
+            PLAIN,
+            Relaying.BATCH,
+            n -> transactor.run(c -> insertPlain(c, n * Relaying.BATCH)),
+            () -> database.number("SELECT count(*) FROM bench_plain"));
+    run.measure(plain, 1, run.warmUpSeconds(true));
     database.execute("DROP TABLE bench_plain");
   }
 
@@ -229,7 +228,7 @@ final class OutboxBench {
       pause(MIN_WARM_UP_SECONDS);
       long before = sink.delivered();
       long startedNanos = System.nanoTime();
-      pause(seconds);
+      pause(run.seconds());
       long delivered = sink.delivered() - before;
       double perSecond = delivered / ((System.nanoTime() - startedNanos) / 1e9);
       report.add(Measured.rate(HOT, perSecond, delivered));
@@ -249,9 +248,9 @@ final class OutboxBench {
 
   private void peer() throws Exception {
     Progress.say("%s", PEER);
-    TransactionOutboxFlow.run(PEER, database, 500 * seconds);
+    TransactionOutboxFlow.run(PEER, database, 500 * run.seconds());
     relaying.settle();
-    int count = 2_000 * seconds;
+    int count = 2_000 * run.seconds();
     report.add(Measured.rate(PEER, TransactionOutboxFlow.run(PEER, database, count), count));
   }
 

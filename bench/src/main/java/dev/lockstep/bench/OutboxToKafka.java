@@ -37,21 +37,20 @@ final class OutboxToKafka {
   /**
    * @param backlog a stream of so many events
    */
-  static void run(Relaying relaying, int seconds, String backlog, int count, Report report)
-      throws Exception {
+  static void run(BenchRun run, Relaying relaying, String backlog, int count) throws Exception {
     Progress.say("Starting Kafka");
     try (KafkaBroker broker = KafkaBroker.start()) {
       for (String topic : List.of("producer", "relay", "hot", "latency")) {
         broker.createTopic(topic, TOPIC_PARTITIONS, Map.of());
       }
-      OutboxToKafka bench = new OutboxToKafka(relaying, report, broker.bootstrapServers());
+      OutboxToKafka bench = new OutboxToKafka(relaying, run.report(), broker.bootstrapServers());
       // First, since its warm-up is that of the others, too.
       Measured latency =
-          relaying.latency(LATENCY, MAX_WARM_UP_SECONDS, seconds, bench.sink("latency"));
+          relaying.latency(LATENCY, MAX_WARM_UP_SECONDS, run.seconds(), bench.sink("latency"));
       bench.warmUp(backlog, count);
       bench.throughput(backlog, count);
       bench.hotKey(count / 4);
-      report.add(latency);
+      run.report().add(latency);
     }
   }
 

@@ -15,9 +15,11 @@ import java.util.concurrent.TimeUnit;
  * triangles of the largest size, the last of which draws. The server and the load are two
  * processes.
  */
-final class PurchaseBench {
-  private static final String AT_ONCE = "gateway answers at once";
-  private static final String AFTER_50_MS = "gateway answers after 50 ms";
+final class PurchaseBench implements Benchmark {
+  private static final List<Gateway> GATEWAYS =
+      List.of(
+          new Gateway("gateway answers at once", 0),
+          new Gateway("gateway answers after 50 ms", 50));
   private static final int CONNECTIONS = 500;
   private static final long CHECK_POLL_MS = 500;
   private static final int BASE = 50;
@@ -41,12 +43,48 @@ final class PurchaseBench {
   private static final long MAX_REST_SECONDS = 60;
   private static final long REST_POLL_MS = 200;
 
-  private PurchaseBench() {}
+  private final BenchRun run;
+  private final BenchDatabase database;
 
-  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
-    for (Map.Entry<String, Integer> gateway :
-        List.of(Map.entry(AT_ONCE, 0), Map.entry(AFTER_50_MS, 50))) {
-      measure(database, seconds, report, gateway.getKey(), gateway.getValue());
+  PurchaseBench(BenchRun run) {
+    this.run = run;
+    this.database = run.database();
+  }
+
+  private record Gateway(String name, int latencyMs) {
+    String most() {
+      return "as many as it sells, " + name;
+    }
+
+    String pacedAt(int perSecond) {
+      return "%,d a second, %s".formatted(perSecond, name);
+    }
+  }
+
+  @Override
+  public void measure() throws Exception {
+    for (Gateway gateway : GATEWAYS) {
+      measure(gateway);
+    }
+  }
+
+  @Override
+  public void aims() {
+    Report report = run.report();
+    for (Gateway gateway : GATEWAYS) {
+      report.atLeast(
+          "purchases per second / 450 of the document, " + gateway.name(),
+          report.find(gateway.most(), CONNECTIONS).perSecond(),
+          DOCUMENT_PER_SECOND,
+          TIMES);
+      for (int perSecond : List.of(DOCUMENT_PER_SECOND, PACE)) {
+        String name = gateway.pacedAt(perSecond);
+        report.atMost(
+            "p95 / 420 ms of the document, " + name,
+            report.find(name, CONNECTIONS).p95Ms(),
+            DOCUMENT_P95_MS,
+            0.5);
+      }
     }
   }
 
@@ -56,56 +94,53 @@ final class PurchaseBench {
    * at, which buyers who come and go make: 450 a second after 180 ms each are 81 at once, of the
    * document's 500 users.
    */
-  private static void measure(
-      BenchDatabase database, int seconds, Report report, String gateway, int latencyMs)
-      throws Exception {
+  private void measure(Gateway gateway) throws Exception {
+    int seconds = run.seconds();
     int pacedSeconds = Math.max(seconds, MIN_PACED_SECONDS);
-    String most = "as many as it sells, " + gateway;
-    String documents = "%,d a second, %s".formatted(DOCUMENT_PER_SECOND, gateway);
-    String paced = "%,d a second, %s".formatted(PACE, gateway);
-    Progress.say("%s: starting the server", gateway);
+    Progress.say("%s: starting the server", gateway.name());
     try (BenchedServer server =
         BenchedServer.start(
             database,
-            Map.of("LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":%d}".formatted(latencyMs)))) {
-      int campaigns =
-          1
-              + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + pacedSeconds + 25)
-                  * MAX_PER_SECOND
-                  / POSITIONS;
-      List<String> ids = new ArrayList<>(campaigns);
-      for (int i = 1; i <= campaigns; i++) {
-        Progress.say("%s: publishing campaign %d of %d", gateway, i, campaigns);
-        ids.add(publish(server, "%s %d".formatted(gateway, i)));
-      }
+            Map.of(
+                "LOCKSTEP_GATEWAY_FAULTS", "{\"latencyMs\":%d}".formatted(gateway.latencyMs())))) {
+      List<String> ids =
+          publish(
+              server,
+              gateway,
+              1
+                  + (HttpLoad.MAX_WARM_UP_SECONDS + 2 * seconds + pacedSeconds + 25)
+                      * MAX_PER_SECOND
+                      / POSITIONS);
       try (HttpLoad load = new HttpLoad(server.address(), server.serviceKey(), CONNECTIONS)) {
-        long chargedBefore = charged(database);
-        Measured closed = load.run(most, CONNECTIONS, seconds, n -> purchase(ids, n));
-        awaitRest(database);
-        Measured asDocument =
-            load.runPaced(
-                documents, CONNECTIONS, DOCUMENT_PER_SECOND, seconds, n -> purchase(ids, n));
-        Measured open =
-            load.runPaced(paced, CONNECTIONS, PACE, pacedSeconds, n -> purchase(ids, n));
-        long acknowledged = closed.acknowledged() + asDocument.acknowledged() + open.acknowledged();
-        requireBalance(server, ids, gateway, acknowledged, charged(database) - chargedBefore);
-        report.add(closed);
-        report.add(asDocument);
-        report.add(open);
+        long chargedBefore = charged();
+        Measured most = load.run(gateway.most(), CONNECTIONS, seconds, n -> purchase(ids, n));
+        awaitRest();
+        Measured asDocument = paced(load, gateway, DOCUMENT_PER_SECOND, seconds, ids);
+        Measured aimed = paced(load, gateway, PACE, pacedSeconds, ids);
+        List<Measured> all = List.of(most, asDocument, aimed);
+        long acknowledged = all.stream().mapToLong(Measured::acknowledged).sum();
+        requireBalance(server, ids, gateway.name(), acknowledged, charged() - chargedBefore);
+        all.forEach(run.report()::add);
       }
     }
-    report.atLeast(
-        "purchases per second / 450 of the document, " + gateway,
-        report.find(most, CONNECTIONS).perSecond(),
-        DOCUMENT_PER_SECOND,
-        TIMES);
-    for (String name : List.of(documents, paced)) {
-      report.atMost(
-          "p95 / 420 ms of the document, " + name,
-          report.find(name, CONNECTIONS).p95Ms(),
-          DOCUMENT_P95_MS,
-          0.5);
+  }
+
+  private static Measured paced(
+      HttpLoad load, Gateway gateway, int perSecond, int seconds, List<String> ids)
+      throws InterruptedException {
+    return load.runPaced(
+        gateway.pacedAt(perSecond), CONNECTIONS, perSecond, seconds, n -> purchase(ids, n));
+  }
+
+  /** Publishes campaigns; their ids. */
+  private static List<String> publish(BenchedServer server, Gateway gateway, int campaigns)
+      throws IOException, InterruptedException {
+    List<String> ids = new ArrayList<>(campaigns);
+    for (int i = 1; i <= campaigns; i++) {
+      Progress.say("%s: publishing campaign %d of %d", gateway.name(), i, campaigns);
+      ids.add(publish(server, "%s %d".formatted(gateway.name(), i)));
     }
+    return ids;
   }
 
   private static String publish(BenchedServer server, String name)
@@ -148,7 +183,7 @@ final class PurchaseBench {
   }
 
   /** Until the gateway has told all that happened: those who come next find a server at rest. */
-  private static void awaitRest(BenchDatabase database) throws Exception {
+  private void awaitRest() throws Exception {
     Progress.say("waiting until the gateway's webhooks are delivered");
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_REST_SECONDS);
     while (database.number("SELECT count(*) FROM gateway.webhook") > 0
@@ -159,7 +194,7 @@ final class PurchaseBench {
   }
 
   /** Payments that succeeded, in the gateway's own books. */
-  private static long charged(BenchDatabase database) throws SQLException {
+  private long charged() throws SQLException {
     return database.number("SELECT count(*) FROM gateway.intent WHERE status = 3");
   }
 

@@ -16,13 +16,7 @@ final class Report {
   private final List<Aim> aims = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
 
-  /** A benchmark: measures on the database and writes what it found into the report. */
-  @FunctionalInterface
-  interface Run {
-    void run(BenchDatabase database, int seconds, Report report) throws Exception;
-  }
-
-  private Report(String bench, BenchDatabase database) throws Exception {
+  Report(String bench, BenchDatabase database) throws Exception {
     this.bench = bench;
     String postgres = database.text("SHOW server_version");
     String fsync = database.text("SHOW fsync");
@@ -32,26 +26,6 @@ final class Report {
     machineJson =
         "{\"cores\":%d,\"java\":%s,\"postgres\":%s,\"fsync\":%s}"
             .formatted(cores, quoted(java), quoted(postgres), fsync.equals("on"));
-  }
-
-  /** Runs a benchmark and prints its report; 0, or 1 when its books did not balance. */
-  static int of(String bench, Bench.Settings settings, Run run) throws Exception {
-    if (settings.seconds < 1 || settings.seconds > 600) {
-      System.err.println("lockstep: --seconds must be 1 to 600.");
-      return 2;
-    }
-    Progress.say("Starting PostgreSQL");
-    try (BenchDatabase database = BenchDatabase.open(settings.databaseUrl)) {
-      Report report = new Report(bench, database);
-      run.run(database, settings.seconds, report);
-      Progress.done();
-      report.print(System.out, settings.json);
-      return 0;
-    } catch (BooksDoNotBalance e) {
-      Progress.done();
-      System.err.println("lockstep: " + e.getMessage());
-      return 1;
-    }
   }
 
   /** A contender acknowledged something else than its database shows. */
@@ -70,9 +44,8 @@ final class Report {
     }
   }
 
-  Measured add(Measured result) {
+  void add(Measured result) {
     results.add(result);
-    return result;
   }
 
   /** A line for people, below the table. */
@@ -106,7 +79,7 @@ final class Report {
     return theirs > 0 ? ours / theirs : 0;
   }
 
-  private void print(PrintStream out, boolean json) {
+  void print(PrintStream out, boolean json) {
     if (json) {
       out.println(json());
     } else {

@@ -15,7 +15,7 @@ import java.sql.SQLException;
 import java.util.List;
 
 /** Increments of one hot row: a transaction each, and combined. */
-final class TxBench {
+final class TxBench implements Benchmark {
   private static final String ONE_EACH = "one transaction each";
   private static final String COMBINED = "combined";
   private static final String CEILING = "ceiling: bulk SQL, one writer";
@@ -24,32 +24,43 @@ final class TxBench {
 
   private static final String INCREMENT = "UPDATE bench_counter SET n = n + ? WHERE id = ?";
 
-  private TxBench() {}
+  private final BenchRun run;
+  private final Transactor transactor;
+  private final Combiner<Integer, Integer, Long> combiner;
+  private int lastCounter;
 
-  static void run(BenchDatabase database, int seconds, Report report) throws Exception {
-    database.execute(
-        "CREATE TABLE bench_counter (id int PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 20)");
-    Transactor transactor = new Transactor(database.pool());
-    try (Combiner<Integer, Integer, Long> combiner =
-        Combiner.on(transactor, new Increments(), CombinerConfig.named("bench"))) {
-      int id = 0;
-      for (int callers : CALLERS) {
-        int each = create(database, ++id);
-        int hot = create(database, ++id);
-        Load.Call plain = n -> transactor.run(c -> increment(c, each, 1));
-        Load.Call combined = n -> combiner.call(hot, 1);
-        List<Measured> results =
-            callers == 1
-                ? InTurns.run(
-                    seconds, new InTurns(ONE_EACH, plain), new InTurns(COMBINED, combined))
-                : List.of(
-                    Load.run(ONE_EACH, callers, seconds, plain),
-                    Load.run(COMBINED, callers, seconds, combined));
-        verify(database, report.add(results.get(0)), each);
-        verify(database, report.add(results.get(1)), hot);
+  private TxBench(BenchRun run) {
+    this.run = run;
+    this.transactor = new Transactor(run.database().pool());
+    this.combiner = Combiner.on(transactor, new Increments(), CombinerConfig.named("bench"));
+  }
+
+  static TxBench open(BenchRun run) throws SQLException {
+    run.database()
+        .execute(
+            "CREATE TABLE bench_counter (id int PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 20)");
+    return new TxBench(run);
+  }
+
+  @Override
+  public void measure() throws Exception {
+    double warmUp = run.warmUpSeconds(true);
+    for (int callers : CALLERS) {
+      List<Contender> both = List.of(oneEach(), combined());
+      if (callers == 1) {
+        run.alone(both);
+      } else {
+        for (Contender contender : both) {
+          run.measure(contender, callers, warmUp);
+        }
       }
-      ceiling(database, seconds, report, transactor, create(database, ++id));
     }
+    run.measure(ceiling(), 1, warmUp);
+  }
+
+  @Override
+  public void aims() {
+    Report report = run.report();
     report.atLeast(
         "combined / one transaction each, 500 callers",
         report.find(COMBINED, 500),
@@ -62,25 +73,40 @@ final class TxBench {
         1.3);
   }
 
-  private static void ceiling(
-      BenchDatabase database, int seconds, Report report, Transactor transactor, int id)
-      throws Exception {
-    Measured batches =
-        Load.run(CEILING, 1, seconds, n -> transactor.run(c -> increment(c, id, CEILING_BATCH)));
-    verify(database, report.add(batches.times(CEILING_BATCH)), id);
+  @Override
+  public void close() {
+    combiner.close();
   }
 
-  private static int create(BenchDatabase database, int id) throws SQLException {
-    database.execute("INSERT INTO bench_counter VALUES (" + id + ", 0)");
+  private Contender oneEach() throws SQLException {
+    int id = counter();
+    return Contender.of(
+        ONE_EACH, n -> transactor.run(c -> increment(c, id, 1)), () -> increments(id));
+  }
+
+  private Contender combined() throws SQLException {
+    int id = counter();
+    return Contender.of(COMBINED, n -> combiner.call(id, 1), () -> increments(id));
+  }
+
+  private Contender ceiling() throws SQLException {
+    int id = counter();
+    return Contender.inBatches(
+        CEILING,
+        CEILING_BATCH,
+        n -> transactor.run(c -> increment(c, id, CEILING_BATCH)),
+        () -> increments(id));
+  }
+
+  /** Makes a counter; its id. */
+  private int counter() throws SQLException {
+    int id = ++lastCounter;
+    run.database().execute("INSERT INTO bench_counter VALUES (" + id + ", 0)");
     return id;
   }
 
-  private static void verify(BenchDatabase database, Measured measured, int id)
-      throws SQLException {
-    Report.requireBalance(
-        measured.name(),
-        measured.acknowledged(),
-        database.number("SELECT n FROM bench_counter WHERE id = " + id));
+  private long increments(int id) throws SQLException {
+    return run.database().number("SELECT n FROM bench_counter WHERE id = " + id);
   }
 
   private static void increment(Connection connection, int id, long by) throws SQLException {

@@ -1,0 +1,21 @@
+package dev.lockstep.bench;
+
+import java.io.IOException;
+
+/** A benchmark is its contenders and its aims; {@link BenchCommand} does the rest. */
+interface Benchmark extends AutoCloseable {
+  /** Begins a benchmark. */
+  @FunctionalInterface
+  interface Opening {
+    Benchmark open(BenchRun run) throws Exception;
+  }
+
+  /** Measures the contenders and adds what it found to the run's report. */
+  void measure() throws Exception;
+
+  /** Compares what was measured with what it should be, in the run's report. */
+  void aims();
+
+  @Override
+  default void close() throws IOException {}
+}
