@@ -27,8 +27,4 @@ public record WorkersConfig(
       throw new IllegalArgumentException("A report needs at least a millisecond");
     }
   }
-
-  public WorkersConfig withReportTimeout(Duration timeout) {
-    return new WorkersConfig(threads, maxWaiting, reportThreads, maxReportsWaiting, timeout);
-  }
 }

@@ -38,14 +38,6 @@ public record DeliveryConfig(
     }
   }
 
-  public DeliveryConfig withConcurrency(int all, int ofOneReceiver) {
-    return new DeliveryConfig(all, ofOneReceiver, slowAfter, maxAside, firstBackoff);
-  }
-
-  public DeliveryConfig withSlowAfter(Duration time) {
-    return new DeliveryConfig(concurrency, perReceiver, time, maxAside, firstBackoff);
-  }
-
   public DeliveryConfig withFirstBackoff(Duration time) {
     return new DeliveryConfig(concurrency, perReceiver, slowAfter, maxAside, time);
   }

@@ -2,6 +2,7 @@ package dev.lockstep.server.edge;
 
 import dev.lockstep.server.api.BodyLimits;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * What a connection may take of the server. An address is an IPv4 address or the first 64 bits of
@@ -85,129 +86,110 @@ public record HttpLimits(
   }
 
   public HttpLimits withEventLoops(int number) {
-    return new HttpLimits(
-        number,
-        connections,
-        connectionsPerAddress,
-        watchers,
-        watchersPerAddress,
-        headTimeout,
-        bodyTimeout,
-        answerTimeout,
-        idleTimeout,
-        stallTimeout,
-        requestLineBytes,
-        headerBytes,
-        bodies,
-        memory);
+    return with(next -> next.eventLoops = number);
   }
 
+  /** No more watchers than connections, in total and per address. */
   public HttpLimits withConnections(int total, int perAddress) {
-    return new HttpLimits(
-        eventLoops,
-        total,
-        perAddress,
-        Math.min(watchers, total),
-        Math.min(watchersPerAddress, perAddress),
-        headTimeout,
-        bodyTimeout,
-        answerTimeout,
-        idleTimeout,
-        stallTimeout,
-        requestLineBytes,
-        headerBytes,
-        bodies,
-        memory);
+    return with(
+        next -> {
+          next.connections = total;
+          next.connectionsPerAddress = perAddress;
+          next.watchers = Math.min(watchers, total);
+          next.watchersPerAddress = Math.min(watchersPerAddress, perAddress);
+        });
   }
 
   public HttpLimits withWatchers(int total, int perAddress) {
-    return new HttpLimits(
-        eventLoops,
-        connections,
-        connectionsPerAddress,
-        total,
-        perAddress,
-        headTimeout,
-        bodyTimeout,
-        answerTimeout,
-        idleTimeout,
-        stallTimeout,
-        requestLineBytes,
-        headerBytes,
-        bodies,
-        memory);
+    return with(
+        next -> {
+          next.watchers = total;
+          next.watchersPerAddress = perAddress;
+        });
   }
 
   public HttpLimits withReading(Duration head, Duration body) {
-    return new HttpLimits(
-        eventLoops,
-        connections,
-        connectionsPerAddress,
-        watchers,
-        watchersPerAddress,
-        head,
-        body,
-        answerTimeout,
-        idleTimeout,
-        stallTimeout,
-        requestLineBytes,
-        headerBytes,
-        bodies,
-        memory);
+    return with(
+        next -> {
+          next.headTimeout = head;
+          next.bodyTimeout = body;
+        });
   }
 
   public HttpLimits withAnswering(Duration answer, Duration idle, Duration stall) {
-    return new HttpLimits(
-        eventLoops,
-        connections,
-        connectionsPerAddress,
-        watchers,
-        watchersPerAddress,
-        headTimeout,
-        bodyTimeout,
-        answer,
-        idle,
-        stall,
-        requestLineBytes,
-        headerBytes,
-        bodies,
-        memory);
+    return with(
+        next -> {
+          next.answerTimeout = answer;
+          next.idleTimeout = idle;
+          next.stallTimeout = stall;
+        });
   }
 
   public HttpLimits withBodies(BodyLimits others) {
-    return new HttpLimits(
-        eventLoops,
-        connections,
-        connectionsPerAddress,
-        watchers,
-        watchersPerAddress,
-        headTimeout,
-        bodyTimeout,
-        answerTimeout,
-        idleTimeout,
-        stallTimeout,
-        requestLineBytes,
-        headerBytes,
-        others,
-        memory);
+    return with(next -> next.bodies = others);
   }
 
   public HttpLimits withMemory(MemoryLimits others) {
-    return new HttpLimits(
-        eventLoops,
-        connections,
-        connectionsPerAddress,
-        watchers,
-        watchersPerAddress,
-        headTimeout,
-        bodyTimeout,
-        answerTimeout,
-        idleTimeout,
-        stallTimeout,
-        requestLineBytes,
-        headerBytes,
-        bodies,
-        others);
+    return with(next -> next.memory = others);
+  }
+
+  private HttpLimits with(Consumer<Draft> change) {
+    Draft next = new Draft(this);
+    change.accept(next);
+    return next.limits();
+  }
+
+  /** Limits of which some are being changed. */
+  private static final class Draft {
+    int eventLoops;
+    int connections;
+    int connectionsPerAddress;
+    int watchers;
+    int watchersPerAddress;
+    Duration headTimeout;
+    Duration bodyTimeout;
+    Duration answerTimeout;
+    Duration idleTimeout;
+    Duration stallTimeout;
+    final int requestLineBytes;
+    final int headerBytes;
+    BodyLimits bodies;
+    MemoryLimits memory;
+
+    Draft(HttpLimits from) {
+      eventLoops = from.eventLoops;
+      connections = from.connections;
+      connectionsPerAddress = from.connectionsPerAddress;
+      watchers = from.watchers;
+      watchersPerAddress = from.watchersPerAddress;
+      headTimeout = from.headTimeout;
+      bodyTimeout = from.bodyTimeout;
+      answerTimeout = from.answerTimeout;
+      idleTimeout = from.idleTimeout;
+      stallTimeout = from.stallTimeout;
+      requestLineBytes = from.requestLineBytes;
+      headerBytes = from.headerBytes;
+      bodies = from.bodies;
+      memory = from.memory;
+    }
+
+    HttpLimits limits() {
+      return new HttpLimits(
+          eventLoops,
+          connections,
+          connectionsPerAddress,
+          watchers,
+          watchersPerAddress,
+          headTimeout,
+          bodyTimeout,
+          answerTimeout,
+          idleTimeout,
+          stallTimeout,
+          requestLineBytes,
+          headerBytes,
+          bodies,
+          memory);
+    }
   }
 
   private static void within(String name, int value, int min, int max) {

@@ -30,10 +30,6 @@ public record GatewayConfig(int port, String apiKey, Optional<WebhookTarget> web
     return new GatewayConfig(port, apiKey, Optional.of(target));
   }
 
-  public GatewayConfig withPort(int port) {
-    return new GatewayConfig(port, apiKey, webhooks);
-  }
-
   /** Without the key, so that a logged configuration gives nothing away. */
   @Override
   public String toString() {

@@ -61,7 +61,6 @@ public final class Mailer implements AutoCloseable {
                     .setLogin(LoginOption.REQUIRED)
                     .setUsername(login.user())
                     .setPassword(login.password().reveal()));
-    config.trust().ifPresent(settings::setTrustOptions);
     return settings;
   }
 

@@ -1,7 +1,6 @@
 package dev.lockstep.server.mail;
 
 import dev.lockstep.server.key.Secret;
-import io.vertx.core.net.TrustOptions;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -16,7 +15,6 @@ import java.util.Optional;
  * @param connections at a time (8)
  * @param connectTimeout until there is a connection (5 s)
  * @param totalTimeout for a whole message; also how long the server may be silent (30 s)
- * @param trust whose certificates are believed; empty: those the JVM believes
  */
 public record SmtpConfig(
     String host,
@@ -26,8 +24,7 @@ public record SmtpConfig(
     String from,
     int connections,
     Duration connectTimeout,
-    Duration totalTimeout,
-    Optional<TrustOptions> trust) {
+    Duration totalTimeout) {
 
   /** How a connection is encrypted. */
   public enum Tls {
@@ -62,15 +59,7 @@ public record SmtpConfig(
 
   public static SmtpConfig of(String host, int port, Tls tls, String from) {
     return new SmtpConfig(
-        host,
-        port,
-        tls,
-        Optional.empty(),
-        from,
-        8,
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(30),
-        Optional.empty());
+        host, port, tls, Optional.empty(), from, 8, Duration.ofSeconds(5), Duration.ofSeconds(30));
   }
 
   public SmtpConfig withLogin(String user, Secret password) {
@@ -82,24 +71,10 @@ public record SmtpConfig(
         from,
         connections,
         connectTimeout,
-        totalTimeout,
-        trust);
+        totalTimeout);
   }
 
   public SmtpConfig withTimeouts(Duration connect, Duration total) {
-    return new SmtpConfig(host, port, tls, login, from, connections, connect, total, trust);
-  }
-
-  public SmtpConfig withTrust(TrustOptions authorities) {
-    return new SmtpConfig(
-        host,
-        port,
-        tls,
-        login,
-        from,
-        connections,
-        connectTimeout,
-        totalTimeout,
-        Optional.of(authorities));
+    return new SmtpConfig(host, port, tls, login, from, connections, connect, total);
   }
 }
