@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
@@ -41,7 +42,7 @@ class AcquireIsIdempotentTest {
     assertOneEffect(
         sale,
         Race.<AcquireResult>of(TWINS)
-            .run(i -> door.ask(sale, sale.node(), command))
+            .run(i -> sale.ask(door, sale.node(), command))
             .valuesOrThrow());
   }
 
@@ -56,7 +57,7 @@ class AcquireIsIdempotentTest {
       assertOneEffect(
           sale,
           Race.<AcquireResult>of(TWINS)
-              .run(i -> Door.of(i / 2).ask(sale, nodes.get(i % 2), command))
+              .run(i -> sale.ask(Door.of(i / 2), nodes.get(i % 2), command))
               .valuesOrThrow());
     }
     assertThat(sale.counts(pool).held()).isEqualTo(20);
@@ -122,7 +123,7 @@ class AcquireIsIdempotentTest {
             sale.confirm(command.hold()))) {
       sale.ask(step);
       Hold now = sale.find(command.hold());
-      assertThat(door.ask(sale, sale.node(), command)).isEqualTo(new Granted(now, true));
+      assertThat(sale.ask(door, sale.node(), command)).isEqualTo(new Granted(now, true));
     }
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.testkit.Race;
@@ -37,7 +38,7 @@ class BuyerLimitTest {
 
     List<AcquireResult> results =
         Race.<AcquireResult>of(REQUESTS)
-            .run(i -> door.ask(sale, sale.node(), sale.acquire("eager", Line.of(pool, 1))))
+            .run(i -> sale.ask(door, sale.node(), sale.acquire("eager", Line.of(pool, 1))))
             .valuesOrThrow();
 
     assertExactlyTheLimit(results);
@@ -58,11 +59,10 @@ class BuyerLimitTest {
         Race.<AcquireResult>of(REQUESTS)
             .run(
                 i ->
-                    Door.of(i / 2)
-                        .ask(
-                            sale,
-                            nodes.get(i % 2),
-                            sale.acquire("eager", Line.of(pools.get(i % pools.size()), 1))))
+                    sale.ask(
+                        Door.of(i / 2),
+                        nodes.get(i % 2),
+                        sale.acquire("eager", Line.of(pools.get(i % pools.size()), 1))))
             .valuesOrThrow();
 
     assertExactlyTheLimit(results);
@@ -82,11 +82,10 @@ class BuyerLimitTest {
         Race.<AcquireResult>of(160)
             .run(
                 i ->
-                    Door.of(i / 2)
-                        .ask(
-                            sale,
-                            nodes.get(i % 2),
-                            sale.acquire("buyer-" + i / 8, Line.of(pool, 1))))
+                    sale.ask(
+                        Door.of(i / 2),
+                        nodes.get(i % 2),
+                        sale.acquire("buyer-" + i / 8, Line.of(pool, 1))))
             .valuesOrThrow();
 
     assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", 40, "LimitReached", 120));
@@ -106,7 +105,7 @@ class BuyerLimitTest {
       sale.node().run(connection, sale.acquire("eager", Line.of(here, LIMIT)));
       second =
           CompletableFuture.supplyAsync(
-              () -> door.ask(sale, sale.anotherNode(), sale.acquire("eager", Line.of(there, 1))));
+              () -> sale.ask(door, sale.anotherNode(), sale.acquire("eager", Line.of(there, 1))));
       Await.blocked(database, 1);
       connection.commit();
     }
@@ -155,7 +154,7 @@ class BuyerLimitTest {
     }
     Expire.last(database, own);
 
-    assertThat(door.ask(sale, sale.node(), sale.acquire("buyer", Line.of(pool, LIMIT))))
+    assertThat(sale.ask(door, sale.node(), sale.acquire("buyer", Line.of(pool, LIMIT))))
         .isInstanceOf(Granted.class);
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
@@ -38,13 +39,12 @@ class CartIsAllOrNothingTest {
                   Line first = Line.of(plenty, 2);
                   Line second = Line.of(scarce, 1);
                   String buyer = "buyer-" + i;
-                  return Door.of(i / 2)
-                      .ask(
-                          sale,
-                          nodes.get(i / 4 % 2),
-                          i % 2 == 0
-                              ? sale.acquire(buyer, first, second)
-                              : sale.acquire(buyer, second, first));
+                  return sale.ask(
+                      Door.of(i / 2),
+                      nodes.get(i / 4 % 2),
+                      i % 2 == 0
+                          ? sale.acquire(buyer, first, second)
+                          : sale.acquire(buyer, second, first));
                 })
             .valuesOrThrow();
 
@@ -71,14 +71,13 @@ class CartIsAllOrNothingTest {
                     IntStream.range(1, 8)
                         .<HoldOutcome>mapToObj(
                             step ->
-                                Door.of(i)
-                                    .ask(
-                                        sale,
-                                        nodes.get(i / 2 % 2),
-                                        sale.change(
-                                            carts.get(i).id(),
-                                            Line.of(pools.get((i + step) % 3), 1),
-                                            Line.of(pools.get((i + 2 * step + 1) % 3), 1))))
+                                sale.ask(
+                                    Door.of(i),
+                                    nodes.get(i / 2 % 2),
+                                    sale.change(
+                                        carts.get(i).id(),
+                                        Line.of(pools.get((i + step) % 3), 1),
+                                        Line.of(pools.get((i + 2 * step + 1) % 3), 1))))
                         .toList())
             .valuesOrThrow();
 

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.Race;
@@ -68,7 +69,7 @@ class DatabaseCrashTest {
       while (left) {
         Acquire command = sale.acquire("buyer-" + caller, Line.of(pool, 1));
         try {
-          left = door.ask(sale, node, command) instanceof Granted;
+          left = sale.ask(door, node, command) instanceof Granted;
           if (left) {
             granted.add(command.hold());
             wellUnderWay.countDown();

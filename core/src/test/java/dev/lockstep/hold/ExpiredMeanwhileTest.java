@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
@@ -35,7 +36,7 @@ class ExpiredMeanwhileTest {
             afterALockedPool(
                 sale,
                 first,
-                () -> door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1)))))
+                () -> sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 1)))))
         .isInstanceOf(Granted.class);
   }
 
@@ -46,7 +47,7 @@ class ExpiredMeanwhileTest {
     Hold first = brief(sale, sale.counted(1));
     assertThat(
             afterALockedPool(
-                sale, first, () -> door.ask(sale, sale.node(), sale.confirm(first.id()))))
+                sale, first, () -> sale.ask(door, sale.node(), sale.confirm(first.id()))))
         .isInstanceOf(HoldEnded.class);
   }
 
@@ -66,7 +67,7 @@ class ExpiredMeanwhileTest {
           "SELECT FROM lockstep.hold WHERE hold = '%s' FOR NO KEY UPDATE".formatted(first.id()));
       Expire.last(database, second);
 
-      assertThat(door.ask(sale, sale.node(), sale.acquire("c", Line.of(other, 1))))
+      assertThat(sale.ask(door, sale.node(), sale.acquire("c", Line.of(other, 1))))
           .isInstanceOf(Granted.class);
     }
   }

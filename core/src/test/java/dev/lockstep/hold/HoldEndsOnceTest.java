@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.Hold.End;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
@@ -55,7 +56,7 @@ class HoldEndsOnceTest {
       return Optional.empty();
     }
     HoldCommand<EndResult> command = i % 4 < 2 ? sale.confirm(hold.id()) : sale.release(hold.id());
-    return Optional.of(door.ask(sale, node, command));
+    return Optional.of(sale.ask(door, node, command));
   }
 
   private static void assertOneEnd(Hold ended, List<EndResult> told) {
@@ -78,12 +79,12 @@ class HoldEndsOnceTest {
     PoolId pool = sale.units(5);
     Hold sold = sale.hold("buyer", Line.of(pool, 2));
     Hold released = sale.hold("buyer", Line.of(pool, 1));
-    EndResult first = door.ask(sale, sale.node(), sale.confirm(sold.id()));
-    EndResult second = door.ask(sale, sale.node(), sale.release(released.id()));
+    EndResult first = sale.ask(door, sale.node(), sale.confirm(sold.id()));
+    EndResult second = sale.ask(door, sale.node(), sale.release(released.id()));
     List<String> before = sale.everything();
 
-    EndResult firstAgain = door.ask(sale, sale.node(), sale.confirm(sold.id()));
-    EndResult secondAgain = door.ask(sale, sale.node(), sale.release(released.id()));
+    EndResult firstAgain = sale.ask(door, sale.node(), sale.confirm(sold.id()));
+    EndResult secondAgain = sale.ask(door, sale.node(), sale.release(released.id()));
 
     List<PoolCounts> counts = List.of(new PoolCounts(pool, 5, 0, 2));
     assertThat(first)
@@ -106,7 +107,7 @@ class HoldEndsOnceTest {
 
       List<ReturnResult> told =
           Race.<ReturnResult>of(8)
-              .run(i -> Door.of(i / 2).ask(sale, nodes.get(i % 2), sale.giveBack(hold.id())))
+              .run(i -> sale.ask(Door.of(i / 2), nodes.get(i % 2), sale.giveBack(hold.id())))
               .valuesOrThrow();
 
       Hold returned = sale.find(hold.id());
@@ -173,7 +174,7 @@ class HoldEndsOnceTest {
     Hold hold = sale.hold("buyer", Line.of(pool, 1));
     Expire.now(database, hold);
 
-    EndResult result = door.ask(sale, sale.node(), sale.confirm(hold.id()));
+    EndResult result = sale.ask(door, sale.node(), sale.confirm(hold.id()));
 
     assertThat(result).isEqualTo(new HoldEnded(sale.find(hold.id())));
     assertThat(sale.find(hold.id()).state()).isEqualTo(HoldState.EXPIRED);
@@ -241,11 +242,10 @@ class HoldEndsOnceTest {
         Race.<ExtendResult>of(12)
             .run(
                 i ->
-                    Door.of(i / 2)
-                        .ask(
-                            sale,
-                            nodes.get(i % 2),
-                            bounded(sale, hold, Sale.HOLD_FOR.plusSeconds(1 + i), bound)))
+                    sale.ask(
+                        Door.of(i / 2),
+                        nodes.get(i % 2),
+                        bounded(sale, hold, Sale.HOLD_FOR.plusSeconds(1 + i), bound)))
             .valuesOrThrow();
 
     Hold last = sale.find(hold.id());

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.RaceResult;
@@ -37,7 +38,7 @@ class NeverOversoldTest {
 
     List<AcquireResult> results =
         Race.<AcquireResult>of(CALLERS)
-            .run(i -> door.ask(sale, sale.node(), sale.acquire("buyer-" + i, Line.of(pool, 1))))
+            .run(i -> sale.ask(door, sale.node(), sale.acquire("buyer-" + i, Line.of(pool, 1))))
             .valuesOrThrow();
 
     assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", STOCK, "SoldOut", CALLERS - STOCK));
@@ -52,7 +53,7 @@ class NeverOversoldTest {
 
     List<AcquireResult> results =
         Race.<AcquireResult>of(CALLERS)
-            .run(i -> door.ask(sale, sale.node(), sale.acquire("buyer-" + i, Line.of(pool, 1))))
+            .run(i -> sale.ask(door, sale.node(), sale.acquire("buyer-" + i, Line.of(pool, 1))))
             .valuesOrThrow();
 
     assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", STOCK, "SoldOut", CALLERS - STOCK));
@@ -71,12 +72,10 @@ class NeverOversoldTest {
         Race.<AcquireResult>of(400)
             .run(
                 i ->
-                    Door.of(i)
-                        .ask(
-                            sale,
-                            nodes.get(i / 2 % 2),
-                            sale.acquire(
-                                "buyer-" + i, Line.of(i / 4 % 2 == 0 ? things : seats, 1))))
+                    sale.ask(
+                        Door.of(i),
+                        nodes.get(i / 2 % 2),
+                        sale.acquire("buyer-" + i, Line.of(i / 4 % 2 == 0 ? things : seats, 1))))
             .valuesOrThrow();
 
     assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", 2 * STOCK, "SoldOut", 2 * STOCK));
@@ -93,8 +92,8 @@ class NeverOversoldTest {
         Race.<AcquireResult>of(600)
             .run(
                 i ->
-                    Door.QUEUE.ask(
-                        sale,
+                    sale.ask(
+                        Door.QUEUE,
                         sale.node(),
                         sale.acquire("buyer-" + i / 2, Line.of(pools.get(i % 8), 1))))
             .valuesOrThrow();
@@ -264,7 +263,7 @@ class NeverOversoldTest {
     }
 
     private <R extends HoldOutcome> R ask(HoldCommand<R> command) {
-      return door.ask(sale, node, command);
+      return sale.ask(door, node, command);
     }
   }
 }

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.Shortage;
@@ -58,13 +59,13 @@ class NeverUndersoldTest {
   }
 
   private static boolean buy(Sale sale, Holds node, Door door, PoolId pool, int i) {
-    if (!(door.ask(sale, node, sale.acquire("buyer-" + i, Line.of(pool, 1)))
+    if (!(sale.ask(door, node, sale.acquire("buyer-" + i, Line.of(pool, 1)))
         instanceof Granted granted)) {
       return false;
     }
     switch (i % 3) {
-      case 0 -> door.ask(sale, node, sale.confirm(granted.hold().id()));
-      case 1 -> door.ask(sale, node, sale.release(granted.hold().id()));
+      case 0 -> sale.ask(door, node, sale.confirm(granted.hold().id()));
+      case 1 -> sale.ask(door, node, sale.release(granted.hold().id()));
       default -> Expire.now(database, granted.hold());
     }
     return i % 3 == 0;
@@ -93,7 +94,7 @@ class NeverUndersoldTest {
     Hold expired = sale.hold("first", Line.of(pool, 1));
     Expire.now(database, expired);
 
-    AcquireResult result = door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1)));
+    AcquireResult result = sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 1)));
 
     assertThat(result).isInstanceOf(Granted.class);
     assertThat(((Granted) result).hold().lines()).isEqualTo(expired.lines());
@@ -110,7 +111,7 @@ class NeverUndersoldTest {
     }
     Expire.all(sale);
 
-    AcquireResult result = door.ask(sale, sale.node(), sale.acquire("all", Line.of(pool, 25)));
+    AcquireResult result = sale.ask(door, sale.node(), sale.acquire("all", Line.of(pool, 25)));
 
     assertThat(result).isInstanceOf(Granted.class);
     assertThat(sale.holds(HoldState.EXPIRED)).isEqualTo(25);
@@ -309,11 +310,10 @@ class NeverUndersoldTest {
         Race.<AcquireResult>of(90)
             .run(
                 i ->
-                    Door.of(i)
-                        .ask(
-                            sale,
-                            nodes.get(i / 2 % 2),
-                            sale.acquire("buyer-" + i, Line.of(pool, 1))))
+                    sale.ask(
+                        Door.of(i),
+                        nodes.get(i / 2 % 2),
+                        sale.acquire("buyer-" + i, Line.of(pool, 1))))
             .valuesOrThrow();
 
     assertThat(Tally.of(results)).isEqualTo(Map.of("Granted", stock, "SoldOut", 60));

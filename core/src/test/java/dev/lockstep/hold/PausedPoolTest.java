@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.Paused;
@@ -35,12 +36,12 @@ class PausedPoolTest {
     List<String> before = sale.everything();
 
     AcquireResult whole =
-        door.ask(sale, sale.node(), sale.acquire("buyer", Line.of(open, 1), Line.of(pool, 1)));
+        sale.ask(door, sale.node(), sale.acquire("buyer", Line.of(open, 1), Line.of(pool, 1)));
 
     assertThat(whole).isEqualTo(new Paused(pool, "stocktaking"));
     assertThat(sale.everything()).isEqualTo(before);
     assertThat(sale.node().resume(sale.scope(), pool)).isTrue();
-    assertThat(door.ask(sale, sale.node(), sale.acquire("buyer", Line.of(pool, 1))))
+    assertThat(sale.ask(door, sale.node(), sale.acquire("buyer", Line.of(pool, 1))))
         .isInstanceOf(Granted.class);
   }
 

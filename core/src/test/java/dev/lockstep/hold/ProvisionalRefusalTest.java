@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.combine.Door;
 import dev.lockstep.combine.StillExpiring;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.Shortage;
@@ -48,7 +49,7 @@ class ProvisionalRefusalTest {
         .forEach(Door::await);
     Expire.all(sale);
 
-    AcquireResult result = door.ask(sale, sale.node(), sale.acquire("all", Line.of(pool, count)));
+    AcquireResult result = sale.ask(door, sale.node(), sale.acquire("all", Line.of(pool, count)));
 
     assertThat(result).isInstanceOf(Granted.class);
     assertThat(sale.holds(HoldState.EXPIRED)).isEqualTo(count);
@@ -70,11 +71,11 @@ class ProvisionalRefusalTest {
             "UPDATE",
             () ->
                 catchThrowable(
-                    () -> door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1)))));
+                    () -> sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 1)))));
 
     assertThat(told).isInstanceOf(TransientFault.class).hasMessageContaining("xpired holds");
     assertThat(sale.everything()).as("nothing was changed").isEqualTo(before);
-    assertThat(door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1))))
+    assertThat(sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 1))))
         .isInstanceOf(Granted.class);
   }
 
@@ -93,10 +94,10 @@ class ProvisionalRefusalTest {
             "UPDATE",
             () ->
                 catchThrowable(
-                    () -> door.ask(sale, sale.node(), sale.change(cart.id(), Line.of(pool, 3)))));
+                    () -> sale.ask(door, sale.node(), sale.change(cart.id(), Line.of(pool, 3)))));
 
     assertThat(told).isInstanceOf(TransientFault.class);
-    assertThat(door.ask(sale, sale.node(), sale.change(cart.id(), Line.of(pool, 3))))
+    assertThat(sale.ask(door, sale.node(), sale.change(cart.id(), Line.of(pool, 3))))
         .isInstanceOf(Granted.class);
   }
 
@@ -114,7 +115,7 @@ class ProvisionalRefusalTest {
             "UPDATE",
             () ->
                 catchThrowable(
-                    () -> door.ask(sale, sale.node(), sale.acquire("buyer", Line.of(pool, 1)))));
+                    () -> sale.ask(door, sale.node(), sale.acquire("buyer", Line.of(pool, 1)))));
 
     assertThat(told).isInstanceOf(TransientFault.class);
     assertThat(sale.hold("buyer", Line.of(pool, 2)).quantity()).isEqualTo(2);
@@ -149,7 +150,7 @@ class ProvisionalRefusalTest {
         whileLocked(
             expired,
             "KEY SHARE",
-            () -> door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1))));
+            () -> sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 1))));
 
     assertThat(result).isInstanceOf(Granted.class);
   }

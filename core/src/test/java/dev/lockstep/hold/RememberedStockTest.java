@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
@@ -48,10 +49,10 @@ class RememberedStockTest {
     PoolId pool = sale.counted(3);
     Holds other = sale.anotherNode();
     sale.hold("here", Line.of(pool, 1));
-    Door.QUEUE.ask(sale, other, sale.acquire("there", Line.of(pool, 1)));
+    sale.ask(Door.QUEUE, other, sale.acquire("there", Line.of(pool, 1)));
 
     assertThat(sale.ask(sale.acquire("here", Line.of(pool, 1)))).isInstanceOf(Granted.class);
-    assertThat(Door.QUEUE.ask(sale, other, sale.acquire("there", Line.of(pool, 1))))
+    assertThat(sale.ask(Door.QUEUE, other, sale.acquire("there", Line.of(pool, 1))))
         .isInstanceOf(SoldOut.class);
     assertThat(sale.faults()).as("the memory was relied upon").contains(SqlFault.SERIALIZATION);
   }
@@ -72,7 +73,7 @@ class RememberedStockTest {
     sale.node().createPools(sale.scope(), List.of(NewPool.ofUnits(pool, 5, shuffle)));
 
     Granted granted =
-        (Granted) door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 2)));
+        (Granted) sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 2)));
 
     assertThat(granted.hold().lines().get(0).units()).hasSize(2);
   }
@@ -204,8 +205,8 @@ class RememberedStockTest {
         Race.<AcquireResult>of(400)
             .run(
                 i ->
-                    Door.QUEUE.ask(
-                        sale,
+                    sale.ask(
+                        Door.QUEUE,
                         nodes.get(i % 2),
                         sale.acquire("buyer-" + i, Line.of(pools.get(i / 2 % 2), 1))))
             .valuesOrThrow();

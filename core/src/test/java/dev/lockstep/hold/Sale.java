@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
@@ -114,14 +115,19 @@ final class Sale implements AutoCloseable {
     return new Return(scope, hold, CLERK);
   }
 
+  <R extends HoldOutcome> R ask(Door door, Holds node, HoldCommand<R> command) {
+    return door.ask(
+        transactor(), () -> node.submit(command), connection -> node.run(connection, command));
+  }
+
   /** Through the first node's queue. */
   <R extends HoldOutcome> R ask(HoldCommand<R> command) {
-    return Door.QUEUE.ask(this, node(), command);
+    return ask(Door.QUEUE, node(), command);
   }
 
   /** On a connection of the caller's. */
   <R extends HoldOutcome> R run(HoldCommand<R> command) {
-    return Door.CALLER.ask(this, node(), command);
+    return ask(Door.CALLER, node(), command);
   }
 
   /** A hold that is certainly granted. */

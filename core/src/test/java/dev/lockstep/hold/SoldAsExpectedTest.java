@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
@@ -33,12 +34,12 @@ class SoldAsExpectedTest {
             List.of(Line.of(other, 1)),
             List.of(Line.of(pool, 1), Line.of(other, 1)))) {
       EndResult refused =
-          door.ask(sale, sale.node(), sale.confirm(hold.id(), paid.toArray(Line[]::new)));
+          sale.ask(door, sale.node(), sale.confirm(hold.id(), paid.toArray(Line[]::new)));
       assertThat(refused).isEqualTo(new LinesDiffer(hold));
     }
 
     assertThat(sale.everything()).isEqualTo(before);
-    assertThat(door.ask(sale, sale.node(), sale.confirm(hold.id(), Line.of(pool, 1))))
+    assertThat(sale.ask(door, sale.node(), sale.confirm(hold.id(), Line.of(pool, 1))))
         .isInstanceOf(Ended.class);
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.testkit.TestDatabase;
@@ -40,7 +41,7 @@ class SoldOutUnderLockTest {
       Sql.execute(connection, "LOCK TABLE lockstep.quota IN ACCESS EXCLUSIVE MODE");
       second =
           Background.start(
-              () -> door.ask(sale, sale.node(), sale.acquire("second", Line.of(pool, 1))));
+              () -> sale.ask(door, sale.node(), sale.acquire("second", Line.of(pool, 1))));
       Await.blocked(database, 1);
       connection.commit();
     }

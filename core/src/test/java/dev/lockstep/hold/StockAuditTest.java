@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.StockChange.Cause;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
@@ -90,9 +91,9 @@ class StockAuditTest {
               Holds node = nodes.get(i % 2);
               Door door = Door.of(i / 2);
               HoldId id = HoldId.next();
-              door.ask(
-                  sale, node, sale.acquire(id, "buyer-" + i, Line.of(pools.get(i / 4 % 2), 1)));
-              return door.ask(sale, node, i % 3 == 0 ? sale.release(id) : sale.confirm(id));
+              sale.ask(
+                  door, node, sale.acquire(id, "buyer-" + i, Line.of(pools.get(i / 4 % 2), 1)));
+              return sale.ask(door, node, i % 3 == 0 ? sale.release(id) : sale.confirm(id));
             })
         .valuesOrThrow();
 

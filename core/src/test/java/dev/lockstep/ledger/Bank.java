@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
@@ -124,9 +125,20 @@ final class Bank implements BeforeEachCallback, AfterEachCallback {
     return new Linked(book, List.of(steps));
   }
 
+  <R extends LedgerOutcome> R ask(Door door, Ledger node, LedgerCommand<R> command) {
+    return ask(door, transactor, node, command);
+  }
+
+  /** Where there is no bank, but its books. */
+  static <R extends LedgerOutcome> R ask(
+      Door door, Transactor transactor, Ledger node, LedgerCommand<R> command) {
+    return door.ask(
+        transactor, () -> node.submit(command), connection -> node.run(connection, command));
+  }
+
   /** Through the first node's queue. */
   <R extends LedgerOutcome> R ask(LedgerCommand<R> command) {
-    return Door.QUEUE.ask(transactor, node(), command);
+    return ask(Door.QUEUE, node(), command);
   }
 
   Account account(AccountId id) {

@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.Done;
@@ -56,8 +57,7 @@ class ManyExpiredTest {
   @ParameterizedTest
   @EnumSource
   void aMoveOfAllOfItIsDone(Door door) {
-    assertThat(door.ask(bank.transactor(), node, bank.move(from, world, EXPIRED)))
-        .isInstanceOf(Done.class);
+    assertThat(bank.ask(door, node, bank.move(from, world, EXPIRED))).isInstanceOf(Done.class);
 
     assertThat(bank.balance(from)).isZero();
     assertThat(expired()).isEqualTo(EXPIRED);
@@ -67,8 +67,8 @@ class ManyExpiredTest {
   @EnumSource
   void soAreStepsThatAreLinked(Door door) {
     assertThat(
-            door.ask(
-                bank.transactor(),
+            bank.ask(
+                door,
                 node,
                 bank.linked(bank.move(from, world, 1), bank.reserve(from, world, EXPIRED - 1))))
         .isInstanceOf(AllDone.class);
@@ -82,7 +82,7 @@ class ManyExpiredTest {
   @ParameterizedTest
   @EnumSource
   void whatIsTooMuchEvenThenIsRefusedWithAllOfItCounted(Door door) {
-    assertThat(door.ask(bank.transactor(), node, bank.move(from, world, EXPIRED + 1)))
+    assertThat(bank.ask(door, node, bank.move(from, world, EXPIRED + 1)))
         .isEqualTo(new InsufficientFunds(from, EXPIRED, EXPIRED + 1));
 
     assertThat(expired()).isEqualTo(EXPIRED);
@@ -102,7 +102,7 @@ class ManyExpiredTest {
     }
     reserved.forEach(one -> bank.expire(one.id()));
 
-    assertThat(door.ask(bank.transactor(), node, bank.reserve(source, target, Long.MAX_VALUE / 2)))
+    assertThat(bank.ask(door, node, bank.reserve(source, target, Long.MAX_VALUE / 2)))
         .isInstanceOf(Done.class);
   }
 
@@ -124,10 +124,7 @@ class ManyExpiredTest {
     AccountId rich = bank.with(world, 10);
 
     assertThat(
-            door.ask(
-                bank.transactor(),
-                node,
-                bank.linked(bank.move(rich, from, 5), bank.move(from, world, 1))))
+            bank.ask(door, node, bank.linked(bank.move(rich, from, 5), bank.move(from, world, 1))))
         .isInstanceOf(AllDone.class);
 
     assertThat(expired()).isEqualTo(2);

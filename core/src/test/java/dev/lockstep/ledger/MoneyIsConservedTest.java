@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
@@ -99,7 +100,7 @@ class MoneyIsConservedTest {
     while (!over.get()) {
       Move move = TransferringProcess.random(random, bank.book(), accounts);
       try {
-        TransferResult result = door.ask(bank.transactor(), node, move);
+        TransferResult result = bank.ask(door, node, move);
         if (result instanceof Done) {
           told.add(move.id());
           wellUnderWay.countDown();

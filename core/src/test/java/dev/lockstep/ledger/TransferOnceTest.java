@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.Done;
@@ -31,7 +32,7 @@ class TransferOnceTest {
 
     List<TransferResult> results =
         Race.<TransferResult>of(16)
-            .run(i -> Door.of(i / 2).ask(bank.transactor(), nodes.get(i % 2), move))
+            .run(i -> bank.ask(Door.of(i / 2), nodes.get(i % 2), move))
             .valuesOrThrow();
 
     assertThat(results).hasOnlyElementsOfType(Done.class);

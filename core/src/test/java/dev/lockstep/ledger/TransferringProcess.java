@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.testkit.ChildJvm;
@@ -70,7 +71,7 @@ final class TransferringProcess {
     SplittableRandom random = new SplittableRandom(caller);
     while (true) {
       Move move = random(random, book, accounts);
-      if (Door.of(caller).ask(transactor, ledger, move) instanceof Done) {
+      if (Bank.ask(Door.of(caller), transactor, ledger, move) instanceof Done) {
         System.out.println(MOVED + move.id() + ".");
       }
     }

@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
@@ -43,7 +44,7 @@ class TransfersTest {
             i -> {
               for (int n = 0; n < 10; n++) {
                 Move move = bank.move(pair.get(i % 2), pair.get(1 - i % 2), 1 + i % 2);
-                assertThat(Door.of(i / 2).ask(bank.transactor(), nodes.get(i / 4 % 2), move))
+                assertThat(bank.ask(Door.of(i / 2), nodes.get(i / 4 % 2), move))
                     .isInstanceOf(Done.class);
               }
               return true;
@@ -63,12 +64,7 @@ class TransfersTest {
 
     List<TransferResult> results =
         Race.<TransferResult>of(64)
-            .run(
-                i ->
-                    door.ask(
-                        bank.transactor(),
-                        bank.node(),
-                        bank.move(i % 2 == 0 ? from : credit, world, 10)))
+            .run(i -> bank.ask(door, bank.node(), bank.move(i % 2 == 0 ? from : credit, world, 10)))
             .valuesOrThrow();
 
     assertThat(results).filteredOn(Done.class::isInstance).hasSize(10 + 5);
@@ -130,11 +126,10 @@ class TransfersTest {
         Race.<EndResult>of(16)
             .run(
                 i ->
-                    Door.of(i / 2)
-                        .ask(
-                            bank.transactor(),
-                            nodes.get(i / 4 % 2),
-                            i % 2 == 0 ? bank.post(reserve.id()) : bank.cancel(reserve.id())))
+                    bank.ask(
+                        Door.of(i / 2),
+                        nodes.get(i / 4 % 2),
+                        i % 2 == 0 ? bank.post(reserve.id()) : bank.cancel(reserve.id())))
             .valuesOrThrow();
 
     assertThat(results)
@@ -192,12 +187,12 @@ class TransfersTest {
     // Only what the first brings can pay for the second.
     Linked inOrder = bank.linked(bank.move(buyer, seller, 90), bank.move(seller, tax, 9));
 
-    assertThat(door.ask(bank.transactor(), bank.node(), tooMuch))
+    assertThat(bank.ask(door, bank.node(), tooMuch))
         .isEqualTo(new Refused(1, new InsufficientFunds(buyer, 10, 11)));
     assertThat(bank.balance(buyer)).isEqualTo(100);
-    assertThat(door.ask(bank.transactor(), bank.node(), inOrder))
+    assertThat(bank.ask(door, bank.node(), inOrder))
         .isInstanceOfSatisfying(AllDone.class, done -> assertThat(done.replayed()).isFalse());
-    assertThat(door.ask(bank.transactor(), bank.node(), inOrder))
+    assertThat(bank.ask(door, bank.node(), inOrder))
         .isInstanceOfSatisfying(AllDone.class, done -> assertThat(done.replayed()).isTrue());
     assertThat(bank.balance(tax)).isEqualTo(9);
   }
