@@ -8,8 +8,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,6 +91,32 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
 
   Reply send(String method, String path, @Nullable String body, Map<String, String> headers)
       throws Exception {
+    HttpRequest request = request(method, path, body, headers).build();
+    return new Reply(HTTP.send(request, HttpResponse.BodyHandlers.ofString()));
+  }
+
+  /**
+   * Sends and goes on. An answer that is not there in time is a failure.
+   *
+   * @param idempotencyKey none if it is empty
+   */
+  CompletableFuture<Reply> begin(
+      Duration patience,
+      String method,
+      String path,
+      String idempotencyKey,
+      @Nullable JsonObject body) {
+    Map<String, String> headers =
+        idempotencyKey.isEmpty() ? Map.of() : Map.of("Idempotency-Key", idempotencyKey);
+    HttpRequest request =
+        request(method, path, body == null ? null : body.encode(), headers)
+            .timeout(patience)
+            .build();
+    return HTTP.sendAsync(request, HttpResponse.BodyHandlers.ofString()).thenApply(Reply::new);
+  }
+
+  private HttpRequest.Builder request(
+      String method, String path, @Nullable String body, Map<String, String> headers) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
             .method(
@@ -103,7 +131,7 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
     cookie.ifPresent(
         value -> request.setHeader("Cookie", value).setHeader("Sec-Fetch-Site", "same-origin"));
     headers.forEach(request::setHeader);
-    return new Reply(HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString()));
+    return request;
   }
 
   /** A cart for a buyer. */

@@ -4,14 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,16 +28,9 @@ class LogTest {
             "0",
             "--data",
             data.toString())) {
-      String url = server.awaitReady();
-      HttpResponse<String> response =
-          HttpClient.newHttpClient()
-              .send(
-                  HttpRequest.newBuilder(URI.create(url + "/v1/keys?limit=1"))
-                      .header("Authorization", "Bearer " + KEY)
-                      .header("X-Request-Id", "of-this-test")
-                      .build(),
-                  HttpResponse.BodyHandlers.ofString());
-      assertThat(response.statusCode()).isEqualTo(200);
+      new Client(server.awaitReady(), Optional.of(KEY))
+          .send("GET", "/v1/keys?limit=1", null, Map.of("X-Request-Id", "of-this-test"))
+          .expect(200);
       server.terminate();
 
       List<String> lines = server.errors();

@@ -6,22 +6,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TcpProxy;
 import dev.lockstep.testkit.TestDatabase;
-import io.vertx.core.json.JsonObject;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -49,14 +44,14 @@ class SilentDatabaseTest {
     try (ServerProcess server =
         ServerProcess.start(
             Map.of("LOCKSTEP_OPERATOR_KEY", KEY), "up", "--port", "0", "--data", data.toString())) {
-      String url = server.awaitReady();
-      String campaign = drop(url);
-      buy(url, campaign, "before").expect(201);
+      Client operator = new Client(server.awaitReady(), Optional.of(KEY));
+      String campaign = drop(operator);
+      buy(operator, campaign, "before").expect(201);
       try (FrozenPostgres frozen = FrozenPostgres.of(data)) {
         assertThat(frozen.processes()).isGreaterThan(3);
-        requireNamed(url, campaign);
+        requireNamed(operator, campaign);
       }
-      requireWell(url, campaign);
+      requireWell(operator, campaign);
       assertThat(server.terminate()).isZero();
     } finally {
       ServerProcess.stopAbandoned(data);
@@ -82,15 +77,15 @@ class SilentDatabaseTest {
                 "up",
                 "--port",
                 "0")) {
-      String url = server.awaitReady();
-      String campaign = drop(url);
-      buy(url, campaign, "before").expect(201);
+      Client operator = new Client(server.awaitReady(), Optional.of(KEY));
+      String campaign = drop(operator);
+      buy(operator, campaign, "before").expect(201);
       network.swallow();
 
-      requireNamed(url, campaign);
+      requireNamed(operator, campaign);
 
       network.deliver();
-      requireWell(url, campaign);
+      requireWell(operator, campaign);
     }
   }
 
@@ -128,25 +123,21 @@ class SilentDatabaseTest {
   }
 
   /** Whoever asked already, whoever asks now, probes, the page and the metric: all say the same. */
-  private static void requireNamed(String url, String campaign) throws Exception {
-    List<CompletableFuture<Client.Reply>> waiting = new ArrayList<>();
-    waiting.add(ask(url, "GET", "/v1/campaigns", "", null));
-    waiting.add(ask(url, "GET", "/v1/campaigns/" + campaign, "", null));
-    waiting.add(ask(url, "GET", "/v1/keys", "", null));
-    waiting.add(
-        ask(
-            url,
-            "POST",
-            "/v1/campaigns/" + campaign + "/purchases",
-            "waits",
-            order("ann", "pm_card_visa", sku("A", 1))));
+  private static void requireNamed(Client operator, String campaign) throws Exception {
+    List<CompletableFuture<Client.Reply>> waiting =
+        List.of(
+            get(operator, "/v1/campaigns"),
+            get(operator, "/v1/campaigns/" + campaign),
+            get(operator, "/v1/keys"),
+            buy(PATIENCE, operator, campaign, "ann", "waits"));
     for (CompletableFuture<Client.Reply> one : waiting) {
       requireNamed(one.get());
     }
     for (String path : List.of("/v1/campaigns", "/v1/keys")) {
-      requireNamed(ask(url, "GET", path, "", null).get());
+      requireNamed(get(operator, path).get());
     }
-    ask(url, "GET", "/readyz", "", null).get().expectProblem(503, "not-ready");
+    get(operator, "/readyz").get().expectProblem(503, "not-ready");
+    String url = operator.url();
     assertThat(ServerProcess.get(url + "/status").body()).contains("The database does not answer.");
     assertThat(ServerProcess.get(url + "/metrics").body())
         .contains("lockstep_database_trouble{reason=\"database-gone\"} 1.0");
@@ -157,74 +148,37 @@ class SilentDatabaseTest {
     assertThat(reply.header("Retry-After")).isPresent();
   }
 
-  private static void requireWell(String url, String campaign) throws Exception {
-    Await.until("it is ready", () -> ServerProcess.get(url + "/readyz").statusCode() == 200);
-    Await.until("somebody can buy", () -> buy(url, campaign, "after").status() == 201);
+  private static void requireWell(Client operator, String campaign) throws Exception {
+    Await.until("it is ready", () -> operator.get("/readyz").status() == 200);
+    Await.until("somebody can buy", () -> buy(operator, campaign, "after").status() == 201);
     // What waited when the database was lost was done once, or not at all; not twice.
-    Client.Reply repeated =
-        ask(
-                PATIENCE_AFTERWARDS,
-                url,
-                "POST",
-                "/v1/campaigns/" + campaign + "/purchases",
-                "waits",
-                order("ann", "pm_card_visa", sku("A", 1)))
-            .get();
-    repeated.expect(201);
-    int sold =
-        ask(url, "GET", "/v1/campaigns/" + campaign, "", null).get().expect(200).getInteger("sold");
+    buy(PATIENCE_AFTERWARDS, operator, campaign, "ann", "waits").get().expect(201);
+    int sold = operator.get("/v1/campaigns/" + campaign).expect(200).getInteger("sold");
     assertThat(sold).isEqualTo(3);
   }
 
-  private static String drop(String url) throws Exception {
-    JsonObject made =
-        ask(url, "POST", "/v1/campaigns", "", RunningServer.dropOf(100)).get().expect(201);
-    String id = made.getString("id");
-    ask(url, "POST", "/v1/campaigns/" + id + "/publish", "", null).get().expect(200);
+  private static String drop(Client operator) throws Exception {
+    String id =
+        operator.post("/v1/campaigns", RunningServer.dropOf(100)).expect(201).getString("id");
+    operator.post("/v1/campaigns/" + id + "/publish", null).expect(200);
     return id;
   }
 
-  private static Client.Reply buy(String url, String campaign, String buyer) throws Exception {
-    return ask(
-            PATIENCE_AFTERWARDS,
-            url,
-            "POST",
-            "/v1/campaigns/" + campaign + "/purchases",
-            buyer,
-            order(buyer, "pm_card_visa", sku("A", 1)))
-        .get();
+  private static Client.Reply buy(Client operator, String campaign, String buyer) throws Exception {
+    return buy(PATIENCE_AFTERWARDS, operator, campaign, buyer, buyer).get();
   }
 
-  /** Fails when there is no answer in time. */
-  private static CompletableFuture<Client.Reply> ask(
-      String url, String method, String path, String key, @Nullable JsonObject body) {
-    return ask(PATIENCE, url, method, path, key, body);
+  private static CompletableFuture<Client.Reply> buy(
+      Duration patience, Client operator, String campaign, String buyer, String idempotencyKey) {
+    return operator.begin(
+        patience,
+        "POST",
+        "/v1/campaigns/" + campaign + "/purchases",
+        idempotencyKey,
+        order(buyer, "pm_card_visa", sku("A", 1)));
   }
 
-  private static CompletableFuture<Client.Reply> ask(
-      Duration patience,
-      String url,
-      String method,
-      String path,
-      String key,
-      @Nullable JsonObject body) {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(url + path))
-            .timeout(patience)
-            .header("Authorization", "Bearer " + KEY)
-            .method(
-                method,
-                body == null
-                    ? HttpRequest.BodyPublishers.noBody()
-                    : HttpRequest.BodyPublishers.ofString(body.encode()));
-    if (body != null) {
-      request.header("Content-Type", "application/json");
-    }
-    if (!key.isEmpty()) {
-      request.header("Idempotency-Key", key);
-    }
-    return HttpClient.newHttpClient()
-        .sendAsync(request.build(), HttpResponse.BodyHandlers.ofString())
-        .thenApply(Client.Reply::new);
+  private static CompletableFuture<Client.Reply> get(Client operator, String path) {
+    return operator.begin(PATIENCE, "GET", path, "", null);
   }
 }

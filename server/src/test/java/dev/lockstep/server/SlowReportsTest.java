@@ -4,13 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.EveryRoute.Operation;
 import io.vertx.core.json.JsonObject;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.sql.Connection;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +22,7 @@ class SlowReportsTest {
   /** As many as may wait. */
   private static final int READS = 60;
 
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final String TABLE = "lockstep_server.job_action";
   private static final String REPORT = "/v1/job-actions";
 
@@ -37,7 +34,7 @@ class SlowReportsTest {
         Statement statement = connection.createStatement()) {
       connection.setAutoCommit(false);
       statement.execute("LOCK TABLE " + TABLE + " IN ACCESS EXCLUSIVE MODE");
-      List<CompletableFuture<HttpResponse<String>>> reads = hangingReads();
+      List<CompletableFuture<Client.Reply>> reads = hangingReads();
 
       known.get(campaign).expect(200);
       assertThat(answered(reads)).as("reports that a buyer waited for").isLessThan(READS / 2);
@@ -50,8 +47,8 @@ class SlowReportsTest {
       assertThat(answered(reads)).isLessThan(READS);
 
       connection.rollback();
-      for (CompletableFuture<HttpResponse<String>> read : reads) {
-        assertThat(read.get().statusCode()).isIn(200, 503);
+      for (CompletableFuture<Client.Reply> read : reads) {
+        assertThat(read.get().status()).isIn(200, 503);
       }
     }
   }
@@ -85,16 +82,10 @@ class SlowReportsTest {
     }
   }
 
-  private static List<CompletableFuture<HttpResponse<String>>> hangingReads() throws Exception {
-    HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
-    List<CompletableFuture<HttpResponse<String>>> reads = new ArrayList<>();
+  private static List<CompletableFuture<Client.Reply>> hangingReads() throws Exception {
+    List<CompletableFuture<Client.Reply>> reads = new ArrayList<>();
     for (int i = 0; i < READS; i++) {
-      reads.add(
-          http.sendAsync(
-              HttpRequest.newBuilder(URI.create(server.url() + REPORT))
-                  .header("Authorization", "Bearer " + RunningServer.OPERATOR_KEY)
-                  .build(),
-              BodyHandlers.ofString()));
+      reads.add(server.operator().begin(PATIENCE, "GET", REPORT, "", null));
     }
     Await.until(
         "reads hang",
@@ -109,7 +100,7 @@ class SlowReportsTest {
     return reads;
   }
 
-  private static long answered(List<CompletableFuture<HttpResponse<String>>> reads) {
+  private static long answered(List<CompletableFuture<Client.Reply>> reads) {
     return reads.stream().filter(CompletableFuture::isDone).count();
   }
 }
