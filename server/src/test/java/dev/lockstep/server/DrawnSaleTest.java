@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -244,8 +242,7 @@ class DrawnSaleTest {
   }
 
   private static int verifyDraw(String url) {
-    StringWriter out = new StringWriter();
-    return Main.commandLine().setOut(new PrintWriter(out)).execute("verify-draw", url);
+    return Ended.word("verify-draw", url).code();
   }
 
   private static String path(String campaign, String what) {

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -13,30 +11,27 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 /** The lab on the command line. */
 @Timeout(120)
 class LabCommandTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.empty();
 
-  private record Ended(int code, String out, String err) {}
-
   @Test
   void theCatalogueIsListed() {
-    Ended ended = run("lab", "list");
+    Ended ended = Ended.word("lab", "list");
     assertThat(ended.code()).isZero();
     assertThat(ended.out())
         .contains("Selling the last one\n  last-unit            The last unit, sold twice\n")
         .contains("  g2-item              G2-item: write skew\n");
-    JsonObject json = new JsonObject(run("lab", "list", "--json").out());
+    JsonObject json = new JsonObject(Ended.word("lab", "list", "--json").out());
     assertThat(json.getJsonArray("items").size()).isGreaterThan(25);
   }
 
   /** On a PostgreSQL that is started for it and gone afterwards. */
   @Test
   void aScenarioIsPlayedWithoutAnyServer() {
-    Ended ended = run("lab", "run", "limit-two-tabs");
+    Ended ended = Ended.word("lab", "run", "limit-two-tabs");
     assertThat(ended.err()).isEmpty();
     assertThat(ended.code()).isZero();
     assertThat(ended.out())
@@ -49,7 +44,7 @@ class LabCommandTest {
   void aScenarioIsPlayedOnADatabaseOfTheUsers() {
     String where = database.url() + "?user=" + database.user() + "&password=" + database.password();
     Ended ended =
-        run(
+        Ended.word(
             "lab",
             "run",
             "p4",
@@ -72,7 +67,7 @@ class LabCommandTest {
   @Test
   void aDatabaseThatIsNotThereIsSaidInOneLine() {
     Ended ended =
-        run(
+        Ended.word(
             "lab",
             "run",
             "p4",
@@ -103,18 +98,9 @@ class LabCommandTest {
     if (!arguments.isEmpty()) {
       all.addAll(List.of(arguments.split(" ", -1)));
     }
-    Ended ended = run(all.toArray(String[]::new));
+    Ended ended = Ended.word(all.toArray(String[]::new));
     assertThat(ended.code()).isEqualTo(2);
     assertThat(ended.out()).isEmpty();
     assertThat(ended.err()).startsWith("lockstep: ").hasLineCount(1);
-  }
-
-  private static Ended run(String... arguments) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine command =
-        Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    int code = command.execute(arguments);
-    return new Ended(code, out.toString(), err.toString());
   }
 }

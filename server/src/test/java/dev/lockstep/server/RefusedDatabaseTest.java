@@ -3,8 +3,6 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.testkit.TestDatabase;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -101,13 +99,9 @@ class RefusedDatabaseTest {
   }
 
   private static String refusal(String url, int exitCode) {
-    StringWriter said = new StringWriter();
-    int code =
-        Main.commandLine()
-            .setErr(new PrintWriter(said))
-            .execute("up", "--port", "0", "--database-url", url);
-    assertThat(code).isEqualTo(exitCode);
-    return theOneLineOf(said.toString().lines().toList());
+    Ended ended = Ended.word("up", "--port", "0", "--database-url", url);
+    assertThat(ended.code()).isEqualTo(exitCode);
+    return theOneLineOf(ended.err().lines().toList());
   }
 
   private static String theOneLineOf(List<String> errors) {

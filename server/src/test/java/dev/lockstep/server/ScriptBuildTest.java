@@ -53,8 +53,6 @@ class ScriptBuildTest {
 
   private final Map<String, String> environment = new HashMap<>();
 
-  private record Ended(int code, String out, String err) {}
-
   @BeforeEach
   void aMachineWithNothingOnIt() throws IOException {
     for (String place : List.of("bin", "jvm", "checkout", "store")) {
@@ -270,9 +268,6 @@ class ScriptBuildTest {
     variables.put("BIN", folder.resolve("bin").toString());
     variables.put("JVM", folder.resolve("jvm").toString());
     variables.putAll(environment);
-    Path out = Files.createTempFile(folder, "out", null);
-    Path err = Files.createTempFile(folder, "err", null);
-    int code = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start().waitFor();
-    return new Ended(code, Files.readString(out), Files.readString(err));
+    return Ended.program(builder, folder);
   }
 }

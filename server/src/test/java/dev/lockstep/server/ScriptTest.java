@@ -3,7 +3,6 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -18,8 +17,6 @@ class ScriptTest {
   @SuppressWarnings("NullAway.Init")
   @TempDir
   Path folder;
-
-  private record Ended(int code, String out, String err) {}
 
   @Test
   void versionIsTheOneThatWasBuilt() throws Exception {
@@ -122,14 +119,7 @@ class ScriptTest {
     return builder.directory(folder.toFile());
   }
 
-  /** Output goes through files, so that neither stream can fill up while the other is read. */
   private Ended run(ProcessBuilder builder) throws IOException, InterruptedException {
-    Path out = Files.createTempFile(folder, "out", null);
-    Path err = Files.createTempFile(folder, "err", null);
-    int code = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start().waitFor();
-    return new Ended(
-        code,
-        Files.readString(out, StandardCharsets.UTF_8),
-        Files.readString(err, StandardCharsets.UTF_8));
+    return Ended.program(builder, folder);
   }
 }

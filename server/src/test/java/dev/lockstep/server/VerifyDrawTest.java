@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -19,7 +17,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 /** {@code verify-draw}, as a user calls it. */
 @Timeout(60)
@@ -30,8 +27,6 @@ class VerifyDrawTest {
   @SuppressWarnings("NullAway.Init")
   @TempDir
   Path folder;
-
-  private record Ended(int code, String out, String err) {}
 
   @Test
   void theExampleOfTheDocumentIsVerified() {
@@ -191,13 +186,7 @@ class VerifyDrawTest {
   }
 
   private static Ended run(String... arguments) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine command =
-        Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    String[] all =
-        Stream.concat(Stream.of("verify-draw"), Stream.of(arguments)).toArray(String[]::new);
-    int code = command.execute(all);
-    return new Ended(code, out.toString(), err.toString());
+    return Ended.word(
+        Stream.concat(Stream.of("verify-draw"), Stream.of(arguments)).toArray(String[]::new));
   }
 }
