@@ -5,8 +5,6 @@ import dev.lockstep.server.birthday.GreetingDoor;
 import dev.lockstep.server.birthday.GreetingDoor.Greeting;
 import dev.lockstep.server.birthday.Person;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.net.URI;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
@@ -19,11 +17,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * The birthday example. Exit codes: 0 everybody was greeted once, 1 not so, or the server refused,
@@ -45,33 +41,19 @@ final class BirthdaysCommand implements Callable<Integer> {
               + " removes its schedules.")
   private boolean soon;
 
-  @Option(
-      names = "--url",
-      paramLabel = "URL",
-      defaultValue = "http://localhost:8080",
-      description = "Where the server is. ${DEFAULT-VALUE}")
-  private String url = "";
-
-  @SuppressWarnings("unused") // read by picocli
-  @Option(names = "--help", usageHelp = true, description = "Print this text.")
-  private boolean help;
-
-  @SuppressWarnings("NullAway.Init") // picocli sets it before call()
-  @Spec
-  private CommandSpec spec;
+  @Mixin private final RunningServerOptions server = new RunningServerOptions();
+  @Mixin private final Console console = new Console();
 
   @Override
   public Integer call() throws InterruptedException {
-    Birthdays birthdays = new Birthdays(address(), key(System.getenv("LOCKSTEP_OPERATOR_KEY")));
+    Birthdays birthdays =
+        new Birthdays(server.address(), RunningServerOptions.operatorKey("birthdays", null));
     BlockingQueue<Greeting> greetings = new LinkedBlockingQueue<>();
     try (GreetingDoor door = new GreetingDoor(greetings::add)) {
       door.trust(birthdays.secretOf(door.url()));
       return soon ? greetSoon(birthdays, door, greetings) : greetAtNine(birthdays, door, greetings);
     } catch (IOException e) {
-      PrintWriter err = spec.commandLine().getErr();
-      err.println("lockstep: " + e.getMessage());
-      err.flush();
-      return 1;
+      return console.fail(String.valueOf(e.getMessage()));
     }
   }
 
@@ -82,13 +64,14 @@ final class BirthdaysCommand implements Callable<Integer> {
     List<String> schedules = birthdays.plan(people, NINE, door.url());
     for (int i = 0; i < people.size(); i++) {
       Person person = people.get(i);
-      say(
+      console.printLine(
           "%-10s %-22s %s"
               .formatted(person.name(), person.zone(), birthdays.next(schedules.get(i))));
     }
-    say("Waiting for their mornings; Ctrl-C ends it. The schedules stay: GET /v1/schedules.");
+    console.printLine(
+        "Waiting for their mornings; Ctrl-C ends it. The schedules stay: GET /v1/schedules.");
     while (true) {
-      say(text(greetings.take()));
+      console.printLine(text(greetings.take()));
     }
   }
 
@@ -107,21 +90,21 @@ final class BirthdaysCommand implements Callable<Integer> {
       LocalTime time = local(moment, person.zone()).toLocalTime();
       schedules.addAll(birthdays.plan(List.of(person), time, door.url()));
     }
-    say("%d people, greeted at %s".formatted(schedules.size(), moment.toInstant()));
+    console.printLine("%d people, greeted at %s".formatted(schedules.size(), moment.toInstant()));
     try {
       while (greeted < schedules.size()) {
         Greeting next = greetings.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
         if (next == null) {
-          say("%d were not greeted".formatted(schedules.size() - greeted));
+          console.printLine("%d were not greeted".formatted(schedules.size() - greeted));
           return 1;
         }
-        say(text(next));
+        console.printLine(text(next));
         greeted++;
       }
     } finally {
       birthdays.remove(schedules);
     }
-    say("Everybody was greeted, once.");
+    console.printLine("Everybody was greeted, once.");
     return 0;
   }
 
@@ -133,26 +116,5 @@ final class BirthdaysCommand implements Callable<Integer> {
     ZonedDateTime local = greeting.dueAt().atZone(ZoneId.of(greeting.zone()));
     return "%s in %s: happy birthday, %s!"
         .formatted(local.toLocalTime(), greeting.zone(), greeting.name());
-  }
-
-  private void say(String line) {
-    PrintWriter out = spec.commandLine().getOut();
-    out.println(line);
-    out.flush();
-  }
-
-  private URI address() {
-    if (!url.matches("https?://[^/]+/?")) {
-      throw new WrongUse("--url must be like http://localhost:8080, not '" + url + "'");
-    }
-    return URI.create(url);
-  }
-
-  private static String key(@Nullable String given) {
-    if (given == null || given.isEmpty()) {
-      throw new WrongUse(
-          "birthdays needs an operator's key: set LOCKSTEP_OPERATOR_KEY to the one that up printed");
-    }
-    return given;
   }
 }

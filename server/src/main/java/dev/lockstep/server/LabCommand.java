@@ -12,17 +12,15 @@ import dev.lockstep.lab.TimelineText;
 import dev.lockstep.lab.Variant;
 import dev.lockstep.server.lab.LabJson;
 import dev.lockstep.tx.Isolation;
-import java.io.PrintWriter;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /**
  * The concurrency lab on the command line. It needs no server: a PostgreSQL is started for the
@@ -41,7 +39,6 @@ final class LabCommand implements Callable<Integer> {
   private static final int DEFAULT_COLUMNS = 110;
   private static final int MIN_COLUMNS = 60;
   private static final int MAX_COLUMNS = 200;
-  private static final int BAR_WIDTH = 40;
 
   @Override
   public Integer call() {
@@ -53,19 +50,7 @@ final class LabCommand implements Callable<Integer> {
     @Option(names = "--json", description = "One JSON object instead of text.")
     boolean json;
 
-    @SuppressWarnings("unused") // read by picocli
-    @Option(names = "--help", usageHelp = true, description = "Print this text.")
-    private boolean help;
-
-    @SuppressWarnings("NullAway.Init") // picocli sets it before call()
-    @Spec
-    CommandSpec spec;
-
-    final void print(String text) {
-      PrintWriter out = spec.commandLine().getOut();
-      out.print(text);
-      out.flush();
-    }
+    @Mixin final Console console = new Console();
   }
 
   /** What those share that play. */
@@ -104,7 +89,7 @@ final class LabCommand implements Callable<Integer> {
   static final class ListCommand extends Word {
     @Override
     public Integer call() {
-      print(json ? LabJson.catalogue(true).encodePrettily() + "\n" : asText());
+      console.print(json ? LabJson.catalogue(true).encodePrettily() + "\n" : asText());
       return 0;
     }
 
@@ -162,11 +147,11 @@ final class LabCommand implements Callable<Integer> {
 
     private int show(Timeline timeline) {
       if (json) {
-        print(LabJson.timeline(timeline).encodePrettily() + "\n");
+        console.print(LabJson.timeline(timeline).encodePrettily() + "\n");
       } else {
-        print(TimelineText.of(timeline, columns(System.getenv())));
+        console.print(TimelineText.of(timeline, columns(System.getenv())));
         if (timeline.variant() == Variant.NAIVE) {
-          print(
+          console.print(
               "\nSee the cure: ./lockstep lab run %s --isolation %s --variant lockstep%n"
                   .formatted(timeline.scenario().id(), Level.label(timeline.isolation())));
         }
@@ -182,17 +167,19 @@ final class LabCommand implements Callable<Integer> {
   static final class MatrixCommand extends Playing {
     @Override
     public Integer call() {
-      boolean terminal = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));
-      return play(lab -> show(lab.matrix(terminal ? bar() : next -> {}), terminal));
+      ProgressBar bar =
+          console.bar(Lab.scenarios().size() * Isolation.values().length * Variant.values().length);
+      AtomicInteger done = new AtomicInteger();
+      return play(
+          lab -> {
+            Matrix matrix = lab.matrix(next -> bar.draw(done.getAndIncrement(), next));
+            bar.erase();
+            return show(matrix);
+          });
     }
 
-    private int show(Matrix matrix, boolean terminal) {
-      if (terminal) {
-        PrintWriter err = spec.commandLine().getErr();
-        err.print("\r\033[K");
-        err.flush();
-      }
-      print(
+    private int show(Matrix matrix) {
+      console.print(
           json
               ? LabJson.matrix(matrix).encodePrettily() + "\n"
               : "PostgreSQL %s%n%nAs one writes it at first:%n%n%s%nAs Lockstep does it:%n%n%s"
@@ -206,17 +193,6 @@ final class LabCommand implements Callable<Integer> {
               .flatMap(row -> row.verdicts().values().stream())
               .noneMatch(verdict -> verdict.anomaly());
       return held ? 0 : 1;
-    }
-
-    private Consumer<String> bar() {
-      PrintWriter err = spec.commandLine().getErr();
-      int all = Lab.scenarios().size() * Isolation.values().length * Variant.values().length;
-      int[] done = {0};
-      return next -> {
-        int filled = done[0]++ * BAR_WIDTH / all;
-        err.printf("\r\033[K[%s%s] %s", "#".repeat(filled), ".".repeat(BAR_WIDTH - filled), next);
-        err.flush();
-      };
     }
   }
 

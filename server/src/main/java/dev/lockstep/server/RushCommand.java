@@ -6,18 +6,13 @@ import dev.lockstep.server.rush.RushPlan;
 import dev.lockstep.server.rush.RushReport;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintWriter;
-import java.net.URI;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /**
  * Many buyers at once. Exit codes: 0 the proof holds, 1 it fails or could not be had, 2 wrong use.
@@ -26,8 +21,6 @@ import picocli.CommandLine.Spec;
     name = "rush",
     description = "Send many buyers at once to a running server, and prove what came of it.")
 final class RushCommand implements Callable<Integer> {
-  private static final int BAR_WIDTH = 40;
-
   @Option(
       names = "--buyers",
       paramLabel = "N",
@@ -48,12 +41,7 @@ final class RushCommand implements Callable<Integer> {
       description = "Where to buy; without it the first campaign with something for sale.")
   private @Nullable String campaign;
 
-  @Option(
-      names = "--url",
-      paramLabel = "URL",
-      defaultValue = "http://localhost:8080",
-      description = "Where the server is. ${DEFAULT-VALUE}")
-  private String url = "";
+  @Mixin private final RunningServerOptions server = new RunningServerOptions();
 
   @Option(
       names = "--key",
@@ -65,81 +53,32 @@ final class RushCommand implements Callable<Integer> {
   @Option(names = "--json", description = "One JSON object instead of a table.")
   private boolean json;
 
-  @SuppressWarnings("unused") // read by picocli
-  @Option(names = "--help", usageHelp = true, description = "Print this text.")
-  private boolean help;
-
-  @SuppressWarnings("NullAway.Init") // picocli sets it before call()
-  @Spec
-  private CommandSpec spec;
+  @Mixin private final Console console = new Console();
 
   @Override
   public Integer call() throws InterruptedException {
-    RushPlan plan = plan(System.getenv());
-    PrintWriter err = spec.commandLine().getErr();
-    boolean terminal = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));
+    RushPlan plan = plan();
+    ProgressBar bar = console.bar(buyers);
     try {
-      RushReport report = new Rush(plan, terminal ? bar(err) : done -> {}).run();
-      if (terminal) {
-        err.print("\r\033[K");
-        err.flush();
-      }
-      PrintWriter out = spec.commandLine().getOut();
-      out.print(json ? asJson(report).encodePrettily() + "\n" : asTable(report));
-      out.flush();
+      RushReport report = new Rush(plan, bar::advance).run();
+      bar.erase();
+      console.print(json ? asJson(report).encodePrettily() + "\n" : asTable(report));
       return report.ok() ? 0 : 1;
     } catch (RushFailed e) {
-      err.println("lockstep: " + e.getMessage());
-      err.flush();
-      return 1;
+      return console.fail(String.valueOf(e.getMessage()));
     }
   }
 
-  private RushPlan plan(Map<String, String> environment) {
-    String secret = key != null ? key : environment.getOrDefault("LOCKSTEP_OPERATOR_KEY", "");
-    if (!secret.matches("[\\x21-\\x7e]{1,512}")) {
-      throw new WrongUse(
-          "rush needs an operator's key: set LOCKSTEP_OPERATOR_KEY to the one that up printed");
-    }
+  private RushPlan plan() {
+    String secret = RunningServerOptions.operatorKey("rush", key);
     if (campaign != null && !campaign.matches("[1-9]\\d{0,17}")) {
       throw new WrongUse("--campaign takes a campaign's id, a number");
     }
     try {
-      return new RushPlan(address(url), secret, Optional.ofNullable(campaign), buyers, atOnce);
+      return new RushPlan(server.address(), secret, Optional.ofNullable(campaign), buyers, atOnce);
     } catch (IllegalArgumentException e) {
       throw new WrongUse(String.valueOf(e.getMessage()));
     }
-  }
-
-  private static URI address(String text) {
-    URI address;
-    try {
-      address = URI.create(text);
-    } catch (IllegalArgumentException e) {
-      throw new WrongUse("--url is no URL: '" + text + "'");
-    }
-    String scheme = String.valueOf(address.getScheme()).toLowerCase(Locale.ROOT);
-    if (!(scheme.equals("http") || scheme.equals("https")) || address.getHost() == null) {
-      throw new WrongUse("--url must be like http://localhost:8080, not '" + text + "'");
-    }
-    return address;
-  }
-
-  /** Drawn by whichever thread is first to see a new step. */
-  private IntConsumer bar(PrintWriter err) {
-    int[] drawn = {-1};
-    return done -> {
-      int filled = (int) ((long) done * BAR_WIDTH / buyers);
-      synchronized (drawn) {
-        if (filled > drawn[0]) {
-          drawn[0] = filled;
-          err.printf(
-              "\r[%s%s] %d of %d",
-              "#".repeat(filled), ".".repeat(BAR_WIDTH - filled), done, buyers);
-          err.flush();
-        }
-      }
-    };
   }
 
   private static String asTable(RushReport report) {

@@ -8,7 +8,6 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.PrintWriter;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -23,10 +22,9 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** Recomputes a draw. Exit codes: 0 verified, 1 refused or not to be had, 2 wrong use. */
 @Command(
@@ -54,13 +52,7 @@ final class VerifyDrawCommand implements Callable<Integer> {
   @Option(names = "--json", description = "One JSON object instead of a table.")
   private boolean json;
 
-  @SuppressWarnings("unused") // read by picocli
-  @Option(names = "--help", usageHelp = true, description = "Print this text.")
-  private boolean help;
-
-  @SuppressWarnings("NullAway.Init") // picocli sets it before call()
-  @Spec
-  private CommandSpec spec;
+  @Mixin private final Console console = new Console();
 
   /** The document cannot be had; the message is one line for the user. */
   private static final class NotToBeHad extends Exception {
@@ -80,15 +72,10 @@ final class VerifyDrawCommand implements Callable<Integer> {
     try {
       document = SCHEME.matcher(source).matches() ? fetch(source) : read(source);
     } catch (NotToBeHad e) {
-      PrintWriter err = spec.commandLine().getErr();
-      err.println("lockstep: " + e.getMessage());
-      err.flush();
-      return 1;
+      return console.fail(String.valueOf(e.getMessage()));
     }
     Verdict verdict = DrawVerifier.verify(document, Optional.ofNullable(commitment));
-    PrintWriter out = spec.commandLine().getOut();
-    out.print(json ? asJson(verdict).encodePrettily() + "\n" : asTable(verdict));
-    out.flush();
+    console.print(json ? asJson(verdict).encodePrettily() + "\n" : asTable(verdict));
     return verdict.ok() ? 0 : 1;
   }
 
