@@ -1,12 +1,17 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.setting.NearestName;
 import dev.lockstep.server.setting.WrongSettings;
 import java.io.PrintWriter;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
 @Command(
@@ -42,8 +47,21 @@ public final class Main {
 
   private static int wrongUse(ParameterException e) {
     CommandLine command = e.getCommandLine();
-    say(command.getErr(), e.getMessage() + "; see ./lockstep help");
+    String next =
+        nearest(e).map(name -> "; did you mean '" + name + "'?").orElse("; see ./lockstep help");
+    say(command.getErr(), e.getMessage() + next);
     return CommandLine.ExitCode.USAGE;
+  }
+
+  /** The option or word that an unknown one was probably meant to be. */
+  private static Optional<String> nearest(ParameterException e) {
+    if (!(e instanceof UnmatchedArgumentException unmatched)
+        || unmatched.getUnmatched().isEmpty()) {
+      return Optional.empty();
+    }
+    Set<String> known = new HashSet<>(e.getCommandLine().getCommandSpec().optionsMap().keySet());
+    known.addAll(e.getCommandLine().getSubcommands().keySet());
+    return NearestName.of(unmatched.getUnmatched().get(0), known);
   }
 
   private static int failed(Exception e, CommandLine command) throws Exception {

@@ -4,23 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 /** {@code rush} against a real server, over real HTTP, with the built-in payments. */
 @Timeout(120)
 class RushTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
-
-  private record Ended(int code, String out, String err) {}
 
   @Test
   void aTriangleIsSoldOutProvedAndDrawn() throws Exception {
@@ -99,8 +95,8 @@ class RushTest {
         List.of(
             rush("--campaign", empty),
             rush("--campaign", "999999999"),
-            run("rush", "--url", server.url(), "--key", "lsk_nobody"),
-            run("rush", "--url", "http://localhost:1", "--key", "k"))) {
+            Ended.word("rush", "--url", server.url(), "--key", "lsk_nobody"),
+            Ended.word("rush", "--url", "http://localhost:1", "--key", "k"))) {
       assertThat(ended.code()).isEqualTo(1);
       assertThat(ended.out()).isEmpty();
       assertThat(ended.err()).startsWith("lockstep: ").hasLineCount(1).doesNotContain("nobody");
@@ -122,9 +118,22 @@ class RushTest {
   void wrongUseIsRefused(String arguments) {
     List<String> all = new ArrayList<>(List.of("rush", "--key", "k"));
     all.addAll(List.of(arguments.split(" ", -1)));
-    Ended ended = run(all.toArray(String[]::new));
+    Ended ended = Ended.word(all.toArray(String[]::new));
     assertThat(ended.code()).isEqualTo(2);
     assertThat(ended.err()).startsWith("lockstep: ").hasLineCount(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "rush --buyer 5, --buyers",
+    "rush --jsn, --json",
+    "lab matirx, matrix",
+    "verify-draw x --comitment 0, --commitment"
+  })
+  void aMisspeltNameIsToldTheNearest(String words, String nearest) {
+    Ended ended = Ended.word(words.split(" ", -1));
+    assertThat(ended.code()).isEqualTo(2);
+    assertThat(ended.err()).endsWith("; did you mean '" + nearest + "'?" + System.lineSeparator());
   }
 
   private static Ended rush(String... arguments) {
@@ -132,15 +141,6 @@ class RushTest {
         new ArrayList<>(
             List.of("rush", "--url", server.url(), "--key", RunningServer.OPERATOR_KEY));
     all.addAll(List.of(arguments));
-    return run(all.toArray(String[]::new));
-  }
-
-  private static Ended run(String... arguments) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    CommandLine command =
-        Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
-    int code = command.execute(arguments);
-    return new Ended(code, out.toString(), err.toString());
+    return Ended.word(all.toArray(String[]::new));
   }
 }

@@ -5,13 +5,13 @@ import java.util.Comparator;
 import java.util.Optional;
 
 /** The known name that somebody probably meant. */
-final class NearestName {
+public final class NearestName {
   private static final int MAX_LENGTH = 200;
 
   private NearestName() {}
 
   /** Empty when nothing is near: half of the name, or more, would have to change. */
-  static Optional<String> of(String written, Collection<String> known) {
+  public static Optional<String> of(String written, Collection<String> known) {
     return known.stream()
         .filter(name -> written.length() <= MAX_LENGTH)
         .filter(name -> distance(written, name) <= Math.max(1, name.length() / 2 - 1))
