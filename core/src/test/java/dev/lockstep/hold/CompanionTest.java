@@ -8,7 +8,6 @@ import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Await;
 import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
@@ -165,7 +164,7 @@ class CompanionTest {
     PoolId pool = sale.counted(30);
     Payments other = new Payments();
 
-    try (Busy busy = new Busy(sale, pool)) {
+    try (Busy busy = new Busy(database, sale, pool)) {
       var mine = sale.node().submit(sale.acquire("a", Line.of(pool, 1)), payments, "mine");
       var none = sale.node().submit(sale.acquire("b", Line.of(pool, 1)));
       var theirs = sale.node().submit(sale.acquire("c", Line.of(pool, 1)), other, "theirs");
@@ -224,7 +223,7 @@ class CompanionTest {
   private static List<AcquireResult> inOneBatch(
       Sale sale, PoolId pool, Payments companion, List<String> references) throws Exception {
     List<CompletableFuture<AcquireResult>> asked = new ArrayList<>();
-    try (Busy busy = new Busy(sale, pool)) {
+    try (Busy busy = new Busy(database, sale, pool)) {
       for (String reference : references) {
         asked.add(
             sale.node()
@@ -257,34 +256,6 @@ class CompanionTest {
             row -> row.getString(1));
     assertThat(holds).doesNotContain("none");
     return holds;
-  }
-
-  /** Keeps the writer of a sale's queue waiting for a pool, until ended. */
-  private static final class Busy implements AutoCloseable {
-    private final Connection connection;
-    private final CompletableFuture<AcquireResult> first;
-
-    Busy(Sale sale, PoolId pool) throws SQLException {
-      connection = database.connection();
-      connection.setAutoCommit(false);
-      Sql.query(
-          connection,
-          "SELECT 1 FROM lockstep.pool WHERE scope = ? AND pool = ? FOR UPDATE",
-          sale.scope().value(),
-          pool.value());
-      first = sale.node().submit(sale.acquire("busy", Line.of(pool, 1))).toCompletableFuture();
-      Await.blocked(database, 1);
-    }
-
-    void end() throws SQLException {
-      connection.rollback();
-      Door.await(first);
-    }
-
-    @Override
-    public void close() throws SQLException {
-      connection.close();
-    }
   }
 
   /** Writes a payment for each grant, and remembers what it was shown. */

@@ -18,12 +18,9 @@ import dev.lockstep.tx.SlowCommit;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -47,7 +44,8 @@ class LostBatchTest {
     Acquire command = sale.acquire("buyer", Line.of(pool, 2));
     Acquire competing = sale.acquire("buyer", Line.of(elsewhere, 2));
     try (LatePacket network = LatePacket.on(database);
-        Holds node = new Holds(new Transactor(onceLost(network, () -> sale.ask(competing))))) {
+        Holds node =
+            new Holds(new Transactor(Tampered.onceLost(network, () -> sale.ask(competing))))) {
       learn(sale, node, pool);
       network.arm();
 
@@ -70,7 +68,7 @@ class LostBatchTest {
         Holds node =
             new Holds(
                 new Transactor(
-                    onceLost(
+                    Tampered.onceLost(
                         network,
                         () -> {
                           sale.hold("buyer", Line.of(elsewhere, 2));
@@ -99,10 +97,10 @@ class LostBatchTest {
     try (LatePacket network = LatePacket.on(database)) {
       DataSource source =
           Tampered.gated(
-              onceLost(network, () -> sale.hold("greedy", Line.of(elsewhere, 2))),
+              Tampered.onceLost(network, () -> sale.hold("greedy", Line.of(elsewhere, 2))),
               () -> {
                 switch (connections.incrementAndGet()) {
-                  case 3 -> await(queued);
+                  case 3 -> Tampered.await(queued);
                   case 4 -> network.arm();
                   default -> {}
                 }
@@ -188,25 +186,5 @@ class LostBatchTest {
                 byDeadline
                     ? options.withDeadline(Duration.ofSeconds(2))
                     : options.withLockTimeout(Duration.ofMillis(300))));
-  }
-
-  /** Before the node that has lost its packet gets another connection, this is done. */
-  private static DataSource onceLost(LatePacket network, Runnable meanwhile) {
-    AtomicBoolean done = new AtomicBoolean();
-    return Tampered.gated(
-        network.dataSource(),
-        () -> {
-          if (network.hasKept() && done.compareAndSet(false, true)) {
-            meanwhile.run();
-          }
-        });
-  }
-
-  private static void await(CountDownLatch latch) throws SQLException {
-    try {
-      assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
-    } catch (InterruptedException e) {
-      throw new SQLException(e);
-    }
   }
 }

@@ -9,10 +9,7 @@ import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.Vetoed;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.Sql;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -92,7 +89,7 @@ class VetoTest {
     }
     int before = sale.transactions();
     List<CompletableFuture<? extends HoldOutcome>> asked = new ArrayList<>();
-    try (Busy busy = new Busy(sale, pool)) {
+    try (Busy busy = new Busy(database, sale, pool)) {
       for (int i = 0; i < 20; i++) {
         asked.add(submit(sale, sale.release(i % 5 == 0 ? sealed : others.get(i))));
       }
@@ -115,7 +112,7 @@ class VetoTest {
     CompletableFuture<? extends HoldOutcome> release;
     CompletableFuture<? extends HoldOutcome> change;
     HoldId other = sale.hold("bob", Line.of(pool, 1)).id();
-    try (Busy busy = new Busy(sale, pool)) {
+    try (Busy busy = new Busy(database, sale, pool)) {
       // The guard has the first word in the batch, about another hold.
       first = submit(sale, sale.release(other));
       checkout =
@@ -140,7 +137,7 @@ class VetoTest {
     HoldId hold = sale.hold("alice", Line.of(pool, 1)).id();
     CompletableFuture<? extends HoldOutcome> release;
     CompletableFuture<? extends HoldOutcome> checkout;
-    try (Busy busy = new Busy(sale, pool)) {
+    try (Busy busy = new Busy(database, sale, pool)) {
       release = submit(sale, sale.release(hold));
       checkout =
           sale.node()
@@ -204,34 +201,6 @@ class VetoTest {
     @Override
     public void write(Exchange exchange, List<Accompanied<String>> outcomes) {
       outcomes.forEach(one -> written.add(one.outcome()));
-    }
-  }
-
-  /** Keeps the writer of a sale's queue waiting for a pool, until ended. */
-  private static final class Busy implements AutoCloseable {
-    private final Connection connection;
-    private final CompletableFuture<AcquireResult> first;
-
-    Busy(Sale sale, PoolId pool) throws SQLException {
-      connection = database.connection();
-      connection.setAutoCommit(false);
-      Sql.query(
-          connection,
-          "SELECT 1 FROM lockstep.pool WHERE scope = ? AND pool = ? FOR UPDATE",
-          sale.scope().value(),
-          pool.value());
-      first = sale.node().submit(sale.acquire("busy", Line.of(pool, 1))).toCompletableFuture();
-      Await.blocked(database, 1);
-    }
-
-    void end() throws SQLException {
-      connection.rollback();
-      Door.await(first);
-    }
-
-    @Override
-    public void close() throws SQLException {
-      connection.close();
     }
   }
 }

@@ -20,9 +20,7 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -85,7 +83,8 @@ class LostTransferTest {
     try (LatePacket network = LatePacket.on(database);
         Ledger node =
             new Ledger(
-                new Transactor(onceLost(network, () -> bank.ask(bank.move(from, world, 10)))))) {
+                new Transactor(
+                    Tampered.onceLost(network, () -> bank.ask(bank.move(from, world, 10)))))) {
       Door.await(node.submit(both(world, from, 1)));
       network.arm();
 
@@ -105,7 +104,8 @@ class LostTransferTest {
     AtomicReference<LinkedResult> twins = new AtomicReference<>();
     try (LatePacket network = LatePacket.on(database);
         Ledger node =
-            new Ledger(new Transactor(onceLost(network, () -> twins.set(bank.ask(command)))))) {
+            new Ledger(
+                new Transactor(Tampered.onceLost(network, () -> twins.set(bank.ask(command)))))) {
       Door.await(node.submit(both(world, to, 1)));
       network.arm();
 
@@ -160,17 +160,5 @@ class LostTransferTest {
 
   private Linked both(AccountId from, AccountId to, long amount) {
     return bank.linked(bank.move(from, to, amount), bank.move(to, from, amount));
-  }
-
-  /** Before the node that has lost its packet gets another connection, this is done. */
-  private static DataSource onceLost(LatePacket network, Runnable meanwhile) {
-    AtomicBoolean done = new AtomicBoolean();
-    return Tampered.gated(
-        network.dataSource(),
-        () -> {
-          if (network.hasKept() && done.compareAndSet(false, true)) {
-            meanwhile.run();
-          }
-        });
   }
 }

@@ -11,10 +11,8 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
-import java.sql.SQLException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -43,7 +41,7 @@ class TransferCompanionAfterCrashTest {
               fault.dataSource(),
               () -> {
                 if (fault.fired()) {
-                  await(restarted);
+                  Tampered.await(restarted);
                 }
               });
       try (Ledger node = new Ledger(new Transactor(source))) {
@@ -64,13 +62,5 @@ class TransferCompanionAfterCrashTest {
       }
     }
     assertThat(database.queryLong("SELECT count(*) FROM effect")).isEqualTo(1);
-  }
-
-  private static void await(CountDownLatch latch) throws SQLException {
-    try {
-      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
-    } catch (InterruptedException e) {
-      throw new SQLException(e);
-    }
   }
 }

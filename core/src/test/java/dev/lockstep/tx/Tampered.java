@@ -1,5 +1,6 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.testkit.LatePacket;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -7,6 +8,9 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +58,29 @@ public final class Tampered {
             crossings.add(method);
           }
           return call.proceed();
+        });
+  }
+
+  /** Waits as a {@link Gate} may. */
+  public static void await(CountDownLatch latch) throws SQLException {
+    try {
+      if (!latch.await(60, TimeUnit.SECONDS)) {
+        throw new AssertionError("The gate was never opened");
+      }
+    } catch (InterruptedException e) {
+      throw new SQLException(e);
+    }
+  }
+
+  /** Before whoever has lost its packet gets another connection, something else is done, once. */
+  public static DataSource onceLost(LatePacket network, Runnable meanwhile) {
+    AtomicBoolean done = new AtomicBoolean();
+    return gated(
+        network.dataSource(),
+        () -> {
+          if (network.hasKept() && done.compareAndSet(false, true)) {
+            meanwhile.run();
+          }
         });
   }
 
