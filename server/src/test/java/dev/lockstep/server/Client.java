@@ -134,6 +134,26 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
     return request;
   }
 
+  /** Makes a campaign and publishes it; its id. */
+  String publish(JsonObject campaign) throws Exception {
+    String id = post("/v1/campaigns", campaign).expect(201).getString("id");
+    post("/v1/campaigns/" + id + "/publish", null).expect(200);
+    return id;
+  }
+
+  /** Buys one of a drop's product, sku A, once for each buyer. */
+  Reply buyOne(String campaign, String buyer) throws Exception {
+    return post(
+        "/v1/campaigns/" + campaign + "/purchases",
+        buyer,
+        order(buyer, "pm_card_visa", sku("A", 1)));
+  }
+
+  /** Holds one of a drop's product, sku A, once for each buyer. */
+  Reply holdOne(String campaign, String buyer) throws Exception {
+    return post("/v1/campaigns/" + campaign + "/holds", buyer, cart(buyer, sku("A", 1)));
+  }
+
   /** A cart for a buyer. */
   static JsonObject cart(String buyer, JsonObject... items) {
     JsonArray list = new JsonArray();

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.BadBodies.Bad;
 import dev.lockstep.server.EveryRoute.Operation;
-import dev.lockstep.server.RawRequest.Got;
+import dev.lockstep.server.RawHttp.Got;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.Charset;
@@ -348,6 +348,6 @@ class EveryBadRequestTest {
   private static Got exchange(
       Operation operation, String target, String key, byte[] body, Map<String, String> headers)
       throws IOException {
-    return RawRequest.exchange(server.url(), operation.method() + " " + target, key, body, headers);
+    return RawHttp.exchange(server.url(), operation.method() + " " + target, key, body, headers);
   }
 }

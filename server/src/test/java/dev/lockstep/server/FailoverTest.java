@@ -1,13 +1,9 @@
 package dev.lockstep.server;
 
-import static dev.lockstep.server.Client.cart;
-import static dev.lockstep.server.Client.order;
-import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;
 import dev.lockstep.testkit.ReplicatedServer;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -33,11 +29,9 @@ class FailoverTest {
   @Test
   void buyersAreAskedToComeAgainAtMostAndSoonServedByThePromotedServer() throws Exception {
     try (ReplicatedServer database = ReplicatedServer.start(false);
-        ServerProcess server = start(database)) {
+        ServerProcess server = ServerProcess.upOn(database.url(), KEY, Map.of())) {
       Client shop = new Client(server.awaitReady(), Optional.of(KEY));
-      JsonObject drop = RunningServer.dropOf(100_000).put("holdSeconds", 900);
-      String campaign = shop.post("/v1/campaigns", drop).expect(201).getString("id");
-      shop.post("/v1/campaigns/" + campaign + "/publish", null).expect(200);
+      String campaign = shop.publish(RunningServer.dropOf(100_000).put("holdSeconds", 900));
       List<Thread> crowd = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
         crowd.add(buyer(shop, campaign, i));
@@ -77,7 +71,7 @@ class FailoverTest {
                 String name = "buyer-" + number + "-" + n;
                 try {
                   boolean buys = n % 2 == 0;
-                  Reply reply = buys ? buy(shop, campaign, name) : hold(shop, campaign, name);
+                  Reply reply = buys ? shop.buyOne(campaign, name) : shop.holdOne(campaign, name);
                   judge(reply, buys ? purchases : holds);
                 } catch (Exception e) {
                   wrong.add(e);
@@ -97,30 +91,5 @@ class FailoverTest {
         wrong.add(reply.status() + " " + reply.response().body());
       }
     }
-  }
-
-  private static Reply buy(Client shop, String campaign, String buyer) throws Exception {
-    return shop.post(
-        "/v1/campaigns/" + campaign + "/purchases",
-        buyer,
-        order(buyer, "pm_card_visa", sku("A", 1)));
-  }
-
-  private static Reply hold(Client shop, String campaign, String buyer) throws Exception {
-    return shop.post("/v1/campaigns/" + campaign + "/holds", buyer, cart(buyer, sku("A", 1)));
-  }
-
-  private static ServerProcess start(ReplicatedServer database) throws Exception {
-    return ServerProcess.start(
-        Map.of(
-            "LOCKSTEP_PORT",
-            "0",
-            "LOCKSTEP_SAMPLES",
-            "false",
-            "LOCKSTEP_OPERATOR_KEY",
-            KEY,
-            "LOCKSTEP_DATABASE_URL",
-            database.url()),
-        "up");
   }
 }

@@ -1,15 +1,11 @@
 package dev.lockstep.server;
 
-import static dev.lockstep.server.Client.cart;
-import static dev.lockstep.server.Client.order;
-import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;
 import dev.lockstep.server.gateway.TestGateway;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
-import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -48,9 +44,7 @@ class FrozenNodeTest {
         ServerProcess frozen = start(provider, FROZEN)) {
       Client here = new Client(steady.awaitReady(), Optional.of(KEY));
       Client there = new Client(frozen.awaitReady(), Optional.of(KEY));
-      JsonObject drop = RunningServer.dropOf(100_000).put("holdSeconds", 900);
-      String campaign = here.post("/v1/campaigns", drop).expect(201).getString("id");
-      here.post("/v1/campaigns/" + campaign + "/publish", null).expect(200);
+      String campaign = here.publish(RunningServer.dropOf(100_000).put("holdSeconds", 900));
 
       AtomicBoolean open = new AtomicBoolean(true);
       List<Thread> crowd = crowd(there, campaign, open);
@@ -67,8 +61,8 @@ class FrozenNodeTest {
               .run(
                   buyer ->
                       buyer % 2 == 0
-                          ? buy(here, campaign, "here-" + buyer)
-                          : hold(here, campaign, "here-" + buyer))
+                          ? here.buyOne(campaign, "here-" + buyer)
+                          : here.holdOne(campaign, "here-" + buyer))
               .valuesOrThrow();
       assertThat(answers).extracting(Reply::status).containsOnly(201);
 
@@ -77,7 +71,7 @@ class FrozenNodeTest {
       for (Thread buyer : crowd) {
         buyer.join();
       }
-      buy(there, campaign, "after").expect(201);
+      there.buyOne(campaign, "after").expect(201);
       assertThat(here.get("/v1/reconciliation").expect(200).getBoolean("ok")).isTrue();
       assertThat(here.post("/v1/invariants/check", null).expect(200).getBoolean("ok")).isTrue();
     }
@@ -94,7 +88,7 @@ class FrozenNodeTest {
                 while (open.get()) {
                   try {
                     String name = "there-" + number.incrementAndGet();
-                    Reply reply = buy(there, campaign, name);
+                    Reply reply = there.buyOne(campaign, name);
                     // Its own transaction was ended, so it may be asked to come again.
                     assertThat(reply.status()).isIn(201, 503);
                   } catch (Exception e) {
@@ -108,38 +102,15 @@ class FrozenNodeTest {
     return crowd;
   }
 
-  private static Reply buy(Client shop, String campaign, String buyer) throws Exception {
-    return shop.post(
-        "/v1/campaigns/" + campaign + "/purchases",
-        buyer,
-        order(buyer, "pm_card_visa", sku("A", 1)));
-  }
-
-  private static Reply hold(Client shop, String campaign, String buyer) throws Exception {
-    return shop.post("/v1/campaigns/" + campaign + "/holds", buyer, cart(buyer, sku("A", 1)));
-  }
-
   private static ServerProcess start(TestGateway provider, String name) throws Exception {
-    return ServerProcess.start(
+    return ServerProcess.upOn(
+        "%s?user=%s&password=%s&ApplicationName=%s"
+            .formatted(database.url(), database.user(), database.password(), name),
+        KEY,
         Map.of(
-            "LOCKSTEP_PORT",
-            "0",
-            "LOCKSTEP_SAMPLES",
-            "false",
-            "LOCKSTEP_OPERATOR_KEY",
-            KEY,
-            "LOCKSTEP_DATABASE_URL",
-            database.url()
-                + "?user="
-                + database.user()
-                + "&password="
-                + database.password()
-                + "&ApplicationName="
-                + name,
             "LOCKSTEP_STRIPE_KEY",
             TestGateway.KEY,
             "LOCKSTEP_STRIPE_API_BASE",
-            provider.url().toString()),
-        "up");
+            provider.url().toString()));
   }
 }

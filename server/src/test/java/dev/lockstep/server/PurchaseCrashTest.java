@@ -84,29 +84,19 @@ class PurchaseCrashTest {
   }
 
   private static ServerProcess start(TestGateway provider) throws Exception {
-    String credentials = "?user=" + database.user() + "&password=" + database.password();
-    return ServerProcess.start(
+    return ServerProcess.upOn(
+        "%s?user=%s&password=%s".formatted(database.url(), database.user(), database.password()),
+        KEY,
         Map.of(
-            "LOCKSTEP_PORT",
-            "0",
-            "LOCKSTEP_SAMPLES",
-            "false",
-            "LOCKSTEP_OPERATOR_KEY",
-            KEY,
-            "LOCKSTEP_DATABASE_URL",
-            database.url() + credentials,
             "LOCKSTEP_STRIPE_KEY",
             TestGateway.KEY,
             "LOCKSTEP_STRIPE_API_BASE",
-            provider.url().toString()),
-        "up");
+            provider.url().toString()));
   }
 
   private static String published(Client operator, int holdSeconds) throws Exception {
     JsonObject drop = RunningServer.dropOf(5).put("holdSeconds", holdSeconds);
-    String id = operator.post("/v1/campaigns", drop).expect(201).getString("id");
-    operator.post("/v1/campaigns/" + id + "/publish", null).expect(200);
-    return id;
+    return operator.publish(drop);
   }
 
   private static CompletableFuture<Reply> buy(Client shop, String campaign, String key) {

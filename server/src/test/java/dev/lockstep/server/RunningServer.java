@@ -301,9 +301,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   }
 
   String published(JsonObject campaign) throws Exception {
-    String id = operator().post("/v1/campaigns", campaign).expect(201).getString("id");
-    operator().post("/v1/campaigns/" + id + "/publish", null).expect(200);
-    return id;
+    return operator().publish(campaign);
   }
 
   private Server server() {

@@ -16,6 +16,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -68,6 +69,21 @@ final class ServerProcess implements AutoCloseable {
   /** An embedded server on a free port. */
   static ServerProcess up(Path data) throws IOException {
     return start("up", "--port", "0", "--data", data.toString());
+  }
+
+  /**
+   * A server without samples on a free port, with a database of the test's.
+   *
+   * @param environment what else is set
+   */
+  static ServerProcess upOn(String databaseUrl, String operatorKey, Map<String, String> environment)
+      throws IOException {
+    Map<String, String> all = new HashMap<>(environment);
+    all.put("LOCKSTEP_PORT", "0");
+    all.put("LOCKSTEP_SAMPLES", "false");
+    all.put("LOCKSTEP_OPERATOR_KEY", operatorKey);
+    all.put("LOCKSTEP_DATABASE_URL", databaseUrl);
+    return start(all, "up");
   }
 
   long pid() {

@@ -45,7 +45,7 @@ class SilentDatabaseTest {
         ServerProcess.start(
             Map.of("LOCKSTEP_OPERATOR_KEY", KEY), "up", "--port", "0", "--data", data.toString())) {
       Client operator = new Client(server.awaitReady(), Optional.of(KEY));
-      String campaign = drop(operator);
+      String campaign = operator.publish(RunningServer.dropOf(100));
       buy(operator, campaign, "before").expect(201);
       try (FrozenPostgres frozen = FrozenPostgres.of(data)) {
         assertThat(frozen.processes()).isGreaterThan(3);
@@ -78,7 +78,7 @@ class SilentDatabaseTest {
                 "--port",
                 "0")) {
       Client operator = new Client(server.awaitReady(), Optional.of(KEY));
-      String campaign = drop(operator);
+      String campaign = operator.publish(RunningServer.dropOf(100));
       buy(operator, campaign, "before").expect(201);
       network.swallow();
 
@@ -155,13 +155,6 @@ class SilentDatabaseTest {
     buy(PATIENCE_AFTERWARDS, operator, campaign, "ann", "waits").get().expect(201);
     int sold = operator.get("/v1/campaigns/" + campaign).expect(200).getInteger("sold");
     assertThat(sold).isEqualTo(3);
-  }
-
-  private static String drop(Client operator) throws Exception {
-    String id =
-        operator.post("/v1/campaigns", RunningServer.dropOf(100)).expect(201).getString("id");
-    operator.post("/v1/campaigns/" + id + "/publish", null).expect(200);
-    return id;
   }
 
   private static Client.Reply buy(Client operator, String campaign, String buyer) throws Exception {

@@ -3,27 +3,16 @@ package dev.lockstep.server.gateway;
 import com.stripe.StripeClient;
 import com.stripe.net.RequestOptions;
 import com.stripe.param.PaymentIntentCreateParams;
+import dev.lockstep.server.ServerTables;
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.Vertx;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /** A gateway on a test database, and stripe-java's own client to speak to it. */
 public final class TestGateway implements AutoCloseable {
   public static final String KEY = "sk_test_gateway";
-
-  private static final List<String> MIGRATIONS =
-      List.of(
-          "/db/server/V150__gateway.sql",
-          "/db/server/V196__gateway_webhooks.sql",
-          "/db/server/V200__gateway_delays.sql");
 
   private final Vertx vertx = Vertx.vertx();
   private final Gateway gateway;
@@ -34,14 +23,8 @@ public final class TestGateway implements AutoCloseable {
 
   /** Makes the gateway's tables. Once a database. */
   public static void migrate(TestDatabase database) {
-    for (String migration : MIGRATIONS) {
-      try (InputStream sql =
-          Objects.requireNonNull(Gateway.class.getResourceAsStream(migration), migration)) {
-        database.execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
+    ServerTables.migrate(
+        database, "V150__gateway", "V196__gateway_webhooks", "V200__gateway_delays");
   }
 
   public static TestGateway start(TestDatabase database) {

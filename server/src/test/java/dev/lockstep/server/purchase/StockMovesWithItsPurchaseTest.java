@@ -15,18 +15,16 @@ import dev.lockstep.hold.Line;
 import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import dev.lockstep.server.ServerTables;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonArray;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -50,12 +48,9 @@ class StockMovesWithItsPurchaseTest {
   private static Holds holds;
 
   @BeforeAll
-  static void openTheSale() throws Exception {
+  static void openTheSale() {
     database.execute("CREATE SCHEMA lockstep_server");
-    String migration = "/db/server/V110__purchases.sql";
-    try (InputStream sql = Objects.requireNonNull(Purchases.class.getResourceAsStream(migration))) {
-      database.execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
-    }
+    ServerTables.migrate(database, "V110__purchases");
     holds = new Holds(new Transactor(database.dataSource()));
     holds.createScope(SALE, OptionalInt.empty());
     holds.createPools(SALE, List.of(NewPool.counted(POOL, 1_000)));

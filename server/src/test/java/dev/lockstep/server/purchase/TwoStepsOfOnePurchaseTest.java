@@ -17,6 +17,7 @@ import dev.lockstep.hold.Line;
 import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import dev.lockstep.server.ServerTables;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.HoldTimes;
 import dev.lockstep.server.campaign.Item;
@@ -28,13 +29,10 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -108,12 +106,9 @@ class TwoStepsOfOnePurchaseTest {
       List<String> told) {}
 
   @BeforeAll
-  static void openTheSale() throws Exception {
+  static void openTheSale() {
     database.execute("CREATE SCHEMA lockstep_server");
-    String migration = "/db/server/V110__purchases.sql";
-    try (InputStream sql = Objects.requireNonNull(Purchases.class.getResourceAsStream(migration))) {
-      database.execute(new String(sql.readAllBytes(), StandardCharsets.UTF_8));
-    }
+    ServerTables.migrate(database, "V110__purchases");
     holds = new Holds(new Transactor(database.dataSource()));
     holds.createScope(SALE, OptionalInt.empty());
     holds.createPools(SALE, List.of(NewPool.counted(POOL, 100_000)));
