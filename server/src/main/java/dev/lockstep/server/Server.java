@@ -67,13 +67,14 @@ final class Server implements AutoCloseable {
       database = open;
       Services services =
           Services.open(
-              open,
-              config,
-              http.vertx(),
-              http.inFlight(),
-              URI.create(url()),
-              http.metrics(),
-              nanoTime);
+              new Node(
+                  open,
+                  config,
+                  http.vertx(),
+                  http.inFlight(),
+                  URI.create(url()),
+                  http.metrics(),
+                  nanoTime));
       opened(SERVICES_CLOSED, within -> services.close());
       gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();

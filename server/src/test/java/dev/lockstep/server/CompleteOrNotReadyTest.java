@@ -52,13 +52,14 @@ class CompleteOrNotReadyTest {
         HttpApi first = HttpApi.listen("localhost", 0, config.edge());
         Services services =
             Services.open(
-                database,
-                config,
-                first.vertx(),
-                first.inFlight(),
-                URI.create(url(first)),
-                first.metrics(),
-                System::nanoTime)) {
+                new Node(
+                    database,
+                    config,
+                    first.vertx(),
+                    first.inFlight(),
+                    URI.create(url(first)),
+                    first.metrics(),
+                    System::nanoTime))) {
       first.serve(database, services);
       List<String> paths = served(first, known);
       assertThat(paths).hasSizeGreaterThan(20).contains("/openapi.json", "/docs");
