@@ -30,13 +30,15 @@ final class OnceCompanion implements TransferCompanion<Ticket<BookId>> {
 
   private static Decided decided(Accompanied<Ticket<BookId>> asked) {
     LedgerOutcome outcome = asked.outcome();
-    boolean moved =
-        (outcome instanceof Done done && !done.replayed())
-            || (outcome instanceof AllDone all && !all.replayed());
     return new Decided(
         asked.payload(),
         TransferAnswers.answer(asked.payload().subject(), outcome, 201),
-        moved,
+        hasMoved(outcome),
         !(outcome instanceof TransferIdReused));
+  }
+
+  private static boolean hasMoved(LedgerOutcome outcome) {
+    return (outcome instanceof Done done && !done.replayed())
+        || (outcome instanceof AllDone all && !all.replayed());
   }
 }

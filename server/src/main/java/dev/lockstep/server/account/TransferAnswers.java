@@ -14,14 +14,40 @@ import dev.lockstep.ledger.LedgerOutcome.Overloaded;
 import dev.lockstep.ledger.LedgerOutcome.Refused;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
+import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Problem;
+import dev.lockstep.server.cases.Cases;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
+import java.util.function.Function;
 
 /** What came of a command on the ledger, as HTTP. */
 final class TransferAnswers {
+  private static final Cases<LedgerOutcome, Function<BookId, Problem>> PROBLEMS =
+      Cases.<LedgerOutcome, Function<BookId, Problem>>over(LedgerOutcome.class)
+          .when(Overloaded.class, full -> book -> Problem.overloaded(full.retryAfter()))
+          .when(TransferIdReused.class, reused -> book -> Problem.keyReused())
+          .when(UnknownTransfer.class, unknown -> book -> Problem.notFound("such transfer"))
+          .when(NotPending.class, other -> book -> notPending(other))
+          .when(
+              UnknownAccount.class,
+              unknown ->
+                  book ->
+                      Problem.notFound("such account")
+                          .with("account", number(book, unknown.account())))
+          .when(CurrencyMismatch.class, other -> book -> otherCurrency(book, other))
+          .when(BeyondReserved.class, beyond -> book -> beyondReserved(beyond))
+          .when(InsufficientFunds.class, lack -> book -> lacking(book, lack))
+          .when(BalanceOverflow.class, overflow -> book -> tooMuch(book, overflow))
+          .when(
+              Refused.class,
+              refused -> book -> problem(book, refused.why()).with("step", refused.step()))
+          .never(Done.class)
+          .never(AllDone.class)
+          .complete();
+
   private TransferAnswers() {}
 
   /**
@@ -40,71 +66,59 @@ final class TransferAnswers {
       all.transfers().forEach(transfer -> transfers.add(AccountView.json(transfer)));
       return Answer.of(success, new JsonObject().put("transfers", transfers));
     }
-    if (outcome instanceof Refused refused) {
-      return problem(book, refused.why()).with("step", refused.step()).toAnswer();
-    }
     return problem(book, outcome).toAnswer();
   }
 
   private static Problem problem(BookId book, LedgerOutcome outcome) {
-    if (outcome instanceof Overloaded overloaded) {
-      return Problem.overloaded(overloaded.retryAfter());
-    }
-    if (outcome instanceof TransferIdReused) {
-      return Problem.keyReused();
-    }
-    if (outcome instanceof InsufficientFunds lack) {
-      return conflict(
-              "insufficient-funds",
-              "Insufficient funds",
-              "The account would fall below its floor; nothing was moved.")
-          .with("account", number(book, lack.account()))
-          .with("available", lack.available())
-          .with("asked", lack.asked());
-    }
-    if (outcome instanceof CurrencyMismatch other) {
-      return Problem.of(
-              "currency-mismatch",
-              422,
-              "Currency mismatch",
-              "The account keeps another currency; nothing was moved.")
-          .with("account", number(book, other.account()))
-          .with("currency", other.currency())
-          .with("asked", other.asked());
-    }
-    if (outcome instanceof BalanceOverflow overflow) {
-      return conflict(
-              "balance-overflow",
-              "Balance overflow",
-              "The balance would be more than a number of 64 bits can say; nothing was moved.")
-          .with("account", number(book, overflow.account()));
-    }
-    if (outcome instanceof UnknownAccount unknown) {
-      return Problem.notFound("such account").with("account", number(book, unknown.account()));
-    }
-    return ended(outcome);
+    return PROBLEMS.of(outcome).apply(book);
   }
 
-  /** Of a transfer that was to be posted or voided. */
-  private static Problem ended(LedgerOutcome outcome) {
-    if (outcome instanceof NotPending other) {
-      String state = other.transfer().state().name().toLowerCase(Locale.ROOT);
-      return conflict(
-              "transfer-not-pending",
-              "Transfer not pending",
-              "The transfer is not pending any more: it is " + state + ".")
-          .with("state", state)
-          .with("posted", other.transfer().posted());
-    }
-    if (outcome instanceof BeyondReserved beyond) {
-      return conflict(
-              "beyond-reserved",
-              "Beyond what is reserved",
-              "More was to be posted than is reserved; nothing was moved.")
-          .with("reserved", beyond.transfer().money().amount())
-          .with("asked", beyond.asked());
-    }
-    return Problem.notFound("such transfer");
+  private static Problem lacking(BookId book, InsufficientFunds lack) {
+    return conflict(
+            "insufficient-funds",
+            "Insufficient funds",
+            "The account would fall below its floor; nothing was moved.")
+        .with("account", number(book, lack.account()))
+        .with("available", lack.available())
+        .with("asked", lack.asked());
+  }
+
+  private static Problem otherCurrency(BookId book, CurrencyMismatch other) {
+    return Problem.of(
+            "currency-mismatch",
+            422,
+            "Currency mismatch",
+            "The account keeps another currency; nothing was moved.")
+        .with("account", number(book, other.account()))
+        .with("currency", other.currency())
+        .with("asked", other.asked());
+  }
+
+  private static Problem tooMuch(BookId book, BalanceOverflow overflow) {
+    return conflict(
+            "balance-overflow",
+            "Balance overflow",
+            "The balance would be more than a number of 64 bits can say; nothing was moved.")
+        .with("account", number(book, overflow.account()));
+  }
+
+  private static Problem notPending(NotPending other) {
+    String state = other.transfer().state().name().toLowerCase(Locale.ROOT);
+    return conflict(
+            "transfer-not-pending",
+            "Transfer not pending",
+            "The transfer is not pending any more: it is " + state + ".")
+        .with("state", state)
+        .with("posted", other.transfer().posted());
+  }
+
+  private static Problem beyondReserved(BeyondReserved beyond) {
+    return conflict(
+            "beyond-reserved",
+            "Beyond what is reserved",
+            "More was to be posted than is reserved; nothing was moved.")
+        .with("reserved", beyond.transfer().money().amount())
+        .with("asked", beyond.asked());
   }
 
   private static String number(BookId book, AccountId account) {

@@ -9,21 +9,53 @@ import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
+import dev.lockstep.hold.HoldOutcome.LinesDiffer;
+import dev.lockstep.hold.HoldOutcome.NotSold;
+import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.HoldOutcome.Paused;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.hold.HoldOutcome.UnknownHold;
+import dev.lockstep.hold.HoldOutcome.UnknownPool;
+import dev.lockstep.hold.HoldOutcome.UnknownUnit;
 import dev.lockstep.hold.HoldOutcome.Vetoed;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cases.Cases;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
+import java.util.function.Function;
 
 /** What came of a command on a hold, as HTTP. */
 public final class Outcomes {
+  private static final Cases<HoldOutcome, Function<Campaign, Problem>> PROBLEMS =
+      Cases.<HoldOutcome, Function<Campaign, Problem>>over(HoldOutcome.class)
+          .when(Overloaded.class, full -> campaign -> Problem.overloaded(full.retryAfter()))
+          .when(HoldIdReused.class, reused -> campaign -> Problem.keyReused())
+          .when(UnknownHold.class, unknown -> campaign -> noSuchHold())
+          .when(NotYours.class, other -> campaign -> noSuchHold())
+          .when(Vetoed.class, vetoed -> campaign -> inCheckout())
+          .when(HoldEnded.class, ended -> campaign -> holdEnded(ended.hold()))
+          .when(Paused.class, paused -> campaign -> Campaigns.pausedProblem(paused.reason()))
+          .when(LimitReached.class, limit -> campaign -> limitReached(limit))
+          .when(SoldOut.class, soldOut -> campaign -> soldOut(campaign, soldOut))
+          .when(ExtensionLimit.class, limit -> campaign -> extensionLimit(limit))
+          .when(LifetimeReached.class, lifetime -> campaign -> lifetimeReached(lifetime))
+          // A campaign's items and its pools are made together, so a pool that is missing is a
+          // fault of ours.
+          .never(UnknownPool.class)
+          // No cart names a unit, asks for a sale of certain lines or takes goods back.
+          .never(UnknownUnit.class)
+          .never(LinesDiffer.class)
+          .never(NotSold.class)
+          .never(Granted.class)
+          .never(Ended.class)
+          .complete();
+
   private Outcomes() {}
 
   /**
@@ -44,53 +76,46 @@ public final class Outcomes {
 
   /** For an outcome that is no success. */
   public static Problem problem(Campaign campaign, HoldOutcome outcome) {
-    if (outcome instanceof Overloaded overloaded) {
-      return Problem.overloaded(overloaded.retryAfter());
-    }
-    if (outcome instanceof HoldIdReused) {
-      return Problem.keyReused();
-    }
-    if (outcome instanceof Paused paused) {
-      return Campaigns.pausedProblem(paused.reason());
-    }
-    if (outcome instanceof LimitReached limit) {
-      return conflict("limit-reached", "Limit reached", "The buyer's limit would be passed.")
-          .with("limit", limit.limit())
-          .with("used", limit.used())
-          .with("asked", limit.asked());
-    }
-    if (outcome instanceof SoldOut soldOut) {
-      return soldOut(campaign, soldOut);
-    }
-    if (outcome instanceof HoldEnded ended) {
-      return holdEnded(ended.hold());
-    }
-    if (outcome instanceof Vetoed) {
-      return conflict(
-          "hold-in-checkout",
-          "Hold in checkout",
-          "The hold is being paid for and cannot be changed.");
-    }
-    if (outcome instanceof ExtensionLimit limit) {
-      return conflict(
-              "extension-limit",
-              "Extension limit",
-              "A buyer can extend a hold %d times, each time to %d s from then, and to %d s in all; it was extended %d times."
-                  .formatted(
-                      limit.bound().maxExtensions(),
-                      limit.bound().maxHoldFor().toSeconds(),
-                      limit.bound().maxLifetime().toSeconds(),
-                      limit.hold().extensions()))
-          .with("maxExtensions", limit.bound().maxExtensions())
-          .with("maxSeconds", limit.bound().maxHoldFor().toSeconds())
-          .with("extensions", limit.hold().extensions());
-    }
-    if (outcome instanceof LifetimeReached lifetime) {
-      return conflict(
-              "hold-lifetime-reached", "Lifetime reached", "The hold cannot be extended further.")
-          .with("latest", lifetime.latest().toString());
-    }
-    // An unknown hold and another buyer's are the same to who asks.
+    return PROBLEMS.of(outcome).apply(campaign);
+  }
+
+  private static Problem limitReached(LimitReached limit) {
+    return conflict("limit-reached", "Limit reached", "The buyer's limit would be passed.")
+        .with("limit", limit.limit())
+        .with("used", limit.used())
+        .with("asked", limit.asked());
+  }
+
+  private static Problem inCheckout() {
+    return conflict(
+        "hold-in-checkout",
+        "Hold in checkout",
+        "The hold is being paid for and cannot be changed.");
+  }
+
+  private static Problem extensionLimit(ExtensionLimit limit) {
+    return conflict(
+            "extension-limit",
+            "Extension limit",
+            "A buyer can extend a hold %d times, each time to %d s from then, and to %d s in all; it was extended %d times."
+                .formatted(
+                    limit.bound().maxExtensions(),
+                    limit.bound().maxHoldFor().toSeconds(),
+                    limit.bound().maxLifetime().toSeconds(),
+                    limit.hold().extensions()))
+        .with("maxExtensions", limit.bound().maxExtensions())
+        .with("maxSeconds", limit.bound().maxHoldFor().toSeconds())
+        .with("extensions", limit.hold().extensions());
+  }
+
+  private static Problem lifetimeReached(LifetimeReached lifetime) {
+    return conflict(
+            "hold-lifetime-reached", "Lifetime reached", "The hold cannot be extended further.")
+        .with("latest", lifetime.latest().toString());
+  }
+
+  /** An unknown hold and another buyer's are the same to the caller. */
+  private static Problem noSuchHold() {
     return Problem.notFound("such hold");
   }
 

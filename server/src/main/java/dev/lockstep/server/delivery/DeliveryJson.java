@@ -3,6 +3,7 @@ package dev.lockstep.server.delivery;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Delivery.Mail;
 import dev.lockstep.server.delivery.Delivery.Webhook;
 import dev.lockstep.server.mail.MailAddress;
@@ -65,6 +66,12 @@ public final class DeliveryJson {
               .required("text", TEXT)
               .optional("html", TEXT));
 
+  private static final Cases<Delivery, JsonObject> VIEWS =
+      Cases.<Delivery, JsonObject>over(Delivery.class)
+          .when(Webhook.class, webhook -> view(webhook))
+          .when(Mail.class, mail -> view(mail))
+          .complete();
+
   private DeliveryJson() {}
 
   private static Shape either(ObjectShape webhook, ObjectShape mail) {
@@ -73,13 +80,17 @@ public final class DeliveryJson {
   }
 
   public static JsonObject view(Delivery delivery) {
-    if (delivery instanceof Webhook webhook) {
-      return new JsonObject()
-          .put("webhook", webhook.url())
-          .put("body", new JsonObject(webhook.body()))
-          .put("signature", webhook.signature().toString());
-    }
-    Mail mail = (Mail) delivery;
+    return VIEWS.of(delivery);
+  }
+
+  private static JsonObject view(Webhook webhook) {
+    return new JsonObject()
+        .put("webhook", webhook.url())
+        .put("body", new JsonObject(webhook.body()))
+        .put("signature", webhook.signature().toString());
+  }
+
+  private static JsonObject view(Mail mail) {
     JsonObject json =
         new JsonObject()
             .put("to", new JsonArray(mail.to()))

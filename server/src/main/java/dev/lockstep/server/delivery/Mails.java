@@ -4,11 +4,13 @@ import dev.lockstep.job.JobContext;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.Outcome;
 import dev.lockstep.job.QueueConfig;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Delivery.Mail;
 import dev.lockstep.server.delivery.DeliveryListener.Ending;
 import dev.lockstep.server.mail.Mailer;
 import dev.lockstep.server.mail.Message;
 import dev.lockstep.server.mail.SendResult;
+import dev.lockstep.server.mail.SendResult.Failed;
 import dev.lockstep.server.mail.SendResult.Rejected;
 import dev.lockstep.server.mail.SendResult.Sent;
 import java.time.Duration;
@@ -24,6 +26,20 @@ final class Mails {
   static final String KIND = "mail";
 
   private static final int CONCURRENCY = 8;
+
+  private static final Cases<SendResult, Ending> ENDINGS =
+      Cases.<SendResult, Ending>over(SendResult.class)
+          .when(Sent.class, sent -> Ending.DELIVERED)
+          .when(Rejected.class, rejected -> Ending.REJECTED)
+          .when(Failed.class, failed -> Ending.FAILED)
+          .complete();
+
+  private static final Cases<SendResult, Outcome> OUTCOMES =
+      Cases.<SendResult, Outcome>over(SendResult.class)
+          .when(Sent.class, sent -> Outcome.done())
+          .when(Rejected.class, rejected -> new Outcome.Dead(rejected.reason()))
+          .when(Failed.class, failed -> new Outcome.Retry(failed.reason()))
+          .complete();
 
   private final Optional<Mailer> mailer;
   private final Duration firstBackoff;
@@ -60,13 +76,8 @@ final class Mails {
         new Message(job.id().toString(), mail.to(), mail.subject(), mail.text(), mail.html());
     long begun = System.nanoTime();
     SendResult result = send(mailer.get(), message);
-    listener.onAttempt(ending(result), Duration.ofNanos(System.nanoTime() - begun));
-    if (result instanceof Rejected rejected) {
-      return new Outcome.Dead(rejected.reason());
-    }
-    return result instanceof SendResult.Failed failed
-        ? new Outcome.Retry(failed.reason())
-        : Outcome.done();
+    listener.onAttempt(ENDINGS.of(result), Duration.ofNanos(System.nanoTime() - begun));
+    return OUTCOMES.of(result);
   }
 
   private static SendResult send(Mailer mailer, Message message) throws InterruptedException {
@@ -75,12 +86,5 @@ final class Mails {
     } catch (ExecutionException e) {
       throw new IllegalStateException("A mail failed that never does", e);
     }
-  }
-
-  private static Ending ending(SendResult result) {
-    if (result instanceof Sent) {
-      return Ending.DELIVERED;
-    }
-    return result instanceof Rejected ? Ending.REJECTED : Ending.FAILED;
   }
 }

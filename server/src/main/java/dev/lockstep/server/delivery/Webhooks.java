@@ -5,6 +5,7 @@ import dev.lockstep.job.NewJob;
 import dev.lockstep.job.NewJob.Lane;
 import dev.lockstep.job.Outcome;
 import dev.lockstep.job.QueueConfig;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Delivery.Webhook;
 import dev.lockstep.server.delivery.DeliveryListener.Ending;
 import dev.lockstep.server.delivery.Receivers.Admission;
@@ -39,6 +40,21 @@ final class Webhooks {
 
   private static final int GONE = 410;
   private static final int MAX_LANE_LENGTH = 150;
+
+  private static final Cases<PostResult, Ending> ENDINGS =
+      Cases.<PostResult, Ending>over(PostResult.class)
+          .when(
+              Answered.class, answered -> answered.isSuccess() ? Ending.DELIVERED : Ending.REJECTED)
+          .when(Refused.class, refused -> Ending.REFUSED)
+          .when(Failed.class, failed -> Ending.FAILED)
+          .complete();
+
+  private static final Cases<PostResult, Outcome> OUTCOMES =
+      Cases.<PostResult, Outcome>over(PostResult.class)
+          .when(Answered.class, Webhooks::outcome)
+          .when(Refused.class, refused -> new Outcome.Dead("Not sent: " + refused.reason()))
+          .when(Failed.class, failed -> new Outcome.Retry(failed.reason()))
+          .complete();
 
   private final OutgoingHttp http;
   private final ReceiverSecrets secrets;
@@ -111,8 +127,8 @@ final class Webhooks {
       byte[] body = delivery.body().getBytes(StandardCharsets.UTF_8);
       long begun = System.nanoTime();
       PostResult result = post(target, headers(delivery, job, target, body), body);
-      listener.onAttempt(ending(result), Duration.ofNanos(System.nanoTime() - begun));
-      return outcome(result);
+      listener.onAttempt(ENDINGS.of(result), Duration.ofNanos(System.nanoTime() - begun));
+      return OUTCOMES.of(result);
     } finally {
       receivers.leave((Entered) admission);
     }
@@ -144,21 +160,7 @@ final class Webhooks {
     return headers;
   }
 
-  private static Ending ending(PostResult result) {
-    if (result instanceof Answered answered) {
-      return answered.isSuccess() ? Ending.DELIVERED : Ending.REJECTED;
-    }
-    return result instanceof Refused ? Ending.REFUSED : Ending.FAILED;
-  }
-
-  private static Outcome outcome(PostResult result) {
-    if (result instanceof Refused refused) {
-      return new Outcome.Dead("Not sent: " + refused.reason());
-    }
-    if (result instanceof Failed failed) {
-      return new Outcome.Retry(failed.reason());
-    }
-    Answered answered = (Answered) result;
+  private static Outcome outcome(Answered answered) {
     if (answered.isSuccess()) {
       return Outcome.done();
     }

@@ -1,5 +1,6 @@
 package dev.lockstep.server.gateway;
 
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.gateway.Books.Stored;
 import dev.lockstep.server.gateway.Command.Authenticate;
 import dev.lockstep.server.gateway.Command.Cancel;
@@ -21,6 +22,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class Decision {
   private static final String BY_FAULT = "generic_decline";
+
+  /** How a command on an intent that is there is decided. */
+  @FunctionalInterface
+  private interface Rule {
+    Answer by(Decision decision, Ask ask, Intent intent);
+  }
+
+  private static final Cases<Command, Rule> ON_INTENT =
+      Cases.<Command, Rule>over(Command.class)
+          .when(Confirm.class, command -> (all, ask, intent) -> all.confirm(ask, command, intent))
+          .when(Cancel.class, command -> (all, ask, intent) -> all.cancel(ask, command, intent))
+          .when(
+              Authenticate.class,
+              command -> (all, ask, intent) -> all.authenticate(ask, command, intent))
+          .when(Settle.class, command -> (all, ask, intent) -> all.settle(ask, command, intent))
+          .when(
+              SettleRefund.class,
+              command -> (all, ask, intent) -> all.settleRefund(ask, command, intent))
+          .when(GiveBack.class, command -> (all, ask, intent) -> all.giveBack(ask, command, intent))
+          .never(Create.class)
+          .complete();
 
   private final Plan plan;
   private final Map<String, Intent> intents;
@@ -61,20 +83,7 @@ final class Decision {
       // Nothing was begun, so the key stays free, as Stripe has it.
       return Answer.of(StripeError.noSuch("payment_intent", command.intent(), "intent"));
     }
-    if (command instanceof Confirm confirm) {
-      return confirm(ask, confirm, intent);
-    } else if (command instanceof Cancel cancel) {
-      return cancel(ask, cancel, intent);
-    } else if (command instanceof Authenticate authenticate) {
-      return authenticate(ask, authenticate, intent);
-    } else if (command instanceof Settle settle) {
-      return settle(ask, settle, intent);
-    } else if (command instanceof GiveBack giveBack) {
-      return giveBack(ask, giveBack, intent);
-    } else if (command instanceof SettleRefund settle) {
-      return settleRefund(ask, settle, intent);
-    }
-    throw new IllegalStateException("unknown command " + command);
+    return ON_INTENT.of(command).by(this, ask, intent);
   }
 
   private Answer create(Ask ask, Create create) {

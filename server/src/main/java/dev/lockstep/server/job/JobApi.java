@@ -19,6 +19,7 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -28,6 +29,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Function;
 
 /** Jobs: found, looked into, brought back and cancelled over HTTP, one or all that match. */
 final class JobApi {
@@ -64,6 +66,19 @@ final class JobApi {
 
   private static final ObjectShape CANCELLED =
       Shape.object().required("id", Shape.text(1, 64)).required("state", Shape.choice("cancelled"));
+
+  /** Why an edit changed nothing, given what to say of a job that is gone; empty: it did. */
+  private static final Cases<EditResult, Function<String, Optional<Problem>>> REFUSALS =
+      Cases.<EditResult, Function<String, Optional<Problem>>>over(EditResult.class)
+          .when(EditResult.Changed.class, changed -> whenGone -> Optional.empty())
+          .when(
+              EditResult.Stale.class,
+              stale -> whenGone -> Optional.of(Problem.versionMismatch(stale.currentVersion())))
+          .when(EditResult.OfSchedule.class, tick -> whenGone -> Optional.of(ofSchedule()))
+          .when(
+              EditResult.Gone.class,
+              gone -> whenGone -> Optional.of(notNow("job-changed", whenGone)))
+          .complete();
 
   private final Transactor transactor;
   private final Jobs jobs;
@@ -168,15 +183,17 @@ final class JobApi {
           switch (job.state()) {
             case DEAD -> {
               if (!transactor.call(c -> recorded(c, act, jobs.replay(c, id)))) {
-                throw notNow("job-changed", "Somebody has brought it back or removed it.");
+                throw notNow("job-changed", "Somebody has brought it back or removed it.")
+                    .asException();
               }
             }
             case SCHEDULED, READY ->
                 requireChanged(
                     transactor.call(
                         c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))));
-            case RUNNING -> throw notNow("job-running", "It is running at this moment.");
-            case DONE -> throw notNow("job-done", "It is done, and is not done twice.");
+            case RUNNING ->
+                throw notNow("job-running", "It is running at this moment.").asException();
+            case DONE -> throw notNow("job-done", "It is done, and is not done twice.").asException();
           }
           return detail(id);
         });
@@ -191,10 +208,10 @@ final class JobApi {
           request.requireMatch(job.version());
           if (job.queue().equals(Schedules.QUEUE)) {
             // Also one that is done or dead.
-            throw ofSchedule();
+            throw ofSchedule().asException();
           }
           if (job.state() == Job.State.DONE) {
-            throw notNow("job-done", "It is done.");
+            throw notNow("job-done", "It is done.").asException();
           }
           if (job.state() == Job.State.DEAD) {
             requireChanged(
@@ -296,24 +313,19 @@ final class JobApi {
   }
 
   private static void requireChanged(EditResult result, String whenGone) {
-    if (result instanceof EditResult.Stale stale) {
-      throw Problem.versionMismatch(stale.currentVersion()).asException();
-    }
-    if (result instanceof EditResult.OfSchedule) {
-      throw ofSchedule();
-    }
-    if (result instanceof EditResult.Gone) {
-      throw notNow("job-changed", whenGone);
+    Optional<Problem> refusal = REFUSALS.of(result).apply(whenGone);
+    if (refusal.isPresent()) {
+      throw refusal.get().asException();
     }
   }
 
-  private static RuntimeException ofSchedule() {
+  private static Problem ofSchedule() {
     return notNow("job-of-schedule", "It ends with its schedule; delete that.");
   }
 
-  private static RuntimeException notNow(String slug, String detail) {
+  private static Problem notNow(String slug, String detail) {
     String title = slug.substring(0, 1).toUpperCase(Locale.ROOT) + slug.substring(1);
-    return Problem.of(slug, 409, title.replace('-', ' '), detail).asException();
+    return Problem.of(slug, 409, title.replace('-', ' '), detail);
   }
 
   private static JobId id(Request request) {

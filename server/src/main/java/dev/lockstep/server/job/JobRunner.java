@@ -18,6 +18,7 @@ import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.job.Duties.Kind;
 import dev.lockstep.server.job.Duties.Recurring;
 import dev.lockstep.server.job.JobListener.Ending;
@@ -44,6 +45,15 @@ import org.jspecify.annotations.Nullable;
 public final class JobRunner implements AutoCloseable {
   /** The queue of what recurs. */
   public static final String UPKEEP = "upkeep";
+
+  private static final Cases<Outcome, Ending> ENDINGS =
+      Cases.<Outcome, Ending>over(Outcome.class)
+          .when(Outcome.Done.class, done -> Ending.DONE)
+          .when(Outcome.Retry.class, retry -> Ending.RETRY)
+          .when(Outcome.Snooze.class, snooze -> Ending.SNOOZE)
+          .when(Outcome.Cancel.class, cancel -> Ending.CANCEL)
+          .when(Outcome.Dead.class, dead -> Ending.DEAD)
+          .complete();
 
   private static final int UPKEEP_CONCURRENCY = 4;
   private static final int SCHEDULE_CONCURRENCY = 4;
@@ -242,25 +252,12 @@ public final class JobRunner implements AutoCloseable {
       Ending ending = Ending.RETRY;
       try {
         Outcome outcome = handler.run(json, job);
-        ending = ending(outcome);
+        ending = ENDINGS.of(outcome);
         return outcome;
       } finally {
         listener.onRun(
             job.queue(), job.kind(), ending, Duration.ofNanos(System.nanoTime() - begun));
       }
     };
-  }
-
-  private static Ending ending(Outcome outcome) {
-    if (outcome instanceof Outcome.Done) {
-      return Ending.DONE;
-    }
-    if (outcome instanceof Outcome.Snooze) {
-      return Ending.SNOOZE;
-    }
-    if (outcome instanceof Outcome.Cancel) {
-      return Ending.CANCEL;
-    }
-    return outcome instanceof Outcome.Dead ? Ending.DEAD : Ending.RETRY;
   }
 }

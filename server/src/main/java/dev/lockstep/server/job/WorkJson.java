@@ -2,6 +2,7 @@ package dev.lockstep.server.job;
 
 import dev.lockstep.job.ClaimedJob;
 import dev.lockstep.job.Enqueued;
+import dev.lockstep.job.JobId;
 import dev.lockstep.job.JobsConfig;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.NewJob.Lane;
@@ -10,6 +11,7 @@ import dev.lockstep.job.Priority;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.tx.StorableText;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
@@ -44,6 +46,12 @@ final class WorkJson {
 
   private static final Shape ENQUEUED =
       Shape.object().required("id", Shape.text(1, 64)).required("duplicate", Shape.bool());
+
+  private static final Cases<Enqueued, JsonObject> ENQUEUED_AS =
+      Cases.<Enqueued, JsonObject>over(Enqueued.class)
+          .when(Enqueued.Accepted.class, made -> enqueued(made.id(), false))
+          .when(Enqueued.Duplicate.class, twin -> enqueued(twin.existing(), true))
+          .complete();
 
   static final Shape ENQUEUED_ALL =
       Shape.object().required("jobs", Shape.list(ENQUEUED, 1, MAX_JOBS));
@@ -177,15 +185,12 @@ final class WorkJson {
 
   static JsonArray enqueued(List<Enqueued> results) {
     JsonArray jobs = new JsonArray();
-    for (Enqueued one : results) {
-      boolean duplicate = one instanceof Enqueued.Duplicate;
-      String id =
-          one instanceof Enqueued.Duplicate twin
-              ? twin.existing().toString()
-              : ((Enqueued.Accepted) one).id().toString();
-      jobs.add(new JsonObject().put("id", id).put("duplicate", duplicate));
-    }
+    results.forEach(one -> jobs.add(ENQUEUED_AS.of(one)));
     return jobs;
+  }
+
+  private static JsonObject enqueued(JobId id, boolean duplicate) {
+    return new JsonObject().put("id", id.toString()).put("duplicate", duplicate);
   }
 
   static JsonObject claims(List<ClaimedJob> claimed) {

@@ -9,6 +9,7 @@ import dev.lockstep.lab.Scenario;
 import dev.lockstep.lab.Timeline;
 import dev.lockstep.lab.Verdict;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.tx.Isolation;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -21,6 +22,26 @@ public final class LabJson {
   private static final Shape NAMES = Shape.list(WORDS, 0, 100);
   private static final Shape MICROSECONDS = Shape.integer(0, 3_600_000_000L);
   private static final Shape ROWS = Shape.list(NAMES, 0, 1_000);
+
+  /** How a step ended: its name, and the fields that only such a step has. */
+  private static final Cases<Outcome, JsonObject> OUTCOMES =
+      Cases.<Outcome, JsonObject>over(Outcome.class)
+          .when(
+              Outcome.Rows.class,
+              found ->
+                  named("rows")
+                      .put("columns", new JsonArray(found.columns()))
+                      .put("rows", rows(found.rows())))
+          .when(Outcome.Changed.class, changed -> named("changed").put("changed", changed.count()))
+          .when(Outcome.Done.class, done -> named("done"))
+          .when(
+              Outcome.Failed.class,
+              failed ->
+                  named("failed")
+                      .put("sqlState", failed.sqlState())
+                      .put("message", failed.message()))
+          .when(Outcome.Skipped.class, skipped -> named("skipped").put("message", skipped.why()))
+          .complete();
 
   private static final Shape SCENARIO =
       Shape.object()
@@ -168,27 +189,7 @@ public final class LabJson {
             .put("changed", null)
             .put("sqlState", null)
             .put("message", null);
-    return outcome(json, step.outcome());
-  }
-
-  private static JsonObject outcome(JsonObject json, Outcome outcome) {
-    if (outcome instanceof Outcome.Rows found) {
-      return json.put("outcome", "rows")
-          .put("columns", new JsonArray(found.columns()))
-          .put("rows", rows(found.rows()));
-    }
-    if (outcome instanceof Outcome.Changed changed) {
-      return json.put("outcome", "changed").put("changed", changed.count());
-    }
-    if (outcome instanceof Outcome.Failed failed) {
-      return json.put("outcome", "failed")
-          .put("sqlState", failed.sqlState())
-          .put("message", failed.message());
-    }
-    if (outcome instanceof Outcome.Skipped skipped) {
-      return json.put("outcome", "skipped").put("message", skipped.why());
-    }
-    return json.put("outcome", "done");
+    return json.mergeIn(OUTCOMES.of(step.outcome()));
   }
 
   private static JsonObject verdict(Verdict verdict) {
@@ -199,6 +200,10 @@ public final class LabJson {
         .put("sentence", verdict.sentence())
         .put("refusals", new JsonArray(verdict.refusals()))
         .put("waited", verdict.waited());
+  }
+
+  private static JsonObject named(String outcome) {
+    return new JsonObject().put("outcome", outcome);
   }
 
   private static JsonArray rows(List<List<String>> rows) {

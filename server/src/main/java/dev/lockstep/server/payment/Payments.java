@@ -10,6 +10,7 @@ import com.stripe.net.StripeRequest;
 import com.stripe.net.StripeResponse;
 import com.stripe.param.PaymentIntentCreateParams;
 import com.stripe.param.PaymentIntentCreateParams.AutomaticPaymentMethods;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.PaymentListener.Operation;
 import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Rejected;
@@ -42,6 +43,18 @@ import java.util.function.Supplier;
  */
 public final class Payments implements AutoCloseable {
   private static final int HTTP_OK = 200;
+
+  /** A payment that its buyer could still make. */
+  private static final Cases<PaymentResult, Optional<IntentId>> PAYABLE =
+      Cases.<PaymentResult, Optional<IntentId>>over(PaymentResult.class)
+          .when(Open.class, open -> Optional.of(open.intent()))
+          .when(RequiresAction.class, waiting -> Optional.of(waiting.intent()))
+          .when(PaymentResult.Declined.class, PaymentResult.Declined::intent)
+          .when(PaymentResult.Succeeded.class, succeeded -> Optional.empty())
+          .when(PaymentResult.Canceled.class, canceled -> Optional.empty())
+          .when(Rejected.class, rejected -> Optional.empty())
+          .when(PaymentResult.Unknown.class, unknown -> Optional.empty())
+          .complete();
 
   private final PaymentsConfig config;
   private final StripeTransport transport;
@@ -231,16 +244,8 @@ public final class Payments implements AutoCloseable {
     } catch (StripeException e) {
       result = Outcomes.isKeyOfAnother(e) ? payNow(client, request) : Outcomes.of(e);
     }
-    if (result instanceof Open open) {
-      return cancelNow(open.intent());
-    }
-    if (result instanceof RequiresAction waiting) {
-      return cancelNow(waiting.intent());
-    }
-    if (result instanceof PaymentResult.Declined declined && declined.intent().isPresent()) {
-      return cancelNow(declined.intent().get());
-    }
-    return result;
+    Optional<IntentId> payable = PAYABLE.of(result);
+    return payable.isPresent() ? cancelNow(payable.get()) : result;
   }
 
   private PaymentResult cancelNow(IntentId intent) {

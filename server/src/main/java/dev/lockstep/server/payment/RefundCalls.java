@@ -6,15 +6,18 @@ import com.stripe.model.Refund;
 import com.stripe.net.RequestOptions;
 import com.stripe.param.RefundCreateParams;
 import com.stripe.param.RefundListParams;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.RefundResult.AlreadyRefunded;
 import dev.lockstep.server.payment.RefundResult.Differs;
 import dev.lockstep.server.payment.RefundResult.Failed;
 import dev.lockstep.server.payment.RefundResult.Pending;
 import dev.lockstep.server.payment.RefundResult.Refunded;
+import dev.lockstep.server.payment.RefundResult.Rejected;
 import dev.lockstep.server.payment.RefundResult.Unknown;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Gives money back through {@code stripe-java}. Blocks: for payment threads only.
@@ -27,6 +30,18 @@ import java.util.Locale;
 final class RefundCalls {
   /** Then somebody has to find out why. */
   private static final int MAX_ATTEMPTS = 5;
+
+  /** The refund to look at again, where there is one that was not done. */
+  private static final Cases<RefundResult, Optional<String>> UNFINISHED =
+      Cases.<RefundResult, Optional<String>>over(RefundResult.class)
+          .when(Pending.class, pending -> Optional.of(pending.refund()))
+          .when(Failed.class, failed -> Optional.of(failed.refund()))
+          .when(Refunded.class, refunded -> Optional.empty())
+          .when(AlreadyRefunded.class, refunded -> Optional.empty())
+          .when(Differs.class, differs -> Optional.empty())
+          .when(Rejected.class, rejected -> Optional.empty())
+          .when(Unknown.class, unknown -> Optional.empty())
+          .complete();
 
   private static final long MOST_REFUNDS = 100;
 
@@ -117,16 +132,13 @@ final class RefundCalls {
 
   /** For a provider that does not list them: the one that was answered, as it is now. */
   private RefundResult one(RefundRequest asked, RefundResult otherwise) {
-    String id =
-        otherwise instanceof Pending pending
-            ? pending.refund()
-            : otherwise instanceof Failed failed ? failed.refund() : "";
+    Optional<String> id = UNFINISHED.of(otherwise);
     if (id.isEmpty()) {
       return otherwise instanceof Differs ? otherwise : new Unknown("the refunds are not listed");
     }
     try {
-      Refund now = client.v1().refunds().retrieve(id);
-      return isDone(now, asked) ? new Refunded(id, asked.amount()) : of(now, 1);
+      Refund now = client.v1().refunds().retrieve(id.get());
+      return isDone(now, asked) ? new Refunded(id.get(), asked.amount()) : of(now, 1);
     } catch (StripeException e) {
       return otherwise;
     }

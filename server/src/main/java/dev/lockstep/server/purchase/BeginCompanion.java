@@ -15,6 +15,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.cart.Outcomes;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -31,6 +32,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -43,6 +45,16 @@ import org.jspecify.annotations.Nullable;
  * that the first is still under way.
  */
 final class BeginCompanion implements Companion<Order> {
+  /** What a key that was looked up is answered, given the purchases that keys name. */
+  private static final Cases<Claim, Function<Map<UUID, Purchase>, Answer>> EARLIER =
+      Cases.<Claim, Function<Map<UUID, Purchase>, Answer>>over(Claim.class)
+          .when(Claim.Answered.class, before -> known -> stored(before.answer(), known))
+          .when(Claim.InUse.class, inUse -> known -> Problem.keyInUse().toAnswer())
+          .when(Claim.Reused.class, reused -> known -> Problem.keyReused().toAnswer())
+          // Looking a key up claims nothing.
+          .never(Claim.Fresh.class)
+          .complete();
+
   private final Once once;
   private final Duration maxPayWithin;
   private final Duration lookAfter;
@@ -144,16 +156,8 @@ final class BeginCompanion implements Companion<Order> {
 
   /** What the key was used for before this order came, in the table or in this batch. */
   private static @Nullable Answer earlier(Order order, @Nullable Claim claim, Batch batch) {
-    if (claim instanceof Claim.Reused) {
-      return Problem.keyReused().toAnswer();
-    }
-    if (claim instanceof Claim.InUse) {
-      return Problem.keyInUse().toAnswer();
-    }
-    if (claim instanceof Claim.Answered answered) {
-      return KeyedPurchase.of(answered.answer())
-          .map(id -> answerOf(batch.known.get(id)))
-          .orElseGet(() -> StoredAnswer.replayed(answered.answer()));
+    if (claim != null) {
+      return EARLIER.of(claim).apply(batch.known);
     }
     Order first = batch.first.get(order.key);
     if (first == null) {
@@ -164,6 +168,12 @@ final class BeginCompanion implements Companion<Order> {
     }
     Answer given = first.answer();
     return given == null ? Problem.keyInUse().toAnswer() : StoredAnswer.replayed(given);
+  }
+
+  private static Answer stored(String answer, Map<UUID, Purchase> known) {
+    return KeyedPurchase.of(answer)
+        .map(id -> answerOf(known.get(id)))
+        .orElseGet(() -> StoredAnswer.replayed(answer));
   }
 
   private static Answer repeated(Order order, Purchase older) {

@@ -1,13 +1,16 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
 import dev.lockstep.server.payment.PaymentResult.Declined;
 import dev.lockstep.server.payment.PaymentResult.Open;
+import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
+import dev.lockstep.server.payment.PaymentResult.Unknown;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -26,6 +29,18 @@ record Mismatch(
     Money money,
     Optional<String> event,
     String detail) {
+
+  /** The payment that a result is about, where it says so. */
+  private static final Cases<PaymentResult, Optional<IntentId>> INTENTS =
+      Cases.<PaymentResult, Optional<IntentId>>over(PaymentResult.class)
+          .when(Succeeded.class, succeeded -> Optional.of(succeeded.intent()))
+          .when(RequiresAction.class, waiting -> Optional.of(waiting.intent()))
+          .when(Declined.class, Declined::intent)
+          .when(Canceled.class, canceled -> Optional.of(canceled.intent()))
+          .when(Open.class, open -> Optional.of(open.intent()))
+          .when(Rejected.class, rejected -> Optional.empty())
+          .when(Unknown.class, unknown -> Optional.empty())
+          .complete();
 
   /** What does not agree. */
   enum Kind {
@@ -52,7 +67,7 @@ record Mismatch(
   /** Whether a result is about another payment than the purchase's own, as far as that is known. */
   static boolean isOther(Purchase purchase, PaymentResult result) {
     Optional<IntentId> own = purchase.payment().intent();
-    Optional<IntentId> said = intent(result);
+    Optional<IntentId> said = INTENTS.of(result);
     return own.isPresent() && said.isPresent() && !own.equals(said);
   }
 
@@ -91,21 +106,5 @@ record Mismatch(
         money,
         Optional.empty(),
         detail);
-  }
-
-  private static Optional<IntentId> intent(PaymentResult result) {
-    if (result instanceof Succeeded succeeded) {
-      return Optional.of(succeeded.intent());
-    }
-    if (result instanceof RequiresAction waiting) {
-      return Optional.of(waiting.intent());
-    }
-    if (result instanceof Canceled canceled) {
-      return Optional.of(canceled.intent());
-    }
-    if (result instanceof Open open) {
-      return Optional.of(open.intent());
-    }
-    return result instanceof Declined declined ? declined.intent() : Optional.empty();
   }
 }

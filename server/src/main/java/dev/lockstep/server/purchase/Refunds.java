@@ -6,6 +6,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.OperatorAct;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.payment.RefundResult;
@@ -14,6 +15,8 @@ import dev.lockstep.server.payment.RefundResult.Differs;
 import dev.lockstep.server.payment.RefundResult.Failed;
 import dev.lockstep.server.payment.RefundResult.Pending;
 import dev.lockstep.server.payment.RefundResult.Refunded;
+import dev.lockstep.server.payment.RefundResult.Rejected;
+import dev.lockstep.server.payment.RefundResult.Unknown;
 import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.StepCompanion.GoodsStay;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
@@ -22,7 +25,6 @@ import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -37,6 +39,23 @@ import org.slf4j.LoggerFactory;
  */
 final class Refunds {
   private static final Logger log = LoggerFactory.getLogger(Refunds.class);
+
+  /** What follows for a purchase that is refunded. */
+  @FunctionalInterface
+  private interface Next {
+    CompletionStage<Purchase> take(Refunds refunds, Purchase refunding);
+  }
+
+  private static final Cases<RefundResult, Next> NEXT =
+      Cases.<RefundResult, Next>over(RefundResult.class)
+          .when(Refunded.class, refunded -> Refunds::takeBack)
+          .when(AlreadyRefunded.class, refunded -> Refunds::takeBack)
+          .when(Pending.class, result -> (refunds, one) -> refunds.pending(one, result))
+          .when(Failed.class, result -> (refunds, one) -> refunds.failed(one, result))
+          .when(Differs.class, result -> (refunds, one) -> refunds.differs(one, result))
+          .when(Rejected.class, result -> (refunds, one) -> refunds.rejected(one, result))
+          .when(Unknown.class, unknown -> (refunds, one) -> Saga.done(one))
+          .complete();
 
   private final Transactor transactor;
   private final Workers workers;
@@ -121,48 +140,48 @@ final class Refunds {
    * the timer, and for people where the provider does not get on with it.
    */
   private CompletionStage<Purchase> sent(Purchase refunding, RefundResult result) {
-    if (result instanceof Refunded || result instanceof AlreadyRefunded) {
-      return takeBack(refunding);
-    }
-    return wrong(refunding, result)
-        .map(mismatch -> mismatches.note(mismatch).thenApply(noted -> refunding))
-        .orElseGet(() -> Saga.done(refunding));
+    return NEXT.of(result).take(this, refunding);
   }
 
-  private static Optional<Mismatch> wrong(Purchase refunding, RefundResult result) {
-    Money total = refunding.total();
-    if (result instanceof Differs differs) {
-      return Optional.of(
-          Mismatch.ofRefund(
-              refunding,
-              Kind.REFUND_AMOUNT,
-              differs.refunded(),
-              "To give back " + total + ", given back " + differs.refunded() + "."));
-    }
-    if (result instanceof Failed failed) {
-      return Optional.of(
-          Mismatch.ofRefund(
-              refunding,
-              Kind.REFUND_FAILED,
-              total,
-              "Refund " + failed.refund() + " failed: " + failed.code() + "."));
-    }
-    if (result instanceof RefundResult.Rejected rejected) {
-      return Optional.of(
-          Mismatch.ofRefund(
-              refunding,
-              Kind.REFUND_REJECTED,
-              total,
-              "The refund is refused: " + rejected.code() + "."));
-    }
-    return result instanceof Pending pending && pending.needsBuyer()
-        ? Optional.of(
-            Mismatch.ofRefund(
-                refunding,
-                Kind.REFUND_WAITING,
-                total,
-                "Refund " + pending.refund() + " waits for its buyer."))
-        : Optional.empty();
+  private CompletionStage<Purchase> note(
+      Purchase refunding, Kind kind, Money money, String detail) {
+    return mismatches
+        .note(Mismatch.ofRefund(refunding, kind, money, detail))
+        .thenApply(noted -> refunding);
+  }
+
+  private CompletionStage<Purchase> differs(Purchase refunding, Differs differs) {
+    return note(
+        refunding,
+        Kind.REFUND_AMOUNT,
+        differs.refunded(),
+        "To give back " + refunding.total() + ", given back " + differs.refunded() + ".");
+  }
+
+  private CompletionStage<Purchase> failed(Purchase refunding, Failed failed) {
+    return note(
+        refunding,
+        Kind.REFUND_FAILED,
+        refunding.total(),
+        "Refund " + failed.refund() + " failed: " + failed.code() + ".");
+  }
+
+  private CompletionStage<Purchase> rejected(Purchase refunding, Rejected rejected) {
+    return note(
+        refunding,
+        Kind.REFUND_REJECTED,
+        refunding.total(),
+        "The refund is refused: " + rejected.code() + ".");
+  }
+
+  private CompletionStage<Purchase> pending(Purchase refunding, Pending pending) {
+    return pending.needsBuyer()
+        ? note(
+            refunding,
+            Kind.REFUND_WAITING,
+            refunding.total(),
+            "Refund " + pending.refund() + " waits for its buyer.")
+        : Saga.done(refunding);
   }
 
   /** A purchase that was paid too late has got no goods; then there is nothing to take back. */

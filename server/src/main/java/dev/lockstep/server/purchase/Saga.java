@@ -1,20 +1,15 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.Actor;
-import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldCommand;
-import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldOutcome;
-import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
-import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.Overloaded;
-import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.Holds;
-import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
@@ -23,6 +18,7 @@ import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
+import dev.lockstep.server.payment.PaymentResult.Unknown;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
@@ -62,12 +58,46 @@ final class Saga {
   private static final Set<String> SAYS_NOTHING =
       Set.of("unauthorized", PurchaseView.OVERLOADED, "idempotency_key_in_use");
 
+  /** What follows from what the provider said of a purchase that is open and not paid. */
+  @FunctionalInterface
+  private interface Next {
+    CompletionStage<Purchase> take(Saga saga, Purchase purchase, Optional<String> event);
+  }
+
+  private static final Cases<PaymentResult, Next> NEXT =
+      Cases.<PaymentResult, Next>over(PaymentResult.class)
+          .when(
+              RequiresAction.class, said -> (saga, one, event) -> saga.challenge(one, said, event))
+          .when(Declined.class, said -> (saga, one, event) -> saga.declined(one, said, event))
+          .when(
+              Canceled.class,
+              said ->
+                  (saga, one, event) ->
+                      saga.end(one, "canceled", Optional.of(said.intent()), event))
+          .when(Open.class, said -> (saga, one, event) -> saga.open(one, said))
+          .when(Rejected.class, said -> (saga, one, event) -> saga.rejected(one, said, event))
+          .when(Unknown.class, said -> (saga, one, event) -> done(one))
+          .never(Succeeded.class)
+          .complete();
+
+  /** Whether a payment that was to be canceled has come to its end. */
+  private static final Cases<PaymentResult, Boolean> IS_OVER =
+      Cases.<PaymentResult, Boolean>over(PaymentResult.class)
+          .when(Succeeded.class, succeeded -> true)
+          .when(Canceled.class, canceled -> true)
+          .when(Rejected.class, rejected -> !SAYS_NOTHING.contains(rejected.code()))
+          .when(RequiresAction.class, waiting -> false)
+          .when(Declined.class, declined -> false)
+          .when(Open.class, open -> false)
+          .when(Unknown.class, unknown -> false)
+          .complete();
+
   private final Holds holds;
   private final Payments payments;
   private final Timings timings;
   private final StepCompanion companion;
   private final Campaigns campaigns;
-  private final LateGoods late;
+  private final Completion completion;
   private final UnderWay underWay;
   private final Mismatches mismatches;
   private final PurchaseStore store;
@@ -90,7 +120,7 @@ final class Saga {
     this.timings = timings;
     this.companion = companion;
     this.campaigns = campaigns;
-    this.late = late;
+    this.completion = new Completion(holds, late, store);
     this.underWay = underWay;
     this.mismatches = mismatches;
     this.store = store;
@@ -140,23 +170,20 @@ final class Saga {
         || Mismatch.isOther(purchase, result)) {
       return done(purchase);
     }
-    if (result instanceof Open open && purchase.payment().intent().isEmpty()) {
-      return store.know(purchase, open.intent());
-    }
-    if (result instanceof RequiresAction challenge) {
-      return challenge(purchase, challenge, event);
-    }
-    if (result instanceof Canceled canceled) {
-      return end(purchase, "canceled", Optional.of(canceled.intent()), event);
-    }
-    if (result instanceof Declined declined) {
-      return declined(purchase, declined, event);
-    }
-    if (result instanceof Rejected rejected
-        && !(purchase.looks() > 0 && SAYS_NOTHING.contains(rejected.code()))) {
-      return end(purchase, rejected.code(), Optional.empty(), event);
-    }
-    return done(purchase);
+    return NEXT.of(result).take(this, purchase, event);
+  }
+
+  private CompletionStage<Purchase> open(Purchase purchase, Open open) {
+    return purchase.payment().intent().isEmpty()
+        ? store.know(purchase, open.intent())
+        : done(purchase);
+  }
+
+  private CompletionStage<Purchase> rejected(
+      Purchase purchase, Rejected rejected, Optional<String> event) {
+    return purchase.looks() > 0 && SAYS_NOTHING.contains(rejected.code())
+        ? done(purchase)
+        : end(purchase, rejected.code(), Optional.empty(), event);
   }
 
   /**
@@ -169,12 +196,7 @@ final class Saga {
         intent.isPresent() ? payments.cancel(intent.get()) : payments.abandon(purchase.request());
     return canceled.thenCompose(
         result -> {
-          boolean over =
-              result instanceof Succeeded
-                  || result instanceof Canceled
-                  || (result instanceof Rejected rejected
-                      && !SAYS_NOTHING.contains(rejected.code()));
-          if (over) {
+          if (IS_OVER.of(result)) {
             return settle(purchase, result);
           }
           return (result instanceof Open ? settle(purchase, result) : done(purchase))
@@ -206,7 +228,9 @@ final class Saga {
     return campaigns
         .find(purchase.id().campaign())
         .toCompletionStage()
-        .thenCompose(campaign -> complete(purchase, campaign, intent, event));
+        .thenCompose(
+            campaign ->
+                completion.take(new Step.Complete(purchase, intent, event), campaign, this));
   }
 
   /**
@@ -230,44 +254,6 @@ final class Saga {
                         Optional.of(mismatch.intent()),
                         Optional.empty())
                     : done(purchase));
-  }
-
-  /** Goods are bound to money here: the hold is sold only if it has what was paid for. */
-  private CompletionStage<Purchase> complete(
-      Purchase purchase, Campaign campaign, IntentId intent, Optional<String> event) {
-    Step.Complete step = new Step.Complete(purchase, intent, event);
-    return take(
-        new Confirm(purchase.id().scope(), purchase.hold(), ACTOR, purchase.lines(campaign)),
-        step,
-        outcome -> {
-          if (outcome instanceof Ended) {
-            return done(purchase.completed(intent));
-          }
-          Optional<Purchase> paid = step.without(outcome);
-          if (paid.isEmpty()) {
-            return done(purchase);
-          }
-          if (outcome instanceof LinesDiffer differ) {
-            return letGo(paid.get(), differ.hold(), campaign);
-          }
-          return outcome instanceof HoldEnded ended && ended.hold().state() == HoldState.RETURNED
-              ? store.reload(purchase.id())
-              : late.find(paid.get(), campaign, this);
-        });
-  }
-
-  /** Of a hold that somebody has changed although it was paid for; then for the right goods. */
-  private CompletionStage<Purchase> letGo(Purchase paid, Hold other, Campaign campaign) {
-    log.error("Hold {} of purchase {} has other lines than were paid for", other.id(), paid.id());
-    if (other.state() != HoldState.HELD) {
-      // Sold by somebody else. The money stays in the reconciliation, where people see it.
-      return done(paid);
-    }
-    return holds
-        .submit(new Release(paid.id().scope(), other.id(), ACTOR))
-        .thenCompose(
-            outcome ->
-                outcome instanceof Overloaded ? done(paid) : late.find(paid, campaign, this));
   }
 
   private CompletionStage<Purchase> challenge(

@@ -39,7 +39,7 @@ sealed interface Step {
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
       if (outcome instanceof Ended) {
-        return Optional.of(Change.answering(purchase, Status.NOT_SOLD, purchase.completed(intent)));
+        return Optional.of(Change.answering(purchase, Status.NOT_SOLD, completed()));
       }
       // The hold has ended otherwise, or has become another. That the money is here must not be
       // forgotten, whatever
@@ -48,13 +48,25 @@ sealed interface Step {
     }
 
     /** The purchase with its money and without its goods, if that is what came of it. */
-    Optional<Purchase> without(HoldOutcome outcome) {
+    private Optional<Purchase> without(HoldOutcome outcome) {
       if (outcome instanceof LinesDiffer) {
-        return Optional.of(purchase.paidForOther(intent));
+        return Optional.of(paidForOther());
       }
-      return outcome instanceof HoldEnded
-          ? Optional.of(purchase.paidLate(intent))
-          : Optional.empty();
+      return outcome instanceof HoldEnded ? Optional.of(paidLate()) : Optional.empty();
+    }
+
+    Purchase completed() {
+      return purchase.completed(intent);
+    }
+
+    /** With its money, while its hold has become another. */
+    Purchase paidForOther() {
+      return purchase.paidForOther(intent);
+    }
+
+    /** With its money, when its hold had ended. */
+    Purchase paidLate() {
+      return purchase.paidLate(intent);
     }
   }
 

@@ -9,6 +9,7 @@ import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Shape;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentResult;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
@@ -16,6 +17,7 @@ import dev.lockstep.server.payment.Verification;
 import dev.lockstep.server.payment.Verification.Forged;
 import dev.lockstep.server.payment.Verification.FromTheFuture;
 import dev.lockstep.server.payment.Verification.Genuine;
+import dev.lockstep.server.payment.Verification.Malformed;
 import dev.lockstep.server.payment.Verification.TooOld;
 import dev.lockstep.server.payment.Webhooks;
 import dev.lockstep.server.purchase.Mismatch.Kind;
@@ -38,6 +40,15 @@ import java.util.concurrent.TimeUnit;
  */
 final class StripeWebhook implements AutoCloseable {
   private static final int WRITERS = 2;
+  private static final Cases<Verification, String> REFUSALS =
+      Cases.<Verification, String>over(Verification.class)
+          .when(Malformed.class, malformed -> "There is no signature to check, or no event.")
+          .when(Forged.class, forged -> "The signature does not match.")
+          .when(TooOld.class, old -> "The signature is too old.")
+          .when(FromTheFuture.class, early -> "The signature is from the future.")
+          .never(Genuine.class)
+          .complete();
+
   private static final JsonObject RECEIVED = new JsonObject().put("received", true);
 
   /** How long an event waits for the answer that says the same, and that is about to come. */
@@ -196,14 +207,6 @@ final class StripeWebhook implements AutoCloseable {
   }
 
   private static Problem refusal(Verification verified) {
-    String why = "There is no signature to check, or no event.";
-    if (verified instanceof TooOld) {
-      why = "The signature is too old.";
-    } else if (verified instanceof FromTheFuture) {
-      why = "The signature is from the future.";
-    } else if (verified instanceof Forged) {
-      why = "The signature does not match.";
-    }
-    return Problem.of("invalid-signature", 400, "Invalid signature", why);
+    return Problem.of("invalid-signature", 400, "Invalid signature", REFUSALS.of(verified));
   }
 }

@@ -2,9 +2,14 @@ package dev.lockstep.server.purchase;
 
 import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Trace;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentResult;
+import dev.lockstep.server.payment.PaymentResult.Canceled;
+import dev.lockstep.server.payment.PaymentResult.Declined;
 import dev.lockstep.server.payment.PaymentResult.Open;
+import dev.lockstep.server.payment.PaymentResult.Rejected;
+import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.PaymentResult.Unknown;
 import dev.lockstep.server.purchase.WebhookIntake.Ask;
@@ -33,6 +38,18 @@ import java.util.UUID;
 final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, Intake> {
   private static final String KNOWN_EVENTS =
       "SELECT event FROM lockstep_server.payment_event WHERE campaign = ? AND event = ANY (?)";
+
+  /** Whether a purchase without its money can go on from what the provider said. */
+  private static final Cases<PaymentResult, Boolean> SAYS_SOMETHING =
+      Cases.<PaymentResult, Boolean>over(PaymentResult.class)
+          .when(Succeeded.class, succeeded -> true)
+          .when(RequiresAction.class, waiting -> true)
+          .when(Declined.class, declined -> true)
+          .when(Canceled.class, canceled -> true)
+          .when(Rejected.class, rejected -> true)
+          .when(Open.class, open -> false)
+          .when(Unknown.class, unknown -> false)
+          .complete();
 
   /** An event about a purchase of the campaign that is the combiner's key. */
   record Ask(PaymentEvent event, UUID purchase) {}
@@ -106,8 +123,6 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
       return Status.NOT_SOLD.contains(purchase.status())
           || Mismatch.of(purchase, succeeded, Optional.empty()).isPresent();
     }
-    return Status.OPEN.contains(purchase.status())
-        && !purchase.paid()
-        && !(result instanceof Open || result instanceof Unknown);
+    return Status.OPEN.contains(purchase.status()) && !purchase.paid() && SAYS_SOMETHING.of(result);
   }
 }

@@ -24,6 +24,7 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.job.JobAct;
@@ -50,6 +51,18 @@ public final class Scheduling {
 
   /** Where idempotency keys of schedules live; campaigns have theirs under their ids. */
   private static final long ONCE_SCOPE = -1;
+
+  /** Why an edit changed nothing; empty: it did. */
+  private static final Cases<EditResult, Optional<Problem>> REFUSALS =
+      Cases.<EditResult, Optional<Problem>>over(EditResult.class)
+          .when(EditResult.Changed.class, changed -> Optional.empty())
+          .when(
+              EditResult.Stale.class,
+              stale -> Optional.of(Problem.versionMismatch(stale.currentVersion())))
+          .when(EditResult.Gone.class, gone -> Optional.of(unknown()))
+          // Said of a schedule's tick, which is no schedule.
+          .never(EditResult.OfSchedule.class)
+          .complete();
 
   private static final Shape TIMES =
       Shape.object().required("items", Shape.list(Shape.time(), 0, MAX_PREVIEW));
@@ -263,11 +276,9 @@ public final class Scheduling {
   }
 
   private static void requireChanged(EditResult result) {
-    if (result instanceof EditResult.Stale stale) {
-      throw Problem.versionMismatch(stale.currentVersion()).asException();
-    }
-    if (result instanceof EditResult.Gone) {
-      throw unknown().asException();
+    Optional<Problem> refusal = REFUSALS.of(result);
+    if (refusal.isPresent()) {
+      throw refusal.get().asException();
     }
   }
 

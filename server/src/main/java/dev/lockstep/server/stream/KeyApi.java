@@ -21,6 +21,7 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -48,6 +49,16 @@ final class KeyApi {
           .required("fromSeq", SEQ)
           .optional("key", Shape.nullable(StreamJson.KEY))
           .optional("reason", REASON);
+  private static final Cases<ChangeResult, Problem> PROBLEMS =
+      Cases.<ChangeResult, Problem>over(ChangeResult.class)
+          .when(UnknownSink.class, unknown -> unknownSink())
+          .when(UnknownKey.class, unknown -> Problem.notFound("event of this key from there on"))
+          .when(NotParked.class, flowing -> notParked())
+          .when(OtherSeq.class, KeyApi::otherSeq)
+          .when(NotKept.class, KeyApi::notKept)
+          .never(Changed.class)
+          .complete();
+
   private static final Shape DONE =
       Shape.object()
           .required("stream", Shape.text(1, 200))
@@ -205,38 +216,31 @@ final class KeyApi {
             wake.run();
             return place.done(nextSeq);
           }
-          throw problem(result).asException();
+          throw PROBLEMS.of(result).asException();
         });
   }
 
-  private static Problem problem(ChangeResult result) {
-    if (result instanceof UnknownSink) {
-      return unknownSink();
-    }
-    if (result instanceof UnknownKey) {
-      return Problem.notFound("event of this key from there on");
-    }
-    if (result instanceof OtherSeq other) {
-      return Problem.of(
-              "other-seq",
-              409,
-              "Another event is next",
-              "The key waits at " + other.seq() + ", not there; nothing was skipped.")
-          .with("seq", other.seq());
-    }
-    if (result instanceof NotKept kept) {
-      return Problem.of(
-              "not-kept",
-              409,
-              "Not kept any more",
-              "The oldest event of the key that is still kept is " + kept.oldestSeq() + ".")
-          .with("oldestSeq", kept.oldestSeq());
-    }
-    if (result instanceof NotParked) {
-      return Problem.of(
-          "key-not-parked", 409, "Key not parked", "The key flows; there is nothing to do.");
-    }
-    throw new IllegalStateException(result.toString());
+  private static Problem otherSeq(OtherSeq other) {
+    return Problem.of(
+            "other-seq",
+            409,
+            "Another event is next",
+            "The key waits at " + other.seq() + ", not there; nothing was skipped.")
+        .with("seq", other.seq());
+  }
+
+  private static Problem notKept(NotKept kept) {
+    return Problem.of(
+            "not-kept",
+            409,
+            "Not kept any more",
+            "The oldest event of the key that is still kept is " + kept.oldestSeq() + ".")
+        .with("oldestSeq", kept.oldestSeq());
+  }
+
+  private static Problem notParked() {
+    return Problem.of(
+        "key-not-parked", 409, "Key not parked", "The key flows; there is nothing to do.");
   }
 
   private static Problem unknownSink() {

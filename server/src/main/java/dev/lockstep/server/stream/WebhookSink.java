@@ -9,6 +9,7 @@ import dev.lockstep.outbox.SinkResult.Down;
 import dev.lockstep.outbox.SinkResult.Poison;
 import dev.lockstep.outbox.SinkResult.Retry;
 import dev.lockstep.outbox.Tenure;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.outgoing.PostResult;
 import dev.lockstep.server.outgoing.PostResult.Answered;
@@ -64,6 +65,20 @@ final class WebhookSink implements Sink {
 
   /** The same of all that begin so. */
   private static final List<String> NOT_FORWARDED_FROM = List.of("ce-", "lockstep-", "webhook-");
+
+  /** What an answer to an event says of the event and of the sink. */
+  @FunctionalInterface
+  private interface Judgement {
+    SinkResult by(WebhookSink sink, Event event);
+  }
+
+  private static final Cases<PostResult, Judgement> JUDGEMENTS =
+      Cases.<PostResult, Judgement>over(PostResult.class)
+          .when(Answered.class, answered -> (sink, event) -> sink.answered(event, answered))
+          .when(
+              Refused.class, refused -> (sink, event) -> new Down("Not sent: " + refused.reason()))
+          .when(Failed.class, failed -> (sink, event) -> sink.failed(event, failed.reason()))
+          .complete();
 
   private final OutgoingHttp http;
   private final Target target;
@@ -167,12 +182,11 @@ final class WebhookSink implements Sink {
   }
 
   private SinkResult judge(Event event, PostResult result) {
-    if (result instanceof Answered answered) {
-      return answered.isSuccess() ? delivered(event) : refused(event, answered);
-    }
-    return result instanceof Failed failed
-        ? failed(event, failed.reason())
-        : new Down("Not sent: " + ((Refused) result).reason());
+    return JUDGEMENTS.of(result).by(this, event);
+  }
+
+  private SinkResult answered(Event event, Answered answered) {
+    return answered.isSuccess() ? delivered(event) : refused(event, answered);
   }
 
   private SinkResult delivered(Event event) {

@@ -1,6 +1,7 @@
 package dev.lockstep.server.cart;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.HeldLine;
@@ -52,6 +53,7 @@ class OutcomesTest {
         Arguments.of(new HoldOutcome.HoldIdReused(HOLD), 422, "idempotency-key-reused"),
         Arguments.of(new HoldOutcome.UnknownHold(HOLD), 404, "not-found"),
         Arguments.of(new HoldOutcome.NotYours(HOLD), 404, "not-found"),
+        Arguments.of(new HoldOutcome.Vetoed(hold(HoldState.HELD)), 409, "hold-in-checkout"),
         Arguments.of(new HoldOutcome.HoldEnded(hold(HoldState.EXPIRED)), 409, "hold-ended"),
         Arguments.of(new HoldOutcome.Paused(POOL, "Rain"), 409, "campaign-paused"),
         Arguments.of(
@@ -79,6 +81,22 @@ class OutcomesTest {
     assertThat(answer.body().getString("type")).endsWith("/problems/" + slug);
     // Whole seconds, rounded up: a client that obeys does not come too early.
     assertThat(answer.headers().get("Retry-After")).isEqualTo(status == 503 ? "2" : null);
+  }
+
+  static Stream<HoldOutcome> faults() {
+    return Stream.of(
+        new HoldOutcome.LinesDiffer(hold(HoldState.HELD)),
+        new HoldOutcome.NotSold(hold(HoldState.HELD)),
+        new HoldOutcome.UnknownPool(POOL),
+        new HoldOutcome.UnknownUnit(POOL, 3));
+  }
+
+  @ParameterizedTest
+  @MethodSource("faults")
+  void anOutcomeThatNoCartHasIsNotTakenForAnother(HoldOutcome outcome) {
+    assertThatThrownBy(() -> Outcomes.answer(CAMPAIGN, outcome, 201))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining(outcome.getClass().getName());
   }
 
   private static Hold hold(HoldState state) {
