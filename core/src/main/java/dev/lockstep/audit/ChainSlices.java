@@ -2,6 +2,7 @@ package dev.lockstep.audit;
 
 import dev.lockstep.audit.PoolFacts.Mark;
 import dev.lockstep.audit.Violation.Check;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
@@ -19,7 +20,8 @@ final class ChainSlices {
   // An ended hold has the quantity that its last audit row moved. A held one may have changed
   // since, so only its existence is checked.
   private static final String NEXT =
-      """
+      Coded.sql(
+          """
       SELECT count(*), max(c.seq), min(c.seq) FILTER (WHERE NOT c.linked),
         (array_agg(c.held_after ORDER BY c.seq DESC))[1],
         (array_agg(c.sold_after ORDER BY c.seq DESC))[1],
@@ -30,18 +32,25 @@ final class ChainSlices {
             AND a.held_before = lag(a.held_after, 1, ?) OVER w
             AND a.sold_before = lag(a.sold_after, 1, ?) OVER w AS linked,
           CASE a.cause
-            WHEN 2 THEN h.state IN (1, 4) AND l.quantity = a.sold_after - a.sold_before
-            WHEN 3 THEN h.state = 2 AND l.quantity = a.held_before - a.held_after
-            WHEN 4 THEN h.state = 3 AND l.quantity = a.held_before - a.held_after
-            WHEN 5 THEN h.state = 4 AND l.quantity = a.sold_before - a.sold_after
-            WHEN 0 THEN h.state IS NOT NULL WHEN 1 THEN h.state IS NOT NULL
+            WHEN {CauseCode.SOLD} THEN h.state IN ({HoldCode.SOLD}, {HoldCode.RETURNED})
+              AND l.quantity = a.sold_after - a.sold_before
+            WHEN {CauseCode.RELEASED} THEN h.state = {HoldCode.RELEASED}
+              AND l.quantity = a.held_before - a.held_after
+            WHEN {CauseCode.EXPIRED} THEN h.state = {HoldCode.EXPIRED}
+              AND l.quantity = a.held_before - a.held_after
+            WHEN {CauseCode.RETURNED} THEN h.state = {HoldCode.RETURNED}
+              AND l.quantity = a.sold_before - a.sold_after
+            WHEN {CauseCode.ACQUIRED} THEN h.state IS NOT NULL
+            WHEN {CauseCode.CHANGED} THEN h.state IS NOT NULL
             ELSE true END IS TRUE AS told
         FROM (SELECT * FROM lockstep.stock_audit
               WHERE scope = ? AND pool = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?) a
         LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = a.hold
         LEFT JOIN LATERAL (SELECT h.quantities[array_position(h.pools, a.pool)] AS quantity) l
           ON true
-        WINDOW w AS (ORDER BY a.seq)) c""";
+        WINDOW w AS (ORDER BY a.seq)) c""",
+          HoldCode.class,
+          CauseCode.class);
 
   private final Slices slices;
   private final long scope;

@@ -1,6 +1,7 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -58,7 +59,8 @@ final class HoldSlices {
   // Code 0: how many holds, and the last one. 1: what live holds have, per pool. 2: units that
   // belong to another hold or none.
   private static final String NEXT_HOLDS =
-      """
+      Coded.sql(
+          """
       WITH page AS MATERIALIZED (
         SELECT h.created_at, h.hold, h.buyer, h.state, h.pools, h.quantities, h.unit_pools, h.units
         FROM lockstep.hold h WHERE h.scope + 0 = ? AND (h.created_at, h.hold) > (?, ?)
@@ -66,19 +68,20 @@ final class HoldSlices {
       SELECT 0, count(*), 0, 0, 0, max(p.created_at),
         (array_agg(p.hold ORDER BY p.created_at DESC, p.hold DESC))[1] FROM page p
       UNION ALL
-      SELECT 1, l.pool, sum(l.quantity) FILTER (WHERE l.state = 0),
-        sum(l.quantity) FILTER (WHERE l.state = 1),
+      SELECT 1, l.pool, sum(l.quantity) FILTER (WHERE l.state = {HoldCode.HELD}),
+        sum(l.quantity) FILTER (WHERE l.state = {HoldCode.SOLD}),
         sum(l.quantity * hashtextextended(l.buyer, 0)::numeric), NULL, NULL
       FROM (SELECT p.state, p.buyer, unnest(p.pools) AS pool, unnest(p.quantities) AS quantity
-            FROM page p WHERE p.state IN (0, 1)) l
+            FROM page p WHERE p.state IN ({HoldCode.HELD}, {HoldCode.SOLD})) l
       GROUP BY l.pool
       UNION ALL
       SELECT 2, x.pool, count(*), 0, 0, NULL, NULL
       FROM (SELECT p.hold, unnest(p.unit_pools) AS pool, unnest(p.units) AS unit
-            FROM page p WHERE p.state IN (0, 1)) x
+            FROM page p WHERE p.state IN ({HoldCode.HELD}, {HoldCode.SOLD})) x
       LEFT JOIN lockstep.unit u ON u.scope = ? AND u.pool = x.pool AND u.unit = x.unit
       WHERE u.hold IS DISTINCT FROM x.hold
-      GROUP BY x.pool""";
+      GROUP BY x.pool""",
+          HoldCode.class);
 
   private static final String NEXT_QUOTAS =
       """

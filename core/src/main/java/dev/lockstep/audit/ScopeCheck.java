@@ -1,6 +1,7 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -46,23 +47,27 @@ final class ScopeCheck {
 
   // unnest in the select list takes a third of the time of a join.
   private static final String HOLDS =
-      """
-      SELECT l.pool, coalesce(sum(l.quantity) FILTER (WHERE l.state = 0), 0),
-        coalesce(sum(l.quantity) FILTER (WHERE l.state = 1), 0)
+      Coded.sql(
+          """
+      SELECT l.pool, coalesce(sum(l.quantity) FILTER (WHERE l.state = {HoldCode.HELD}), 0),
+        coalesce(sum(l.quantity) FILTER (WHERE l.state = {HoldCode.SOLD}), 0)
       FROM (SELECT state, unnest(pools) AS pool, unnest(quantities) AS quantity
-            FROM lockstep.hold WHERE scope = ? AND state IN (0, 1)) l
-      GROUP BY l.pool""";
+            FROM lockstep.hold WHERE scope = ? AND state IN ({HoldCode.HELD}, {HoldCode.SOLD})) l
+      GROUP BY l.pool""",
+          HoldCode.class);
 
   // A unit with an owner must be listed by that live hold. A free unit that was never given back
   // must still be ahead in the shuffle, or it is never given out.
   private static final String UNITS =
-      """
+      Coded.sql(
+          """
       SELECT u.pool, count(*), count(u.hold), count(*) FILTER (WHERE u.stray),
         min(u.unit) FILTER (WHERE u.stray),
         count(*) FILTER (WHERE u.lost), min(u.unit) FILTER (WHERE u.lost)
       FROM (
         SELECT u.pool, u.unit, u.hold,
-          u.hold IS NOT NULL AND NOT coalesce(h.state IN (0, 1) AND EXISTS (
+          u.hold IS NOT NULL AND NOT coalesce(
+            h.state IN ({HoldCode.HELD}, {HoldCode.SOLD}) AND EXISTS (
             SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
             WHERE x.pool = u.pool AND x.unit = u.unit), false) AS stray,
           u.hold IS NULL AND NOT u.returned AND u.rank < p.next_rank AS lost
@@ -70,27 +75,32 @@ final class ScopeCheck {
         JOIN lockstep.pool p ON p.scope = ? AND p.pool = u.pool
         LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold
         WHERE u.scope = ? AND u.pool = ANY (?)) u
-      GROUP BY u.pool""";
+      GROUP BY u.pool""",
+          HoldCode.class);
 
   private static final String LISTED_UNITS =
-      """
+      Coded.sql(
+          """
       SELECT l.pool, count(*)
       FROM (SELECT unnest(unit_pools) AS pool
-            FROM lockstep.hold WHERE scope = ? AND state IN (0, 1)) l
-      GROUP BY l.pool""";
+            FROM lockstep.hold WHERE scope = ? AND state IN ({HoldCode.HELD}, {HoldCode.SOLD})) l
+      GROUP BY l.pool""",
+          HoldCode.class);
 
   private static final String QUOTAS =
-      """
+      Coded.sql(
+          """
       SELECT coalesce(q.buyer, h.buyer), coalesce(q.used, 0), coalesce(h.used, 0)
       FROM (SELECT buyer, used FROM lockstep.quota WHERE scope = ? AND used > 0) q
       FULL JOIN (
         SELECT l.buyer, sum(l.quantity) AS used
         FROM (SELECT buyer, unnest(quantities) AS quantity
-              FROM lockstep.hold WHERE scope = ? AND state IN (0, 1)) l
+              FROM lockstep.hold WHERE scope = ? AND state IN ({HoldCode.HELD}, {HoldCode.SOLD})) l
         GROUP BY l.buyer) h ON h.buyer = q.buyer
       WHERE q.used IS DISTINCT FROM h.used
         AND EXISTS (SELECT 1 FROM lockstep.scope WHERE scope = ? AND buyer_limit IS NOT NULL)
-      ORDER BY 1 LIMIT 1""";
+      ORDER BY 1 LIMIT 1""",
+          HoldCode.class);
 
   private final long scope;
   private final Map<Long, PoolFacts> pools = new LinkedHashMap<>();

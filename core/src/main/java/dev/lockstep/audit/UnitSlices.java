@@ -1,6 +1,7 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
@@ -17,7 +18,8 @@ import java.util.Map;
  */
 final class UnitSlices {
   private static final String NEXT =
-      """
+      Coded.sql(
+          """
       WITH page AS MATERIALIZED (
         SELECT u.pool, u.unit, u.rank, u.hold, u.returned FROM lockstep.unit u
         WHERE u.scope = ? AND (u.pool, u.unit) > (?, ?) ORDER BY u.pool, u.unit LIMIT ?)
@@ -26,14 +28,16 @@ final class UnitSlices {
         min(g.unit) FILTER (WHERE g.lost)
       FROM (
         SELECT u.pool, u.unit,
-          u.hold IS NOT NULL AND NOT coalesce(h.state IN (0, 1) AND EXISTS (
+          u.hold IS NOT NULL AND NOT coalesce(
+            h.state IN ({HoldCode.HELD}, {HoldCode.SOLD}) AND EXISTS (
             SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
             WHERE x.pool = u.pool AND x.unit = u.unit), false) AS stray,
           u.hold IS NULL AND NOT u.returned AND coalesce(u.rank < p.next_rank, false) AS lost
         FROM page u
         LEFT JOIN lockstep.pool p ON p.scope = ? AND p.pool = u.pool
         LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold) g
-      GROUP BY g.pool ORDER BY g.pool""";
+      GROUP BY g.pool ORDER BY g.pool""",
+          HoldCode.class);
 
   private final Slices slices;
   private final long scope;

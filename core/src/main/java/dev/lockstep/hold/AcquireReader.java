@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.ScopeState.PoolRow;
 import dev.lockstep.hold.ScopeState.StoredHold;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -37,15 +38,17 @@ final class AcquireReader {
   // BEGIN, and a hold that expired during the wait for the lock would pass for live. One row per
   // quota, at least one.
   private static final String READ_BUYERS =
-      """
+      Coded.sql(
+          """
       SELECT statement_timestamp(), s.buyer_limit,
         EXISTS (
           SELECT FROM lockstep.hold
-          WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()),
+          WHERE scope = ? AND state = {HoldState.HELD} AND expires_at <= statement_timestamp()),
         EXISTS (SELECT FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)),
         q.buyer, q.used
       FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?
-        LEFT JOIN lockstep.quota q ON q.scope = ? AND q.buyer = ANY (?)""";
+        LEFT JOIN lockstep.quota q ON q.scope = ? AND q.buyer = ANY (?)""",
+          HoldState.class);
 
   private static final String READ_HOLDS =
       "SELECT %s FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)".formatted(HoldRow.COLUMNS);

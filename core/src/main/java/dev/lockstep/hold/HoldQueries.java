@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.hold.StockChange.Cause;
+import dev.lockstep.tx.Coded;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -42,39 +43,46 @@ final class HoldQueries {
 
   // One index probe per scope: the cost grows with the scopes, not with the holds.
   private static final String SCOPES_WITH_EXPIRED =
-      """
+      Coded.sql(
+          """
       SELECT s.scope FROM lockstep.scope s
       CROSS JOIN LATERAL (
         SELECT FROM lockstep.hold h
-        WHERE h.scope = s.scope AND h.state = 0 AND h.expires_at <= now()
+        WHERE h.scope = s.scope AND h.state = {HoldState.HELD} AND h.expires_at <= now()
         ORDER BY h.expires_at LIMIT 1) due
-      ORDER BY s.scope""";
+      ORDER BY s.scope""",
+          HoldState.class);
 
   // As above: one probe per scope into the index of expiring holds. Looks no further ahead than
   // asked: holds that were sold long before their expiry stay in the index until VACUUM removes
   // them.
   private static final String NEXT_EXPIRY =
-      """
+      Coded.sql(
+          """
       SELECT extract(epoch FROM min(due.expires_at) - now()) * 1000 FROM lockstep.scope s
       CROSS JOIN LATERAL (
         SELECT h.expires_at FROM lockstep.hold h
-        WHERE h.scope = s.scope AND h.state = 0
+        WHERE h.scope = s.scope AND h.state = {HoldState.HELD}
           AND h.expires_at <= now() + ? * interval '1 millisecond'
-        ORDER BY h.expires_at LIMIT 1) due""";
+        ORDER BY h.expires_at LIMIT 1) due""",
+          HoldState.class);
 
   // The unit names its hold, and the hold says whether it was sold. Units and holds are unioned and
   // sorted, not joined: in a transaction with point lookups, or with a planner that has no
   // statistics of the scope, a join would compare every hold with every unit.
   private static final String TAKEN_UNITS =
-      """
+      Coded.sql(
+          """
       SELECT pool, unit, hold, state FROM (
         SELECT pool, unit, hold, max(state) OVER (PARTITION BY hold) AS state FROM (
           SELECT pool, unit, hold, NULL AS state FROM lockstep.unit
           WHERE scope = ? AND hold IS NOT NULL
           UNION ALL
           SELECT NULL, NULL, hold, state FROM lockstep.hold
-          WHERE scope = ? AND state IN (0, 1)) AS both_of_them) AS told
-      WHERE unit IS NOT NULL AND state IS NOT NULL ORDER BY pool, unit""";
+          WHERE scope = ? AND state IN ({HoldState.HELD}, {HoldState.SOLD})
+        ) AS both_of_them) AS told
+      WHERE unit IS NOT NULL AND state IS NOT NULL ORDER BY pool, unit""",
+          HoldState.class);
 
   private HoldQueries() {}
 

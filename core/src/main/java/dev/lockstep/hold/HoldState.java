@@ -1,10 +1,12 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.tx.Coded;
+
 /**
  * The states of a hold. It leaves {@link #HELD} exactly once, to SOLD, RELEASED or EXPIRED. A
  * {@link #SOLD} hold can become {@link #RETURNED}, once.
  */
-public enum HoldState {
+public enum HoldState implements Coded {
   HELD(0),
   SOLD(1),
   RELEASED(2),
@@ -19,8 +21,8 @@ public enum HoldState {
     this.code = (short) code;
   }
 
-  /** The stored value. */
-  short code() {
+  @Override
+  public short code() {
     return code;
   }
 

@@ -4,6 +4,7 @@ import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.ScopeState.PoolRow;
 import dev.lockstep.hold.ScopeState.StoredHold;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.LockOrder;
 import dev.lockstep.tx.RoundTrip;
@@ -41,48 +42,59 @@ final class StateReader {
 
   // Locks expired holds and skips those that another batch has locked.
   private static final String LOCK_EXPIRED_HOLDS =
-      """
+      Coded.sql(
+          """
       SELECT %s FROM lockstep.hold
-      WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
+      WHERE scope = ? AND state = {HoldState.HELD} AND expires_at <= statement_timestamp()
       ORDER BY expires_at LIMIT ? FOR NO KEY UPDATE SKIP LOCKED"""
-          .formatted(HoldRow.COLUMNS);
+              .formatted(HoldRow.COLUMNS),
+          HoldState.class);
 
   // Runs when all locks are held, at that time, not at BEGIN's. An expired hold that we have not
   // locked by then is in another batch, or beyond the size of one batch: "sold out" would be
   // premature.
   private static final String READ_SCOPE =
-      """
+      Coded.sql(
+          """
       SELECT statement_timestamp(), s.buyer_limit, (
         SELECT count(*) FROM (
-          SELECT FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
+          SELECT FROM lockstep.hold
+          WHERE scope = ? AND state = {HoldState.HELD} AND expires_at <= statement_timestamp()
           ORDER BY expires_at LIMIT ?) due)
-      FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""";
+      FROM (VALUES (1)) AS one LEFT JOIN lockstep.scope s ON s.scope = ?""",
+          HoldState.class);
 
   // Locks the quotas of acquiring buyers and of buyers whose holds may end, in the order in which
   // quotas are raised later. An array instead of a join keeps the plan an index lookup per buyer,
   // however large the table was when the plan was made. A buyer without a row is covered by the
   // guard of the later upsert.
   private static final String LOCK_QUOTAS =
-      """
+      Coded.sql(
+          """
       SELECT buyer, used FROM lockstep.quota
       WHERE scope = ? AND buyer = ANY (ARRAY(
         SELECT unnest(?)
         UNION SELECT buyer FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
-        UNION (SELECT buyer FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
+        UNION (SELECT buyer FROM lockstep.hold
+               WHERE scope = ? AND state = {HoldState.HELD} AND expires_at <= statement_timestamp()
                ORDER BY expires_at LIMIT ?)))
       ORDER BY buyer %s FOR UPDATE"""
-          .formatted(LockOrder.COLLATION);
+              .formatted(LockOrder.COLLATION),
+          HoldState.class);
 
   private static final String LOCK_POOLS =
-      """
+      Coded.sql(
+          """
       SELECT pool, has_units, total, held, sold, pause_reason, next_rank, audit_seq FROM lockstep.pool
       WHERE scope = ? AND pool = ANY (ARRAY(
         SELECT unnest(?)
         UNION SELECT unnest(pools) FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)
         UNION SELECT unnest(due.pools)
-              FROM (SELECT pools FROM lockstep.hold WHERE scope = ? AND state = 0 AND expires_at <= statement_timestamp()
+              FROM (SELECT pools FROM lockstep.hold
+                    WHERE scope = ? AND state = {HoldState.HELD} AND expires_at <= statement_timestamp()
                     ORDER BY expires_at LIMIT ?) due))
-      ORDER BY pool FOR UPDATE""";
+      ORDER BY pool FOR UPDATE""",
+          HoldState.class);
 
   private final ScopeId scope;
   private final int sweepBatch;

@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.tx.Coded;
 import java.time.Instant;
 
 /**
@@ -19,7 +20,7 @@ public record StockChange(
     Instant at) {
 
   /** Why stock changed. */
-  public enum Cause {
+  public enum Cause implements Coded {
     ACQUIRED(0),
     CHANGED(1),
     SOLD(2),
@@ -41,8 +42,8 @@ public record StockChange(
       this.code = (short) code;
     }
 
-    /** The stored value. */
-    short code() {
+    @Override
+    public short code() {
       return code;
     }
 

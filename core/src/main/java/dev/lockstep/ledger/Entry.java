@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.tx.Coded;
 import java.time.Instant;
 
 /**
@@ -22,7 +23,7 @@ public record Entry(
     Instant at) {
 
   /** Why the account changed. */
-  public enum Kind {
+  public enum Kind implements Coded {
     /** A transfer that was never pending moved money. */
     MOVED(0),
     /** A pending transfer reserved money. */
@@ -42,8 +43,8 @@ public record Entry(
       this.code = (short) code;
     }
 
-    /** The stored value. */
-    short code() {
+    @Override
+    public short code() {
       return code;
     }
 

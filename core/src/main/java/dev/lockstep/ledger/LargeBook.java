@@ -1,6 +1,9 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.ledger.Entry.Kind;
 import dev.lockstep.ledger.LedgerViolation.Check;
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -36,9 +39,10 @@ final class LargeBook {
         OR (a.version, a.balance, a.pending) IS DISTINCT FROM (m.version, m.balance, m.pending))
       ORDER BY a.account LIMIT ?""";
 
-  // Only entries of kind 0 (moved) and 2 (posted) move money, by the amount their transfer posted.
+  // Only entries that moved or posted move money, by the amount their transfer posted.
   private static final String LOOK =
-      """
+      Coded.sql(
+          """
       SELECT c.account, count(*), max(c.version), min(c.version) FILTER (WHERE NOT c.linked),
         (array_agg(c.balance ORDER BY c.version DESC))[1],
         (array_agg(c.pending ORDER BY c.version DESC))[1],
@@ -47,7 +51,8 @@ final class LargeBook {
         SELECT e.account, e.version, e.balance, e.pending,
           e.version = lag(e.version, 1, x.after) OVER w + 1
             AND e.balance = lag(e.balance, 1, x.balance) OVER w + e.amount AS linked,
-          (CASE WHEN e.kind IN (0, 2) THEN t.state = 1 AND e.amount = CASE e.account
+          (CASE WHEN e.kind IN ({Kind.MOVED}, {Kind.POSTED})
+             THEN t.state = {State.POSTED} AND e.amount = CASE e.account
              WHEN t.source THEN -t.posted WHEN t.target THEN t.posted END
              ELSE e.amount = 0 END) IS TRUE AS told
         FROM unnest(?, ?, ?, ?) AS x (account, after, upto, balance)
@@ -55,7 +60,9 @@ final class LargeBook {
           ON e.book = ? AND e.account = x.account AND e.version > x.after AND e.version <= x.upto
         LEFT JOIN lockstep.transfer t ON t.book = ? AND t.transfer = e.transfer
         WINDOW w AS (PARTITION BY e.account ORDER BY e.version)) c
-      GROUP BY c.account""";
+      GROUP BY c.account""",
+          State.class,
+          Kind.class);
 
   // Two nodes may have checked at different times: the later mark stays.
   private static final String SAVE_MARKS =

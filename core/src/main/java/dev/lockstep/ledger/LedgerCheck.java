@@ -2,6 +2,8 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.ledger.LedgerViolation.Check;
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -59,7 +61,8 @@ final class LedgerCheck {
 
   // One row per finding; the codes are indexes in CODES.
   private static final String LOOK_AT_ACCOUNTS =
-      """
+      Coded.sql(
+          """
       (SELECT 0, book, NULL::bigint,
          format('The balances in %s add up to %s instead of 0.', currency, sum(balance))
        FROM lockstep.account GROUP BY book, currency HAVING sum(balance) <> 0 LIMIT ?)
@@ -69,13 +72,14 @@ final class LedgerCheck {
            coalesce(a.pending, 0), coalesce(t.amount, 0))
        FROM (SELECT book, account, pending FROM lockstep.account WHERE pending > 0) a
        FULL JOIN (SELECT book, source, sum(amount) AS amount FROM lockstep.transfer
-                  WHERE state = 0 GROUP BY book, source) t
+                  WHERE state = {State.PENDING} GROUP BY book, source) t
          ON t.book = a.book AND t.source = a.account
        WHERE coalesce(a.pending, 0) <> coalesce(t.amount, 0) LIMIT ?)
       UNION ALL
       (SELECT 5, book, account,
          format('Balance %s less %s reserved is below the floor of %s.', balance, pending, floor)
-       FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)""";
+       FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)""",
+          State.class);
 
   private static final String CHANGED_OF_BOOKS =
       """

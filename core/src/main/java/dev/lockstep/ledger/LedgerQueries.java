@@ -1,5 +1,7 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.RowReader;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -69,13 +71,15 @@ final class LedgerQueries {
 
   // One index probe per book.
   private static final String BOOKS_WITH_EXPIRED =
-      """
+      Coded.sql(
+          """
       SELECT b.book FROM lockstep.book b
       CROSS JOIN LATERAL (
         SELECT FROM lockstep.transfer t
-        WHERE t.book = b.book AND t.state = 0 AND t.expires_at <= now()
+        WHERE t.book = b.book AND t.state = {State.PENDING} AND t.expires_at <= now()
         ORDER BY t.expires_at LIMIT 1) due
-      ORDER BY b.book""";
+      ORDER BY b.book""",
+          State.class);
 
   private LedgerQueries() {}
 

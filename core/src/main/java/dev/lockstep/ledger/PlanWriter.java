@@ -2,6 +2,8 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Timely;
 import dev.lockstep.ledger.Plan.AccountChange;
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
@@ -37,31 +39,38 @@ final class PlanWriter {
   // Joining the book's row keeps the statement on one shard. An existing transfer fails it. A new
   // transfer that is no longer pending ended in this batch.
   private static final String INSERT_TRANSFERS =
-      """
+      Coded.sql(
+          """
       INSERT INTO lockstep.transfer (book, transfer, source, target, amount, posted, state, created_at,
         expires_at, ended_at)
       SELECT b.book, x.transfer, x.source, x.target, x.amount, x.posted, x.state, ?,
         timestamptz 'epoch' + interval '1 microsecond' * x.expires_at,
-        CASE WHEN x.state <> 0 THEN ?::timestamptz END
+        CASE WHEN x.state <> {State.PENDING} THEN ?::timestamptz END
       FROM lockstep.book b,
         unnest(?, ?, ?, ?, ?, ?, ?)
           AS x (transfer, source, target, amount, posted, state, expires_at)
-      WHERE b.book = ?""";
+      WHERE b.book = ?""",
+          State.class);
 
   // The compare-and-set that lets a transfer end only once: otherwise state becomes NULL, which the
   // column refuses.
   private static final String UPDATE_TRANSFER =
-      """
+      Coded.sql(
+          """
       UPDATE lockstep.transfer
-      SET state = CASE WHEN state = 0 THEN ?::smallint END, posted = ?, ended_at = ?
-      WHERE book = ? AND transfer = ?""";
+      SET state = CASE WHEN state = {State.PENDING} THEN ?::smallint END, posted = ?, ended_at = ?
+      WHERE book = ? AND transfer = ?""",
+          State.class);
 
   private static final String UPDATE_TRANSFERS =
-      """
+      Coded.sql(
+          """
       UPDATE lockstep.transfer t
-      SET state = CASE WHEN t.state = 0 THEN x.state END, posted = x.posted, ended_at = ?
+      SET state = CASE WHEN t.state = {State.PENDING} THEN x.state END,
+        posted = x.posted, ended_at = ?
       FROM unnest(?, ?, ?) AS x (transfer, state, posted)
-      WHERE t.book = ? AND t.transfer = x.transfer AND t.transfer = ANY (?)""";
+      WHERE t.book = ? AND t.transfer = x.transfer AND t.transfer = ANY (?)""",
+          State.class);
 
   // An existing entry of the same version, from another writer, fails it.
   private static final String INSERT_ENTRIES =

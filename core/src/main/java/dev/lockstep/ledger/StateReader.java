@@ -5,6 +5,8 @@ import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -48,7 +50,8 @@ final class StateReader {
           .formatted(LedgerRows.ACCOUNT);
 
   private static final String LOCK_ACCOUNTS_OF_EXPIRED =
-      """
+      Coded.sql(
+          """
       SELECT %s FROM lockstep.account
       WHERE book = ? AND account = ANY (ARRAY(
         SELECT unnest(?)
@@ -56,19 +59,22 @@ final class StateReader {
         UNION SELECT target FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?)
         UNION SELECT due.source
               FROM (SELECT source FROM lockstep.transfer
-                    WHERE book = ? AND state = 0 AND expires_at <= now()
+                    WHERE book = ? AND state = {State.PENDING} AND expires_at <= now()
                     ORDER BY expires_at LIMIT ?) due))
       ORDER BY account FOR UPDATE"""
-          .formatted(LedgerRows.ACCOUNT);
+              .formatted(LedgerRows.ACCOUNT),
+          State.class);
 
   // Runs once the accounts are locked, and takes the clock of that moment. At BEGIN another
   // transaction may still have held them.
   private static final String READ_FACTS =
-      """
+      Coded.sql(
+          """
       SELECT clock_timestamp(),
         EXISTS (SELECT FROM lockstep.transfer
-                WHERE book = ? AND state = 0 AND expires_at <= statement_timestamp()),
-        EXISTS (SELECT FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?))""";
+                WHERE book = ? AND state = {State.PENDING} AND expires_at <= statement_timestamp()),
+        EXISTS (SELECT FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?))""",
+          State.class);
 
   // A transfer stores no currency: both its accounts have the same.
   private static final String READ_TRANSFERS =
@@ -80,12 +86,14 @@ final class StateReader {
 
   // Only transfers out of locked accounts.
   private static final String READ_EXPIRED =
-      """
+      Coded.sql(
+          """
       SELECT %s FROM lockstep.transfer t
         JOIN lockstep.account a ON a.book = t.book AND a.account = t.source
-      WHERE t.book = ? AND t.state = 0 AND t.expires_at <= ? AND t.source = ANY (?)
+      WHERE t.book = ? AND t.state = {State.PENDING} AND t.expires_at <= ? AND t.source = ANY (?)
       ORDER BY t.expires_at LIMIT ?"""
-          .formatted(LedgerRows.TRANSFER);
+              .formatted(LedgerRows.TRANSFER),
+          State.class);
 
   // An empty array would let the planner prove anything, and not use the key.
   private static final UUID NO_TRANSFER = new UUID(0, 0);

@@ -1,5 +1,6 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.tx.Coded;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -24,7 +25,7 @@ public record Transfer(
     Optional<Instant> endedAt) {
 
   /** The states of a transfer. It leaves {@code PENDING} once. */
-  public enum State {
+  public enum State implements Coded {
     PENDING(0),
     POSTED(1),
     VOIDED(2),
@@ -38,8 +39,8 @@ public record Transfer(
       this.code = (short) code;
     }
 
-    /** The stored value. */
-    short code() {
+    @Override
+    public short code() {
       return code;
     }
 

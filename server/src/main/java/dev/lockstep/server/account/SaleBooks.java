@@ -32,8 +32,8 @@ import java.util.UUID;
  * <p>Thread-safe.
  */
 public final class SaleBooks {
-  static final AccountId BUYERS = new AccountId(1);
-  static final AccountId TAKINGS = new AccountId(2);
+  public static final AccountId BUYERS = new AccountId(1);
+  public static final AccountId TAKINGS = new AccountId(2);
 
   private final Ledger ledger;
 

@@ -29,7 +29,7 @@ final class CampaignTable {
       """
       id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed,
       EXISTS (SELECT 1 FROM lockstep_server.draw d
-              WHERE d.campaign = campaign.id AND d.drawn_at IS NOT NULL),
+              WHERE d.campaign = campaign.id AND d.drawn_at IS NOT NULL) AS drawn,
       max_extensions, max_hold_seconds, created_at, published_at, updated_at""";
 
   private static final String INSERT =
@@ -207,12 +207,12 @@ final class CampaignTable {
         while (row.next()) {
           actions.add(
               new Action(
-                  row.getLong(1),
-                  row.getString(2),
-                  row.getString(3),
-                  Optional.ofNullable(row.getString(4)),
-                  row.getObject(5, OffsetDateTime.class).toInstant(),
-                  Optional.ofNullable(row.getString(6))));
+                  row.getLong("id"),
+                  row.getString("action"),
+                  row.getString("actor"),
+                  Optional.ofNullable(row.getString("reason")),
+                  row.getObject("at", OffsetDateTime.class).toInstant(),
+                  Optional.ofNullable(row.getString("subject"))));
         }
       }
       return actions;
@@ -241,28 +241,31 @@ final class CampaignTable {
   }
 
   private static Campaign read(ResultSet row) throws SQLException {
-    Kind kind = Kind.of(row.getString(2));
-    int limit = row.getInt(5);
+    Kind kind = Kind.of(row.getString("kind"));
+    int limit = row.getInt("purchase_limit");
     OptionalInt purchaseLimit = row.wasNull() ? OptionalInt.empty() : OptionalInt.of(limit);
     return new Campaign(
-        row.getLong(1),
+        row.getLong("id"),
         kind,
-        row.getString(3),
-        row.getString(4),
+        row.getString("name"),
+        row.getString("currency"),
         purchaseLimit,
-        new HoldTimes(row.getInt(6), row.getInt(13), row.getInt(14)),
+        new HoldTimes(
+            row.getInt("hold_seconds"),
+            row.getInt("max_extensions"),
+            row.getInt("max_hold_seconds")),
         kind == Kind.TRIANGLE
-            ? layers((Long[]) row.getArray(7).getArray())
-            : products(new JsonArray(row.getString(8))),
-        prizes(new JsonArray(row.getString(9))),
-        Status.of(row.getString(10)),
-        Optional.ofNullable(row.getBytes(11)).map(CampaignTable::commitment),
-        row.getBoolean(12),
+            ? layers((Long[]) row.getArray("layer_prices").getArray())
+            : products(new JsonArray(row.getString("products"))),
+        prizes(new JsonArray(row.getString("prizes"))),
+        Status.of(row.getString("status")),
+        Optional.ofNullable(row.getBytes("seed")).map(CampaignTable::commitment),
+        row.getBoolean("drawn"),
         new Times(
-            row.getObject(15, OffsetDateTime.class).toInstant(),
-            Optional.ofNullable(row.getObject(16, OffsetDateTime.class))
+            row.getObject("created_at", OffsetDateTime.class).toInstant(),
+            Optional.ofNullable(row.getObject("published_at", OffsetDateTime.class))
                 .map(OffsetDateTime::toInstant),
-            row.getObject(17, OffsetDateTime.class).toInstant()));
+            row.getObject("updated_at", OffsetDateTime.class).toInstant()));
   }
 
   private static List<Item> layers(Long[] prices) {

@@ -69,6 +69,7 @@ public final class Cases<T, R> {
       this.missing = kinds(sealed);
     }
 
+    /** What follows from this kind. */
     public <S extends T> Builder<T, R> when(Class<S> kind, Function<S, R> then) {
       if (!missing.remove(kind)) {
         throw new IllegalStateException(
@@ -88,6 +89,8 @@ public final class Cases<T, R> {
     }
 
     /**
+     * The table.
+     *
      * @throws IllegalStateException if a kind has no case
      */
     public Cases<T, R> complete() {

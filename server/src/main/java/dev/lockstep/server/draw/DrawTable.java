@@ -142,13 +142,13 @@ final class DrawTable {
   }
 
   private static Row read(ResultSet row) throws SQLException {
-    String winners = row.getString(5);
-    @Nullable OffsetDateTime drawnAt = row.getObject(6, OffsetDateTime.class);
+    String winners = row.getString("winners");
+    @Nullable OffsetDateTime drawnAt = row.getObject("drawn_at", OffsetDateTime.class);
     return new Row(
-        time(row.getObject(1, OffsetDateTime.class)),
-        EntrantList.parse(row.getString(2)),
-        HexFormat.of().formatHex(row.getBytes(3)),
-        Optional.ofNullable(row.getBytes(4)).map(HexFormat.of()::formatHex),
+        time(row.getObject("frozen_at", OffsetDateTime.class)),
+        EntrantList.parse(row.getString("entrants")),
+        HexFormat.of().formatHex(row.getBytes("entrants_hash")),
+        Optional.ofNullable(row.getBytes("beacon")).map(HexFormat.of()::formatHex),
         Optional.ofNullable(winners).map(JsonArray::new),
         Optional.ofNullable(drawnAt).map(DrawTable::time));
   }

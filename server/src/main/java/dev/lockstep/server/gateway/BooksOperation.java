@@ -4,6 +4,7 @@ import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Trace;
 import dev.lockstep.server.gateway.Books.Stored;
 import dev.lockstep.server.gateway.Command.SettleRefund;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -47,14 +48,18 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
 
   // The row is locked; the guard is for who reads the table's history.
   private static final String UPDATE_INTENTS =
-      """
+      Coded.sql(
+          """
       UPDATE gateway.intent i
       SET status = x.status, payment_method = x.payment_method, error_code = x.error_code,
         decline_code = x.decline_code, cancellation_reason = x.cancellation_reason,
-        refunded = x.refunded, canceled_at = CASE WHEN x.status = 4 THEN ?::timestamptz END
+        refunded = x.refunded,
+        canceled_at = CASE WHEN x.status = {IntentStatus.CANCELED} THEN ?::timestamptz END
       FROM unnest(?, ?, ?, ?, ?, ?, ?)
         AS x (id, status, payment_method, error_code, decline_code, cancellation_reason, refunded)
-      WHERE i.id = x.id AND (i.status NOT IN (3, 4) OR i.status = x.status)""";
+      WHERE i.id = x.id
+        AND (i.status NOT IN ({IntentStatus.SUCCEEDED}, {IntentStatus.CANCELED}) OR i.status = x.status)""",
+          IntentStatus.class);
 
   private static final String INSERT_REFUNDS =
       """
@@ -285,6 +290,10 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
 
   private static Stored readStored(ResultSet row) throws SQLException {
     return new Stored(
-        row.getString(1), row.getString(2), row.getString(3), row.getInt(4), row.getString(5));
+        row.getString("key"),
+        row.getString("request"),
+        row.getString("fingerprint"),
+        row.getInt("status"),
+        row.getString("body"));
   }
 }

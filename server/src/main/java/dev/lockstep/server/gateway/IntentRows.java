@@ -138,21 +138,21 @@ final class IntentRows {
   }
 
   static Intent read(ResultSet row) throws SQLException {
-    String errorCode = row.getString(9);
+    String errorCode = row.getString("error_code");
     return new Intent(
-        row.getString(1),
-        row.getLong(2),
-        row.getString(3),
-        IntentStatus.of(row.getInt(4)),
-        row.getString(5),
-        row.getString(6),
-        row.getString(7),
-        new JsonObject(row.getString(8)),
-        errorCode == null ? null : new Failure(errorCode, row.getString(10)),
-        row.getString(11),
-        row.getLong(12),
-        row.getObject(13, OffsetDateTime.class).toInstant(),
-        instant(row.getObject(14, OffsetDateTime.class)));
+        row.getString("id"),
+        row.getLong("amount"),
+        row.getString("currency"),
+        IntentStatus.of(row.getInt("status")),
+        row.getString("payment_method"),
+        row.getString("client_secret"),
+        row.getString("description"),
+        new JsonObject(row.getString("metadata")),
+        errorCode == null ? null : new Failure(errorCode, row.getString("decline_code")),
+        row.getString("cancellation_reason"),
+        row.getLong("refunded"),
+        row.getObject("created_at", OffsetDateTime.class).toInstant(),
+        instant(row.getObject("canceled_at", OffsetDateTime.class)));
   }
 
   static @Nullable String errorCode(Intent intent) {
@@ -167,14 +167,14 @@ final class IntentRows {
 
   static Refund readRefund(ResultSet row) throws SQLException {
     return new Refund(
-        row.getString(1),
-        row.getString(2),
-        row.getLong(3),
-        row.getString(4),
-        row.getString(5),
-        new JsonObject(row.getString(6)),
-        RefundStatus.of(row.getInt(7)),
-        row.getObject(8, OffsetDateTime.class).toInstant());
+        row.getString("id"),
+        row.getString("intent"),
+        row.getLong("amount"),
+        row.getString("currency"),
+        row.getString("reason"),
+        new JsonObject(row.getString("metadata")),
+        RefundStatus.of(row.getInt("status")),
+        row.getObject("created_at", OffsetDateTime.class).toInstant());
   }
 
   private static @Nullable Instant instant(@Nullable OffsetDateTime at) {

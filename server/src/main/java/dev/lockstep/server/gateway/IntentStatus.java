@@ -1,9 +1,10 @@
 package dev.lockstep.server.gateway;
 
+import dev.lockstep.tx.Coded;
 import java.util.Locale;
 
 /** Where an intent stands. The numbers are those of the table. */
-enum IntentStatus {
+enum IntentStatus implements Coded {
   REQUIRES_PAYMENT_METHOD(0),
   REQUIRES_CONFIRMATION(1),
   REQUIRES_ACTION(2),
@@ -26,7 +27,8 @@ enum IntentStatus {
     throw new IllegalArgumentException("no status " + code);
   }
 
-  short code() {
+  @Override
+  public short code() {
     return (short) code;
   }
 

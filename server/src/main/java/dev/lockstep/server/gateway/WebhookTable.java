@@ -20,7 +20,7 @@ final class WebhookTable {
             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
       WHERE w.event = due.event
       RETURNING w.event, w.type, w.body || coalesce(
-        (SELECT a.body || '%s' FROM gateway.answer a WHERE a.key = w.answer), ''), w.attempts"""
+        (SELECT a.body || '%s' FROM gateway.answer a WHERE a.key = w.answer), '') AS whole, w.attempts"""
           .formatted(StripeJson.EVENT_END);
 
   static final String DELETE = "DELETE FROM gateway.webhook WHERE event = ANY (?)";
@@ -62,7 +62,10 @@ final class WebhookTable {
                   CLAIM_DUE,
                   row ->
                       Event.stored(
-                          row.getString(1), row.getString(2), row.getString(3), row.getInt(4)),
+                          row.getString("event"),
+                          row.getString("type"),
+                          row.getString("whole"),
+                          row.getInt("attempts")),
                   takeOverAfter.toMillis(),
                   limit);
           trip.send();

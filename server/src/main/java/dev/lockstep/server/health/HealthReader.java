@@ -29,11 +29,13 @@ final class HealthReader {
   // lock manager for a moment.
   private static final String SESSIONS =
       """
-      SELECT pid, coalesce(application_name, ''), coalesce(state, 'unknown'),
-        extract(epoch FROM clock_timestamp() - xact_start)::float8,
-        coalesce(extract(epoch FROM clock_timestamp() - greatest(state_change, query_start)), 0)::float8,
-        CASE WHEN wait_event_type = 'Lock' THEN pg_blocking_pids(pid) ELSE '{}'::int[] END,
-        left(coalesce(query, ''), 300)
+      SELECT pid, coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,
+        extract(epoch FROM clock_timestamp() - xact_start)::float8 AS transaction_seconds,
+        coalesce(extract(epoch FROM clock_timestamp() - greatest(state_change, query_start)), 0)::float8
+          AS state_seconds,
+        CASE WHEN wait_event_type = 'Lock' THEN pg_blocking_pids(pid) ELSE '{}'::int[] END
+          AS blockers,
+        left(coalesce(query, ''), 300) AS query
       FROM pg_stat_activity
       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
       ORDER BY xact_start NULLS LAST, pid LIMIT ?""";
@@ -41,8 +43,9 @@ final class HealthReader {
   // A partitioned table has no rows of its own, and no transaction ids: its partitions are listed.
   private static final String TABLES =
       """
-      SELECT s.schemaname || '.' || s.relname, s.n_live_tup, s.n_dead_tup,
-        greatest(s.last_vacuum, s.last_autovacuum), age(c.relfrozenxid)::bigint
+      SELECT s.schemaname || '.' || s.relname AS name, s.n_live_tup, s.n_dead_tup,
+        greatest(s.last_vacuum, s.last_autovacuum) AS vacuumed_at,
+        age(c.relfrozenxid)::bigint AS age
       FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
       WHERE s.schemaname IN ('lockstep', 'lockstep_server', 'gateway')
         AND s.relname <> 'flyway_schema_history' AND c.relkind <> 'p'
@@ -51,9 +54,9 @@ final class HealthReader {
   // Without lag in time a replica is idle, or the role may not see it; bytes tell them apart.
   private static final String REPLICAS =
       """
-      SELECT coalesce(application_name, ''), coalesce(state, 'unknown'),
-        coalesce(extract(epoch FROM replay_lag), 0)::float8,
-        coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint
+      SELECT coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,
+        coalesce(extract(epoch FROM replay_lag), 0)::float8 AS lag_seconds,
+        coalesce(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn), 0)::bigint AS lag_bytes
       FROM pg_stat_replication ORDER BY 1""";
 
   private static final String IDS =
@@ -115,7 +118,11 @@ final class HealthReader {
         trip.query(
             REPLICAS,
             row ->
-                new Replica(row.getString(1), row.getString(2), row.getDouble(3), row.getLong(4)));
+                new Replica(
+                    row.getString("application"),
+                    row.getString("state"),
+                    row.getDouble("lag_seconds"),
+                    row.getLong("lag_bytes")));
     Rows<Ids> ids = trip.query(IDS, HealthReader::ids);
     Rows<Activity> activity = trip.query(COUNTS, HealthReader::activity);
     trip.send();
@@ -143,27 +150,28 @@ final class HealthReader {
   }
 
   private static Session session(ResultSet row) throws SQLException {
-    double transaction = row.getDouble(4);
+    double transaction = row.getDouble("transaction_seconds");
     Optional<Double> seconds =
         row.wasNull() ? Optional.empty() : Optional.of(Math.max(0, transaction));
-    Array blockers = row.getArray(6);
+    Array blockers = row.getArray("blockers");
     return new Session(
-        row.getInt(1),
-        row.getString(2),
-        row.getString(3),
+        row.getInt("pid"),
+        row.getString("application"),
+        row.getString("state"),
         seconds,
-        Math.max(0, row.getDouble(5)),
+        Math.max(0, row.getDouble("state_seconds")),
         List.of((Integer[]) blockers.getArray()),
-        row.getString(7));
+        row.getString("query"));
   }
 
   private static Table table(ResultSet row) throws SQLException {
     return new Table(
-        row.getString(1),
-        row.getLong(2),
-        row.getLong(3),
-        Optional.ofNullable(row.getObject(4, OffsetDateTime.class)).map(OffsetDateTime::toInstant),
-        row.getLong(5));
+        row.getString("name"),
+        row.getLong("n_live_tup"),
+        row.getLong("n_dead_tup"),
+        Optional.ofNullable(row.getObject("vacuumed_at", OffsetDateTime.class))
+            .map(OffsetDateTime::toInstant),
+        row.getLong("age"));
   }
 
   private static Ids ids(ResultSet row) throws SQLException {

@@ -44,13 +44,13 @@ final class JobActTable {
 
   private static Kept read(ResultSet row) throws SQLException {
     return new Kept(
-        row.getLong(1),
-        row.getObject(2, OffsetDateTime.class).toInstant(),
+        row.getLong("id"),
+        row.getObject("at", OffsetDateTime.class).toInstant(),
         new JobAct(
-            row.getString(3),
-            row.getString(4),
-            row.getString(5),
-            Optional.ofNullable(row.getString(6))),
-        row.getInt(7));
+            row.getString("action"),
+            row.getString("subject"),
+            row.getString("actor"),
+            Optional.ofNullable(row.getString("reason"))),
+        row.getInt("affected"));
   }
 }

@@ -193,7 +193,8 @@ final class JobApi {
                         c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))));
             case RUNNING ->
                 throw notNow("job-running", "It is running at this moment.").asException();
-            case DONE -> throw notNow("job-done", "It is done, and is not done twice.").asException();
+            case DONE ->
+                throw notNow("job-done", "It is done, and is not done twice.").asException();
           }
           return detail(id);
         });

@@ -45,10 +45,10 @@ final class PauseTable {
             ALL,
             row ->
                 new Pause(
-                    row.getString(1),
-                    Optional.ofNullable(row.getString(2)),
-                    row.getString(3),
-                    row.getObject(4, OffsetDateTime.class).toInstant()));
+                    row.getString("queue"),
+                    Optional.ofNullable(row.getString("reason")),
+                    row.getString("paused_by"),
+                    row.getObject("paused_at", OffsetDateTime.class).toInstant()));
     trip.send();
     return rows.list().stream().collect(Collectors.toMap(Pause::queue, pause -> pause));
   }

@@ -150,16 +150,16 @@ final class Mismatches {
   }
 
   private static JsonObject read(ResultSet row) throws SQLException {
-    long campaign = row.getLong(2);
+    long campaign = row.getLong("campaign");
     return new JsonObject()
-        .put("id", row.getString(1))
+        .put("id", row.getString("id"))
         .put("campaign", String.valueOf(campaign))
-        .put("purchase", new PurchaseId(campaign, row.getObject(3, UUID.class)).toString())
-        .put("payment", row.getString(4))
-        .put("kind", row.getString(5))
-        .put("money", CartView.money(row.getLong(6), row.getString(7)))
-        .put("event", row.getString(8))
-        .put("detail", row.getString(9))
-        .put("notedAt", row.getObject(10, OffsetDateTime.class).toInstant().toString());
+        .put("purchase", new PurchaseId(campaign, row.getObject("purchase", UUID.class)).toString())
+        .put("payment", row.getString("intent"))
+        .put("kind", row.getString("kind"))
+        .put("money", CartView.money(row.getLong("amount"), row.getString("currency")))
+        .put("event", row.getString("event"))
+        .put("detail", row.getString("detail"))
+        .put("notedAt", row.getObject("noted_at", OffsetDateTime.class).toInstant().toString());
   }
 }

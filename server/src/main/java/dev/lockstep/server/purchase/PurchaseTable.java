@@ -4,6 +4,7 @@ import dev.lockstep.hold.HoldId;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.purchase.Purchase.Payment;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.PointLookups;
 import dev.lockstep.tx.RoundTrip;
@@ -36,13 +37,16 @@ final class PurchaseTable {
           + " p.looks, p.created_at, p.deadline, p.answer";
 
   private static final String INSERT =
-      """
+      Coded.sql(
+          """
       INSERT INTO lockstep_server.purchase (campaign, id, hold, buyer, status, amount, currency, items,
         payment_method, created_by, created_at, changed_at, deadline, due_at)
-      SELECT ?, x.id, x.id, x.buyer, 0, x.amount, ?, x.items, x.payment_method, x.created_by,
+      SELECT ?, x.id, x.id, x.buyer, {Status.PENDING}, x.amount, ?, x.items,
+        x.payment_method, x.created_by,
         now(), now(), now() + ? * interval '1 millisecond',
         now() + least(?, ?) * interval '1 millisecond'
-      FROM unnest(?, ?, ?, ?, ?, ?) AS x (id, buyer, amount, items, payment_method, created_by)""";
+      FROM unnest(?, ?, ?, ?, ?, ?) AS x (id, buyer, amount, items, payment_method, created_by)""",
+          Status.class);
 
   private static final String FIND =
       "SELECT "
@@ -52,21 +56,24 @@ final class PurchaseTable {
   // Under the lock of the hold, so that the guards (the status it was seen in, the hold it had)
   // only fail when somebody took the same step before, or another one; then nothing is to be done.
   private static final String CHANGE =
-      """
+      Coded.sql(
+          """
       UPDATE lockstep_server.purchase p
       SET status = x.status, hold = x.hold, items = coalesce(x.items, p.items),
         intent = coalesce(x.intent, p.intent), client_secret = coalesce(x.secret, p.client_secret),
         failure = x.failure, answer = coalesce(p.answer, x.answer), changed_at = now(),
         paid_at = CASE WHEN x.paid THEN coalesce(p.paid_at, now()) ELSE p.paid_at END,
         deadline = x.deadline::timestamptz,
-        due_at = CASE WHEN x.status IN (0, 1, 5)
+        due_at = CASE
+          WHEN x.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
           THEN now() + ? * interval '1 millisecond' ELSE p.due_at END
       FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         AS x (id, held, wanted, status, hold, items, intent, secret, failure, answer, paid, deadline)
       WHERE p.campaign = ? AND p.id = x.id AND p.id = ANY (?) AND p.hold = x.held
         AND (1 << p.status) & x.wanted <> 0
         AND (x.paid OR p.paid_at IS NULL)
-      RETURNING p.id""";
+      RETURNING p.id""",
+          Status.class);
 
   // Every hold that a purchase owns: the one it began with, and the one it has now.
   private static final String OF_HOLDS =
@@ -77,25 +84,38 @@ final class PurchaseTable {
           + " WHERE p.campaign = ? AND p.hold = ANY (?) AND p.hold <> p.id";
 
   private static final String PAYING_FOR =
-      """
+      Coded.sql(
+          """
       SELECT id FROM lockstep_server.purchase
-      WHERE campaign = ? AND id = ANY (?) AND status IN (0, 1)
+      WHERE campaign = ? AND id = ANY (?) AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})
       UNION ALL
       SELECT hold FROM lockstep_server.purchase
-      WHERE campaign = ? AND hold = ANY (?) AND hold <> id AND status IN (0, 1)""";
+      WHERE campaign = ? AND hold = ANY (?) AND hold <> id
+        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})""",
+          Status.class);
 
   private static final String PAYABLE_UNTIL =
-      """
+      Coded.sql(
+          """
       SELECT deadline FROM lockstep_server.purchase
-      WHERE campaign = ? AND id = ? AND status IN (0, 1) AND paid_at IS NULL""";
+      WHERE campaign = ? AND id = ?
+        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}) AND paid_at IS NULL""",
+          Status.class);
 
   private static final String KNOW =
-      """
+      Coded.sql(
+          """
       UPDATE lockstep_server.purchase SET intent = ?
-      WHERE campaign = ? AND id = ? AND intent IS NULL AND status IN (0, 1)""";
+      WHERE campaign = ? AND id = ? AND intent IS NULL
+        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})""",
+          Status.class);
 
   private static final String COMPLETED =
-      "SELECT hold, id FROM lockstep_server.purchase WHERE campaign = ? AND status = 2";
+      Coded.sql(
+          """
+          SELECT hold, id FROM lockstep_server.purchase
+          WHERE campaign = ? AND status = {Status.COMPLETED}""",
+          Status.class);
 
   private static final String RECORD_EVENTS =
       """
@@ -110,7 +130,7 @@ final class PurchaseTable {
 
   /** What the clock of the database says they were begun at. */
   static Rows<Instant> addNow(RoundTrip trip) {
-    return trip.query("SELECT now()", row -> instant(row, 1));
+    return trip.query("SELECT now()", row -> instant(row, "now"));
   }
 
   /** Writes new purchases of one campaign; their times come from the database's clock. */
@@ -254,7 +274,8 @@ final class PurchaseTable {
   static Optional<Instant> payableUntil(Connection connection, long campaign, HoldId hold)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Instant> rows = trip.query(PAYABLE_UNTIL, row -> instant(row, 1), campaign, hold.value());
+    Rows<Instant> rows =
+        trip.query(PAYABLE_UNTIL, row -> instant(row, "deadline"), campaign, hold.value());
     trip.send();
     return rows.list().stream().findFirst();
   }
@@ -276,23 +297,23 @@ final class PurchaseTable {
   /** From a row of {@link #COLUMNS}. */
   static Purchase read(ResultSet row) throws SQLException {
     return new Purchase(
-        new PurchaseId(row.getLong(1), row.getObject(2, UUID.class)),
-        new HoldId(row.getObject(3, UUID.class)),
-        row.getString(4),
-        Status.of(row.getInt(5)),
-        new Money(row.getLong(6), row.getString(7)),
-        new JsonArray(row.getString(8)),
+        new PurchaseId(row.getLong("campaign"), row.getObject("id", UUID.class)),
+        new HoldId(row.getObject("hold", UUID.class)),
+        row.getString("buyer"),
+        Status.of(row.getInt("status")),
+        new Money(row.getLong("amount"), row.getString("currency")),
+        new JsonArray(row.getString("items")),
         new Payment(
-            row.getString(9),
-            Optional.ofNullable(row.getString(10)).map(IntentId::new),
-            Optional.ofNullable(row.getString(11))),
-        Optional.ofNullable(row.getString(12)),
-        row.getObject(13) != null,
-        row.getBoolean(14),
-        row.getInt(15),
-        instant(row, 16),
-        instant(row, 17),
-        Optional.ofNullable(row.getString(18)));
+            row.getString("payment_method"),
+            Optional.ofNullable(row.getString("intent")).map(IntentId::new),
+            Optional.ofNullable(row.getString("client_secret"))),
+        Optional.ofNullable(row.getString("failure")),
+        row.getObject("paid_at") != null,
+        row.getBoolean("expiring"),
+        row.getInt("looks"),
+        instant(row, "created_at"),
+        instant(row, "deadline"),
+        Optional.ofNullable(row.getString("answer")));
   }
 
   private static @Nullable String changedItems(Change change) {
@@ -305,7 +326,7 @@ final class PurchaseTable {
     return purchase.payment().intent().map(IntentId::value).orElse(null);
   }
 
-  private static Instant instant(ResultSet row, int column) throws SQLException {
+  private static Instant instant(ResultSet row, String column) throws SQLException {
     return row.getObject(column, OffsetDateTime.class).toInstant();
   }
 

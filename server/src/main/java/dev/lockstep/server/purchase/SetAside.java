@@ -1,5 +1,6 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -25,10 +26,13 @@ final class SetAside {
 
   // Ended by somebody else, or gone: the timer does not come to them again.
   private static final String FORGET_ENDED =
-      """
+      Coded.sql(
+          """
       DELETE FROM lockstep_server.purchase_set_aside s
       WHERE NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
-        WHERE p.campaign = s.campaign AND p.id = s.id AND p.status IN (0, 1, 5))""";
+        WHERE p.campaign = s.campaign AND p.id = s.id
+          AND p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING}))""",
+          Status.class);
 
   private SetAside() {}
 

@@ -1,11 +1,12 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.tx.Coded;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
 
 /** Where a purchase is in its life; the code is what the table has. */
-enum Status {
+public enum Status implements Coded {
   PENDING(0, "pending", "pending"),
   REQUIRES_ACTION(1, "requiresAction", "requires_action"),
   COMPLETED(2, "completed", "succeeded"),
@@ -44,7 +45,8 @@ enum Status {
     return payment;
   }
 
-  short code() {
+  @Override
+  public short code() {
     return (short) code;
   }
 
@@ -53,7 +55,7 @@ enum Status {
     return some.stream().mapToInt(status -> 1 << status.code).sum();
   }
 
-  static Status of(int code) {
+  public static Status of(int code) {
     return Arrays.stream(values()).filter(status -> status.code == code).findFirst().orElseThrow();
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.server.purchase;
 
 import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.RoundTrip;
@@ -44,29 +45,37 @@ final class Timer {
   // on
   // its payment is only canceled, and not sent or asked for again.
   private static final String TAKE_DUE =
-      """
+      Coded.sql(
+          """
       UPDATE lockstep_server.purchase p
       SET looks = p.looks + 1,
         expiring = p.expiring
-          OR (p.status IN (0, 1) AND p.paid_at IS NULL AND p.deadline <= now()),
-        due_at = CASE WHEN p.status IN (0, 1) AND p.deadline > now()
+          OR (p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})
+            AND p.paid_at IS NULL AND p.deadline <= now()),
+        due_at = CASE
+          WHEN p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}) AND p.deadline > now()
           THEN least(p.deadline, now() + ? * (1 << least(p.looks, 5)) * interval '1 millisecond')
           ELSE now() + ? * (1 << least(p.looks, 5)) * interval '1 millisecond' END
       FROM (SELECT campaign, id FROM lockstep_server.purchase
-            WHERE status IN (0, 1, 5) AND due_at <= now()
+            WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
+              AND due_at <= now()
             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
       WHERE p.campaign = due.campaign AND p.id = due.id
-      RETURNING %s, now() > p.created_at + ? * interval '1 millisecond',
+      RETURNING %s, now() > p.created_at + ? * interval '1 millisecond' AS key_forgotten,
         EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
-          WHERE s.campaign = p.campaign AND s.id = p.id)"""
-          .formatted(PurchaseTable.COLUMNS);
+          WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside"""
+              .formatted(PurchaseTable.COLUMNS),
+          Status.class);
 
   // No further than anybody waits: what has ended is in the index until VACUUM comes.
   private static final String NEXT_DUE =
-      """
+      Coded.sql(
+          """
       SELECT extract(epoch FROM due_at - now()) * 1000 FROM lockstep_server.purchase
-      WHERE status IN (0, 1, 5) AND due_at <= now() + ? * interval '1 millisecond'
-      ORDER BY due_at LIMIT 1""";
+      WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
+        AND due_at <= now() + ? * interval '1 millisecond'
+      ORDER BY due_at LIMIT 1""",
+          Status.class);
 
   private static final String FORGET_EVENTS =
       """
@@ -155,10 +164,11 @@ final class Timer {
 
   private static Taken taken(ResultSet row) throws SQLException {
     try {
-      return new Due(PurchaseTable.read(row), row.getBoolean(19), row.getBoolean(20));
+      return new Due(
+          PurchaseTable.read(row), row.getBoolean("key_forgotten"), row.getBoolean("set_aside"));
     } catch (RuntimeException e) {
       return new Unreadable(
-          new PurchaseId(row.getLong(1), row.getObject(2, UUID.class)), e.toString());
+          new PurchaseId(row.getLong("campaign"), row.getObject("id", UUID.class)), e.toString());
     }
   }
 

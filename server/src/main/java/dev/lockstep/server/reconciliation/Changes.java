@@ -1,5 +1,7 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.StockChange.Cause;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
@@ -22,18 +24,23 @@ final class Changes {
 
   private static final String CHANGED_POOLS =
       """
-      SELECT p.scope, p.pool, p.audit_seq, coalesce(m.seq, p.audit_seq - least(p.audit_seq, ?))
+      SELECT p.scope, p.pool, p.audit_seq, coalesce(m.seq, p.audit_seq - least(p.audit_seq, ?)) AS seen
       FROM lockstep.pool p
       JOIN lockstep_server.campaign c ON c.id = p.scope
       LEFT JOIN lockstep_server.reconciliation_mark m ON m.campaign = p.scope AND m.pool = p.pool
       WHERE p.audit_seq IS DISTINCT FROM m.seq
       ORDER BY p.scope, p.pool""";
 
-  // 2 sold, 3 released, 4 expired, 5 returned: what is only held belongs to nobody yet.
+  // What is only held belongs to nobody yet.
   private static final String NEXT =
-      """
-      SELECT seq, CASE WHEN cause IN (2, 3, 4, 5) THEN hold END FROM lockstep.stock_audit
-      WHERE scope = ? AND pool = ? AND seq > ? ORDER BY seq LIMIT ?""";
+      Coded.sql(
+          """
+      SELECT seq,
+        CASE WHEN cause IN ({Cause.SOLD}, {Cause.RELEASED}, {Cause.EXPIRED}, {Cause.RETURNED})
+          THEN hold END AS hold
+      FROM lockstep.stock_audit
+      WHERE scope = ? AND pool = ? AND seq > ? ORDER BY seq LIMIT ?""",
+          Cause.class);
 
   private static final String SAVE =
       """
@@ -58,7 +65,12 @@ final class Changes {
     Rows<ChangedPool> pools =
         trip.query(
             CHANGED_POOLS,
-            row -> new ChangedPool(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4)),
+            row ->
+                new ChangedPool(
+                    row.getLong("scope"),
+                    row.getLong("pool"),
+                    row.getLong("audit_seq"),
+                    row.getLong("seen")),
             MAX_BEHIND);
     trip.send();
     return pools.list();

@@ -1,8 +1,12 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.HoldState;
+import dev.lockstep.ledger.Transfer.State;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.purchase.Status;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -53,34 +57,45 @@ final class Comparison {
 
   // Only what waits for somebody: what has ended is not in the index.
   private static final String OPEN =
-      """
+      Coded.sql(
+          """
       WITH p AS MATERIALIZED (
         SELECT %1$s FROM lockstep_server.purchase p
-        WHERE p.status IN (0, 1, 5)
+        WHERE p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
           AND (p.paid_at IS NOT NULL OR p.deadline <= now() - ? * interval '1 millisecond'
             OR EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
               WHERE s.campaign = p.campaign AND s.id = p.id))
         ORDER BY p.due_at LIMIT ?)
       SELECT p.*, %2$s"""
-          .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
+              .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST),
+          Status.class);
 
   private static final String REFUNDS_BOOKED =
-      """
+      Coded.sql(
+          """
       SELECT transfer, posted FROM lockstep.transfer
-      WHERE book = ? AND transfer = ANY (?) AND state = 1 AND source = 2 AND target = 1""";
+      WHERE book = ? AND transfer = ANY (?) AND state = {State.POSTED}
+        AND source = %d AND target = %d"""
+              .formatted(SaleBooks.TAKINGS.value(), SaleBooks.BUYERS.value()),
+          State.class);
 
   // A purchase begins with a hold of its own id; few have another one now.
   private static final String UNPAID =
-      """
+      Coded.sql(
+          """
       SELECT h.scope, h.hold, h.buyer, h.ended_at
       FROM lockstep.hold h
-      WHERE h.scope = ? AND h.hold = ANY (?) AND h.state = 1
+      WHERE h.scope = ? AND h.hold = ANY (?) AND h.state = {HoldState.SOLD}
         AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
           WHERE p.campaign = h.scope AND p.id = h.hold AND p.hold = h.hold
-            AND p.status IN (2, 5, 6) AND p.paid_at IS NOT NULL)
+            AND p.status IN ({Status.COMPLETED}, {Status.REFUNDING}, {Status.REFUNDED})
+            AND p.paid_at IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
           WHERE p.campaign = h.scope AND p.hold = h.hold AND p.hold <> p.id
-            AND p.status IN (2, 5, 6) AND p.paid_at IS NOT NULL)""";
+            AND p.status IN ({Status.COMPLETED}, {Status.REFUNDING}, {Status.REFUNDED})
+            AND p.paid_at IS NOT NULL)""",
+          Status.class,
+          HoldState.class);
 
   private static final String PURCHASES_OF =
       """
@@ -160,10 +175,10 @@ final class Comparison {
             UNPAID,
             row ->
                 Finding.ofHold(
-                    row.getLong(1),
-                    row.getObject(2, UUID.class),
-                    row.getString(3),
-                    row.getObject(4, OffsetDateTime.class).toInstant(),
+                    row.getLong("scope"),
+                    row.getObject("hold", UUID.class),
+                    row.getString("buyer"),
+                    row.getObject("ended_at", OffsetDateTime.class).toInstant(),
                     "sold, and no paid purchase says so"),
             campaign,
             SqlArray.uuids(holds));
@@ -205,7 +220,7 @@ final class Comparison {
     Map<Long, List<PurchaseFacts>> refunded = new HashMap<>();
     for (PurchaseFacts one : facts) {
       found.addAll(judge(connection, one));
-      if (one.status() == PurchaseFacts.REFUNDED && one.book().since() != null) {
+      if (one.status() == Status.REFUNDED && one.book().since() != null) {
         refunded.computeIfAbsent(one.campaign(), campaign -> new ArrayList<>()).add(one);
       }
     }

@@ -217,21 +217,21 @@ final class FindingTable {
   /** None, of a kind that a newer release has written. */
   private static List<Finding> finding(ResultSet row) throws SQLException {
     List<Finding> found = new ArrayList<>();
-    Kind kind = Kind.find(row.getString(1)).orElse(null);
+    Kind kind = Kind.find(row.getString("kind")).orElse(null);
     if (kind != null) {
       found.add(
           new Finding(
               kind,
-              row.getLong(2),
-              row.getString(3),
-              row.getString(4),
-              row.getString(5),
-              row.getString(6),
-              row.getString(7),
-              row.getLong(8),
-              row.getString(9),
-              row.getObject(10, OffsetDateTime.class).toInstant(),
-              row.getString(11)));
+              row.getLong("campaign"),
+              row.getString("subject"),
+              row.getString("purchase"),
+              row.getString("hold"),
+              row.getString("buyer"),
+              row.getString("payment"),
+              row.getLong("amount"),
+              row.getString("currency"),
+              row.getObject("since", OffsetDateTime.class).toInstant(),
+              row.getString("detail")));
     }
     return found;
   }

@@ -3,6 +3,7 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Item;
+import dev.lockstep.server.purchase.Status;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Book;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Goods;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Line;
@@ -45,9 +46,9 @@ final class Judgement {
       paid(facts, facts.paidAt(), campaign, found);
     }
     boolean waits =
-        facts.status() == PurchaseFacts.PENDING
-            || facts.status() == PurchaseFacts.REQUIRES_ACTION
-            || facts.status() == PurchaseFacts.REFUNDING;
+        facts.status() == Status.PENDING
+            || facts.status() == Status.REQUIRES_ACTION
+            || facts.status() == Status.REFUNDING;
     String setAside = facts.setAside();
     if (waits && setAside != null) {
       add(found, Kind.SET_ASIDE, facts, facts.changedAt(), setAside);
@@ -57,8 +58,7 @@ final class Judgement {
   }
 
   private void unpaid(PurchaseFacts facts, List<Finding> found) {
-    boolean open =
-        facts.status() == PurchaseFacts.PENDING || facts.status() == PurchaseFacts.REQUIRES_ACTION;
+    boolean open = facts.status() == Status.PENDING || facts.status() == Status.REQUIRES_ACTION;
     if (open && isLong(facts, facts.deadline())) {
       add(found, Kind.UNSETTLED, facts, facts.deadline(), "the provider has not said how it ended");
     }
@@ -68,7 +68,7 @@ final class Judgement {
       PurchaseFacts facts, Instant paidAt, Optional<Campaign> campaign, List<Finding> found) {
     boolean sold = facts.goods().map(Goods::sold).orElse(false);
     switch (facts.status()) {
-      case PurchaseFacts.COMPLETED -> {
+      case COMPLETED -> {
         if (!sold) {
           add(found, Kind.PAID_NOT_SOLD, facts, paidAt, "completed, and its hold is not sold");
         } else {
@@ -78,14 +78,14 @@ final class Judgement {
           }
         }
       }
-      case PurchaseFacts.FAILED, PurchaseFacts.EXPIRED ->
+      case FAILED, EXPIRED ->
           add(found, Kind.PAID_AND_ENDED, facts, paidAt, "paid, and ended without goods or refund");
-      case PurchaseFacts.REFUNDING -> {
+      case REFUNDING -> {
         if (isLong(facts, facts.changedAt())) {
           add(found, Kind.REFUND_NOT_DONE, facts, paidAt, "the refund is not done");
         }
       }
-      case PurchaseFacts.REFUNDED -> {
+      case REFUNDED -> {
         if (sold && !facts.drawn()) {
           add(found, Kind.REFUNDED_NOT_RETURNED, facts, paidAt, "refunded, and still sold");
         }

@@ -62,9 +62,9 @@ final class ProviderJudgement {
   static boolean isSuspect(GivenBack refund, Paid purchase) {
     boolean ended = refund.standing() == Standing.ENDED;
     return switch (purchase.status()) {
-      case PurchaseFacts.COMPLETED -> !ended;
-      case PurchaseFacts.REFUNDING -> !ended && refund.amount() != purchase.amount();
-      case PurchaseFacts.REFUNDED -> ended || refund.amount() != purchase.amount();
+      case COMPLETED -> !ended;
+      case REFUNDING -> !ended && refund.amount() != purchase.amount();
+      case REFUNDED -> ended || refund.amount() != purchase.amount();
       default -> false;
     };
   }
@@ -82,7 +82,7 @@ final class ProviderJudgement {
     }
     boolean part = givenBack > 0 && givenBack < amount;
     return switch (purchase.status()) {
-      case PurchaseFacts.COMPLETED ->
+      case COMPLETED ->
           givenBack == amount
               ? ofRefunds(
                   Kind.REFUNDED_THERE,
@@ -91,8 +91,8 @@ final class ProviderJudgement {
                   givenBack,
                   "refunded at the provider and not here: %d of %d; the goods are still sold")
               : partly(charge, purchase, givenBack, part);
-      case PurchaseFacts.REFUNDING -> partly(charge, purchase, givenBack, part);
-      case PurchaseFacts.REFUNDED ->
+      case REFUNDING -> partly(charge, purchase, givenBack, part);
+      case REFUNDED ->
           givenBack < amount
               ? Optional.of(notGivenBack(purchase, givenBack))
               : Optional.<Finding>empty();

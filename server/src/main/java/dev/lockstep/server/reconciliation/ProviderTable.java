@@ -1,6 +1,8 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.server.purchase.Status;
 import dev.lockstep.server.reconciliation.Comparison.Place;
+import dev.lockstep.tx.Coded;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.SqlArray;
@@ -55,12 +57,14 @@ final class ProviderTable {
 
   // By the time of the refund: a bank may send it back long after, whatever the purchase's age.
   private static final String NEXT_REFUNDED =
-      "SELECT "
-          + COLUMNS
-          + ", changed_at FROM lockstep_server.purchase"
-          + " WHERE status = 6 AND (changed_at, campaign, id) > (?, ?, ?)"
-          + " AND changed_at < now() - ? * interval '1 millisecond'"
-          + " ORDER BY changed_at, campaign, id LIMIT ?";
+      Coded.sql(
+          """
+      SELECT %s, changed_at FROM lockstep_server.purchase
+      WHERE status = {Status.REFUNDED} AND (changed_at, campaign, id) > (?, ?, ?)
+        AND changed_at < now() - ? * interval '1 millisecond'
+      ORDER BY changed_at, campaign, id LIMIT ?"""
+              .formatted(COLUMNS),
+          Status.class);
 
   private ProviderTable() {}
 
@@ -70,20 +74,18 @@ final class ProviderTable {
       UUID id,
       UUID hold,
       String buyer,
-      int status,
+      Status status,
       long amount,
       String currency,
       @Nullable String intent,
       boolean paid,
       OffsetDateTime createdAt) {
     boolean isSold() {
-      return status == PurchaseFacts.COMPLETED
-          || status == PurchaseFacts.REFUNDING
-          || status == PurchaseFacts.REFUNDED;
+      return status == Status.COMPLETED || status == Status.REFUNDING || status == Status.REFUNDED;
     }
 
     boolean isOpen() {
-      return status == PurchaseFacts.PENDING || status == PurchaseFacts.REQUIRES_ACTION;
+      return status == Status.PENDING || status == Status.REQUIRES_ACTION;
     }
 
     String name() {
@@ -188,7 +190,7 @@ final class ProviderTable {
             NEXT_REFUNDED,
             row -> {
               Paid purchase = paid(row);
-              OffsetDateTime at = row.getObject(11, OffsetDateTime.class);
+              OffsetDateTime at = row.getObject("changed_at", OffsetDateTime.class);
               return new Placed(purchase, new Place(at, purchase.campaign(), purchase.id()));
             },
             after.at(),
@@ -210,15 +212,15 @@ final class ProviderTable {
 
   private static Paid paid(ResultSet row) throws SQLException {
     return new Paid(
-        row.getLong(1),
-        row.getObject(2, UUID.class),
-        row.getObject(3, UUID.class),
-        row.getString(4),
-        row.getInt(5),
-        row.getLong(6),
-        row.getString(7),
-        row.getString(8),
-        row.getObject(9) != null,
-        row.getObject(10, OffsetDateTime.class));
+        row.getLong("campaign"),
+        row.getObject("id", UUID.class),
+        row.getObject("hold", UUID.class),
+        row.getString("buyer"),
+        Status.of(row.getInt("status")),
+        row.getLong("amount"),
+        row.getString("currency"),
+        row.getString("intent"),
+        row.getObject("paid_at") != null,
+        row.getObject("created_at", OffsetDateTime.class));
   }
 }

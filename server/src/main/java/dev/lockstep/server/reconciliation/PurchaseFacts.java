@@ -1,5 +1,10 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.HoldState;
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.server.account.SaleBooks;
+import dev.lockstep.server.purchase.Status;
+import dev.lockstep.tx.Coded;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -25,7 +30,7 @@ record PurchaseFacts(
     UUID id,
     UUID hold,
     String buyer,
-    int status,
+    Status status,
     long amount,
     String currency,
     String items,
@@ -40,14 +45,6 @@ record PurchaseFacts(
     @Nullable String setAside,
     Optional<Goods> goods,
     Book book) {
-  static final int PENDING = 0;
-  static final int REQUIRES_ACTION = 1;
-  static final int COMPLETED = 2;
-  static final int FAILED = 3;
-  static final int EXPIRED = 4;
-  static final int REFUNDING = 5;
-  static final int REFUNDED = 6;
-
   /** What is needed of a purchase, from {@code p}. */
   static final String OF_PURCHASE =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items, p.intent,"
@@ -55,23 +52,30 @@ record PurchaseFacts(
 
   /** The rest of the columns, and where they come from: by their keys, whatever the sizes. */
   static final String AND_THE_REST =
-      """
-        now(), EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign),
+      Coded.sql(
+          """
+        now() AS read_at,
+        EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign) AS drawn,
         h.state, h.pools, h.quantities, h.unit_pools, h.units,
-        t.posted, t.state = 1 AND t.source = 1 AND t.target = 2, b.created_at,
+        t.posted, t.state = {State.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
+        b.created_at AS book_since,
         EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.hold = p.hold AND o.hold <> o.id AND o.id <> p.id
-            AND o.status IN (2, 5) AND o.paid_at IS NOT NULL)
+            AND o.status IN ({Status.COMPLETED}, {Status.REFUNDING}) AND o.paid_at IS NOT NULL)
         OR p.hold <> p.id AND EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.id = p.hold AND o.hold = p.hold
-            AND o.status IN (2, 5) AND o.paid_at IS NOT NULL),
+            AND o.status IN ({Status.COMPLETED}, {Status.REFUNDING})
+            AND o.paid_at IS NOT NULL) AS shared,
         (SELECT s.reason FROM lockstep_server.purchase_set_aside s
-          WHERE s.campaign = p.campaign AND s.id = p.id)
+          WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside
       FROM p
       LEFT JOIN lockstep.hold h ON h.scope = p.campaign AND h.hold = p.hold
       LEFT JOIN lockstep.transfer t ON t.book = p.campaign AND t.transfer = p.id
-      LEFT JOIN lockstep.account b ON b.book = p.campaign AND b.account = 2
-      """;
+      LEFT JOIN lockstep.account b ON b.book = p.campaign AND b.account = %2$d
+      """
+              .formatted(SaleBooks.BUYERS.value(), SaleBooks.TAKINGS.value()),
+          Status.class,
+          State.class);
 
   /** So much of a pool. */
   record Line(long pool, int quantity) {}
@@ -79,9 +83,13 @@ record PurchaseFacts(
   /** A unit of a pool. */
   record Unit(long pool, int unit) {}
 
-  /** A hold: 0 held, 1 sold, 2 released, 3 expired, 4 returned. */
+  /**
+   * A hold.
+   *
+   * @param state the code of a {@link HoldState}
+   */
   record Goods(int state, List<Line> lines, List<Unit> units) {
-    static final int SOLD = 1;
+    static final int SOLD = HoldState.SOLD.code();
 
     boolean sold() {
       return state == SOLD;
@@ -98,36 +106,38 @@ record PurchaseFacts(
   record Book(@Nullable Long posted, boolean rightWay, @Nullable Instant since) {}
 
   static PurchaseFacts read(ResultSet row) throws SQLException {
-    int state = row.getInt(16);
+    int state = row.getInt("state");
     Optional<Goods> goods =
         row.wasNull() ? Optional.empty() : Optional.of(new Goods(state, lines(row), units(row)));
-    long posted = row.getLong(21);
-    Book book = new Book(row.wasNull() ? null : posted, row.getBoolean(22), instant(row, 23));
+    long posted = row.getLong("posted");
+    Book book =
+        new Book(
+            row.wasNull() ? null : posted, row.getBoolean("right_way"), instant(row, "book_since"));
     return new PurchaseFacts(
-        row.getLong(1),
-        row.getObject(2, UUID.class),
-        row.getObject(3, UUID.class),
-        row.getString(4),
-        row.getInt(5),
-        row.getLong(6),
-        row.getString(7),
-        row.getString(8),
-        row.getString(9),
-        instant(row, 10),
-        row.getObject(11, OffsetDateTime.class).toInstant(),
-        row.getObject(12, OffsetDateTime.class).toInstant(),
-        row.getObject(13, OffsetDateTime.class).toInstant(),
-        row.getObject(14, OffsetDateTime.class).toInstant(),
-        row.getBoolean(15),
-        row.getBoolean(24),
-        row.getString(25),
+        row.getLong("campaign"),
+        row.getObject("id", UUID.class),
+        row.getObject("hold", UUID.class),
+        row.getString("buyer"),
+        Status.of(row.getInt("status")),
+        row.getLong("amount"),
+        row.getString("currency"),
+        row.getString("items"),
+        row.getString("intent"),
+        instant(row, "paid_at"),
+        row.getObject("created_at", OffsetDateTime.class).toInstant(),
+        row.getObject("changed_at", OffsetDateTime.class).toInstant(),
+        row.getObject("deadline", OffsetDateTime.class).toInstant(),
+        row.getObject("read_at", OffsetDateTime.class).toInstant(),
+        row.getBoolean("drawn"),
+        row.getBoolean("shared"),
+        row.getString("set_aside"),
         goods,
         book);
   }
 
   private static List<Line> lines(ResultSet row) throws SQLException {
-    Object[] pools = array(row.getArray(17));
-    Object[] quantities = array(row.getArray(18));
+    Object[] pools = array(row.getArray("pools"));
+    Object[] quantities = array(row.getArray("quantities"));
     List<Line> lines = new ArrayList<>(pools.length);
     for (int i = 0; i < Math.min(pools.length, quantities.length); i++) {
       lines.add(new Line(((Number) pools[i]).longValue(), ((Number) quantities[i]).intValue()));
@@ -136,8 +146,8 @@ record PurchaseFacts(
   }
 
   private static List<Unit> units(ResultSet row) throws SQLException {
-    Object[] pools = array(row.getArray(19));
-    Object[] numbers = array(row.getArray(20));
+    Object[] pools = array(row.getArray("unit_pools"));
+    Object[] numbers = array(row.getArray("units"));
     List<Unit> units = new ArrayList<>(pools.length);
     for (int i = 0; i < Math.min(pools.length, numbers.length); i++) {
       units.add(new Unit(((Number) pools[i]).longValue(), ((Number) numbers[i]).intValue()));
@@ -149,7 +159,7 @@ record PurchaseFacts(
     return array == null ? new Object[0] : (Object[]) array.getArray();
   }
 
-  private static @Nullable Instant instant(ResultSet row, int column) throws SQLException {
+  private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
     OffsetDateTime at = row.getObject(column, OffsetDateTime.class);
     return at == null ? null : at.toInstant();
   }

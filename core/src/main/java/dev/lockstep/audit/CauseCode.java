@@ -1,0 +1,26 @@
+package dev.lockstep.audit;
+
+import dev.lockstep.tx.Coded;
+
+/** Why stock changed, as its table has it: this block reads that table and knows no other block. */
+enum CauseCode implements Coded {
+  ACQUIRED(0),
+  CHANGED(1),
+  SOLD(2),
+  RELEASED(3),
+  EXPIRED(4),
+  RETURNED(5),
+  OPENED(6),
+  RESTOCKED(7);
+
+  private final short code;
+
+  CauseCode(int code) {
+    this.code = (short) code;
+  }
+
+  @Override
+  public short code() {
+    return code;
+  }
+}
