@@ -1,6 +1,7 @@
 package dev.lockstep.server.campaign;
 
 import dev.lockstep.hold.PoolId;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.campaign.Campaign.Prize;
 import dev.lockstep.server.campaign.Campaign.Times;
 import io.vertx.core.json.JsonArray;
@@ -167,7 +168,7 @@ final class CampaignTable {
     }
   }
 
-  static void record(Connection connection, long id, OperatorAct act) throws SQLException {
+  static void record(Connection connection, long id, Act act) throws SQLException {
     record(connection, id, act.action(), act.actor(), act.reason().orElse(null), act.subject());
   }
 

@@ -7,6 +7,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -150,6 +151,15 @@ public final class Campaigns {
         ? CampaignStore.notOpen(Status.CLOSED).problem()
         : Problem.of("campaign-paused", 409, "Campaign paused", "The sale is paused: " + reason)
             .with("reason", reason);
+  }
+
+  /**
+   * Keeps what was done by hand to something that a campaign holds or has sold. The caller commits.
+   * Locks nothing that anybody waits for: the row's reference to its campaign goes together with
+   * the lock that operators' other actions take.
+   */
+  public static void record(Connection connection, long campaign, Act act) throws SQLException {
+    CampaignTable.record(connection, campaign, act);
   }
 
   /** How many streams of counts are open. */

@@ -19,6 +19,7 @@ import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -34,7 +35,6 @@ import dev.lockstep.server.api.Ticket;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.key.Keys;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -121,7 +121,7 @@ public final class Carts {
             .handledBy(this::extend),
         Endpoint.of(DELETE, "/v1/holds/{id}", "Releases a hold.")
             .by(SELLERS_AND_BUYERS)
-            .perhapsTaking(OperatorAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, CartView.SHAPE)
             .handledBy(this::release));
   }
@@ -206,9 +206,9 @@ public final class Carts {
   }
 
   private Future<Answer> release(Request request) {
-    Optional<OperatorAct> act =
+    Optional<Act> act =
         request.principal().role() == Role.OPERATOR
-            ? Optional.of(OperatorAct.of(request, "release", request.path("id")))
+            ? Optional.of(Act.of(request, "release", request.path("id")))
             : Optional.empty();
     return onHold(
         request, act, (campaign, hold, actor) -> new Release(campaign.scope(), hold, actor));
@@ -264,7 +264,7 @@ public final class Carts {
     return onHold(request, Optional.empty(), make);
   }
 
-  private Future<Answer> onHold(Request request, Optional<OperatorAct> act, MakeCommand make) {
+  private Future<Answer> onHold(Request request, Optional<Act> act, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
     Actor actor = Acting.actor(request.principal());
     return campaigns

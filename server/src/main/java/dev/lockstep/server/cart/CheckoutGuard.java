@@ -7,7 +7,8 @@ import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.Veto;
-import dev.lockstep.server.campaign.OperatorAct;
+import dev.lockstep.server.act.Act;
+import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.tx.Exchange;
 import java.sql.SQLException;
 import java.util.List;
@@ -22,7 +23,7 @@ import java.util.Set;
  *
  * <p>Also writes down, in the same transaction, what an operator let go of and why.
  */
-final class CheckoutGuard implements Veto<Optional<OperatorAct>> {
+final class CheckoutGuard implements Veto<Optional<Act>> {
   private final Checkouts checkouts;
 
   CheckoutGuard(Checkouts checkouts) {
@@ -36,12 +37,13 @@ final class CheckoutGuard implements Veto<Optional<OperatorAct>> {
   }
 
   @Override
-  public void write(Exchange exchange, List<Accompanied<Optional<OperatorAct>>> outcomes)
+  public void write(Exchange exchange, List<Accompanied<Optional<Act>>> outcomes)
       throws SQLException {
-    for (Accompanied<Optional<OperatorAct>> asked : outcomes) {
+    for (Accompanied<Optional<Act>> asked : outcomes) {
       Optional<Hold> changed = changed(asked.outcome());
       if (changed.isPresent() && asked.payload().isPresent()) {
-        asked.payload().get().record(exchange.connection(), changed.get().scope().value());
+        Campaigns.record(
+            exchange.connection(), changed.get().scope().value(), asked.payload().get());
       }
     }
   }

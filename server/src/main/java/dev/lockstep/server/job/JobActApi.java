@@ -2,6 +2,7 @@ package dev.lockstep.server.job;
 
 import static io.vertx.core.http.HttpMethod.GET;
 
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
@@ -10,7 +11,7 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.server.job.JobActTable.Kept;
+import dev.lockstep.server.job.JobActs.Kept;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -23,7 +24,7 @@ final class JobActApi {
           .required("action", Shape.text(1, 64))
           .required("subject", Shape.text(1, 2_000))
           .required("actor", Shape.text(1, 200))
-          .required("reason", JobAct.WHY)
+          .required("reason", Act.WHY)
           .required("affected", Shape.integer(0, Integer.MAX_VALUE));
 
   private final Transactor transactor;
@@ -46,7 +47,7 @@ final class JobActApi {
     Page page = request.page();
     long before = page.afterNumber(Long.MAX_VALUE);
     return workers
-        .read(request, () -> transactor.call(c -> JobActTable.page(c, before, page.limit() + 1)))
+        .read(request, () -> transactor.call(c -> JobActs.page(c, before, page.limit() + 1)))
         .map(found -> Answer.ok(page.of(found, JobActApi::json, one -> String.valueOf(one.id()))));
   }
 

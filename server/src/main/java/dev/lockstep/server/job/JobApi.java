@@ -9,6 +9,7 @@ import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.Schedules;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IfMatch;
@@ -50,7 +51,7 @@ final class JobApi {
   private static final ObjectShape COUNTED =
       Shape.object()
           .optional("dryRun", Shape.bool())
-          .optional("reason", JobAct.WHY)
+          .optional("reason", Act.WHY)
           .optional("expected", Shape.integer(0, MAX_COUNT));
 
   private static final ObjectShape BULK_RETRY = COUNTED.required("filter", FILTER);
@@ -107,13 +108,13 @@ final class JobApi {
         Endpoint.of(POST, "/v1/jobs/{id}/retry", "Runs a job now: a dead one again, another early.")
             .by(Role.OPERATOR)
             .withIfMatch(IfMatch.OPTIONAL)
-            .perhapsTaking(JobAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, JobJson.DETAIL)
             .handledBy(this::retry),
         Endpoint.of(POST, "/v1/jobs/{id}/cancel", "Removes a job; a result under way is refused.")
             .by(Role.OPERATOR)
             .withIfMatch(IfMatch.OPTIONAL)
-            .perhapsTaking(JobAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, CANCELLED)
             .handledBy(this::cancel),
         Endpoint.of(POST, "/v1/jobs/retry", "Brings back the dead jobs that match; counts first.")
@@ -175,7 +176,7 @@ final class JobApi {
 
   private Future<Answer> retry(Request request) {
     JobId id = id(request);
-    JobAct act = JobAct.of(request, "retry job", id.toString());
+    Act act = Act.of(request, "retry job", id.toString());
     return workers.run(
         () -> {
           Job job = find(id);
@@ -202,7 +203,7 @@ final class JobApi {
 
   private Future<Answer> cancel(Request request) {
     JobId id = id(request);
-    JobAct act = JobAct.of(request, "cancel job", id.toString());
+    Act act = Act.of(request, "cancel job", id.toString());
     return workers.run(
         () -> {
           Job job = find(id);
@@ -219,11 +220,7 @@ final class JobApi {
                 transactor.call(c -> recorded(c, act, jobs.discard(c, id))),
                 "Somebody has brought it back or removed it.");
           } else {
-            // Whoever named no version means the job, whatever became of it meanwhile.
-            OptionalInt version =
-                request.header("If-Match").isPresent()
-                    ? OptionalInt.of(job.version())
-                    : OptionalInt.empty();
+            OptionalInt version = Edits.namedVersion(request, job.version());
             requireChanged(transactor.call(c -> recorded(c, act, jobs.cancel(c, id, version))));
           }
           return Answer.ok(new JsonObject().put("id", id.toString()).put("state", "cancelled"));
@@ -239,7 +236,7 @@ final class JobApi {
   /** In one transaction: what is changed is what was counted, or nothing is. */
   private Future<Answer> bulk(Request request, String action, Step count, Step change) {
     JsonObject wanted = request.body().getJsonObject("filter");
-    JobAct act = JobAct.of(request, action, wanted.encode());
+    Act act = Act.of(request, action, wanted.encode());
     boolean dryRun = request.body().getBoolean("dryRun", false);
     Integer expected = request.body().getInteger("expected");
     if (dryRun == (expected != null)) {
@@ -269,7 +266,7 @@ final class JobApi {
                   }
                   int changed = dryRun ? 0 : change.run(c, state, filter);
                   if (changed > 0) {
-                    act.record(c, changed);
+                    JobActs.record(c, act, changed);
                   }
                   return Answer.ok(
                       new JsonObject().put("matched", matched).put("changed", changed));
@@ -293,20 +290,17 @@ final class JobApi {
     return jobs.find(id).orElseThrow(() -> unknown().asException());
   }
 
-  private static boolean recorded(Connection connection, JobAct act, boolean changed)
+  private static boolean recorded(Connection connection, Act act, boolean changed)
       throws SQLException {
     if (changed) {
-      act.record(connection, 1);
+      JobActs.record(connection, act, 1);
     }
     return changed;
   }
 
-  private static EditResult recorded(Connection connection, JobAct act, EditResult result)
+  private static EditResult recorded(Connection connection, Act act, EditResult result)
       throws SQLException {
-    if (result instanceof EditResult.Changed) {
-      act.record(connection, 1);
-    }
-    return result;
+    return Edits.recorded(connection, act, result, 1);
   }
 
   private static void requireChanged(EditResult result) {

@@ -6,6 +6,7 @@ import static io.vertx.core.http.HttpMethod.POST;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.QueueConfig;
 import dev.lockstep.job.QueueView;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.ObjectShape;
@@ -69,18 +70,17 @@ final class QueueApi {
             .handledBy(request -> workers.read(request, this::list)),
         Endpoint.of(POST, "/v1/queues/{queue}/pause", "Lets nothing more of a queue begin.")
             .by(Role.OPERATOR)
-            .perhapsTaking(JobAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, VIEW)
             .handledBy(this::pause),
         Endpoint.of(POST, "/v1/queues/{queue}/resume", "Lets a queue go on.")
             .by(Role.OPERATOR)
-            .perhapsTaking(JobAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, VIEW)
             .handledBy(this::resume),
         Endpoint.of(POST, "/v1/queues/{queue}/limit", "Limits how many of a queue begin a second.")
             .by(Role.OPERATOR)
-            .taking(
-                JobAct.REASON.required("perSecond", Shape.nullable(Shape.integer(1, 1_000_000))))
+            .taking(Act.REASON.required("perSecond", Shape.nullable(Shape.integer(1, 1_000_000))))
             .answering(200, VIEW)
             .handledBy(this::limit));
   }
@@ -111,7 +111,7 @@ final class QueueApi {
 
   private Future<Answer> pause(Request request) {
     String queue = request.path("queue");
-    JobAct act = JobAct.of(request, "pause queue", queue);
+    Act act = Act.of(request, "pause queue", queue);
     return change(
         act,
         c -> {
@@ -123,7 +123,7 @@ final class QueueApi {
   private Future<Answer> resume(Request request) {
     String queue = request.path("queue");
     return change(
-        JobAct.of(request, "resume queue", queue),
+        Act.of(request, "resume queue", queue),
         c -> {
           jobs.resume(queue);
           PauseTable.remove(c, queue);
@@ -134,10 +134,10 @@ final class QueueApi {
     String queue = request.path("queue");
     Integer rate = request.body().getInteger("perSecond");
     OptionalDouble perSecond = rate == null ? OptionalDouble.empty() : OptionalDouble.of(rate);
-    return change(JobAct.of(request, "limit queue", queue), c -> jobs.limitRate(queue, perSecond));
+    return change(Act.of(request, "limit queue", queue), c -> jobs.limitRate(queue, perSecond));
   }
 
-  private Future<Answer> change(JobAct act, TxAction change) {
+  private Future<Answer> change(Act act, TxAction change) {
     return workers.run(
         () -> {
           // A misspelt name would be paused without any effect.
@@ -145,7 +145,7 @@ final class QueueApi {
           transactor.run(
               c -> {
                 change.run(c);
-                act.record(c, 0);
+                JobActs.record(c, act, 0);
               });
           return Answer.ok(find(act.subject()));
         });

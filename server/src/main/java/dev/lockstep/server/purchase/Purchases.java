@@ -14,6 +14,7 @@ import dev.lockstep.hold.ScopeId;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
 import dev.lockstep.once.OnceResult;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -26,7 +27,6 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.campaign.OperatorAct;
 import dev.lockstep.server.cart.Acting;
 import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
@@ -184,7 +184,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
         Endpoint.of(POST, "/v1/purchases/{id}/refund", "Gives the money of a purchase back.")
             .by(Role.OPERATOR)
             .withIdempotencyKey(IdempotencyKey.REQUIRED)
-            .perhapsTaking(OperatorAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, PurchaseView.SHAPE)
             .answering(202, PurchaseView.SHAPE)
             .handledBy(this::refund),
@@ -347,7 +347,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
   /** The key first, then the purchase; the money after both are written. */
   private Future<Answer> refund(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
-    OperatorAct act = OperatorAct.of(request, "refund", id.toString());
+    Act act = Act.of(request, "refund", id.toString());
     OnceKey key = new OnceKey(id.campaign(), act.actor(), request.idempotencyKey().orElseThrow());
     return workers
         .run(

@@ -3,9 +3,10 @@ package dev.lockstep.server.purchase;
 import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.Holds;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.server.campaign.OperatorAct;
+import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.Payments;
@@ -95,11 +96,11 @@ final class Refunds {
    *
    * @return false if it is not completed any more
    */
-  boolean mark(Connection connection, Purchase completed, OperatorAct act) throws SQLException {
+  boolean mark(Connection connection, Purchase completed, Act act) throws SQLException {
     Change change = Change.silent(completed, Set.of(Status.COMPLETED), completed.refunding());
     boolean taken = take(connection, change);
     if (taken) {
-      act.record(connection, completed.id().campaign());
+      Campaigns.record(connection, completed.id().campaign(), act);
     }
     return taken;
   }

@@ -5,13 +5,13 @@ import dev.lockstep.job.NewSchedule;
 import dev.lockstep.job.Recurrence.CatchUp;
 import dev.lockstep.job.Schedule;
 import dev.lockstep.job.ScheduleId;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.delivery.Delivery;
 import dev.lockstep.server.delivery.DeliveryJson;
-import dev.lockstep.server.job.JobAct;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
@@ -47,7 +47,7 @@ final class ScheduleJson {
           .optional("deliver", DeliveryJson.CHANGE)
           .optional("maxAttempts", ATTEMPTS)
           .optional("catchUp", CATCH_UP)
-          .optional("reason", JobAct.WHY);
+          .optional("reason", Act.WHY);
 
   static final ObjectShape VIEW =
       Shape.object()

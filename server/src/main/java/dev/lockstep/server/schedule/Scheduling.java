@@ -13,6 +13,7 @@ import dev.lockstep.job.ScheduleId;
 import dev.lockstep.job.Schedules;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
+import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -27,7 +28,8 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.job.Duties;
-import dev.lockstep.server.job.JobAct;
+import dev.lockstep.server.job.Edits;
+import dev.lockstep.server.job.JobActs;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
@@ -144,7 +146,7 @@ public final class Scheduling {
         Endpoint.of(DELETE, "/v1/schedules/{id}", "Ends a schedule; what it has begun goes on.")
             .by(Role.OPERATOR, Role.SERVICE)
             .withIfMatch(IfMatch.OPTIONAL)
-            .perhapsTaking(JobAct.REASON)
+            .perhapsTaking(Act.REASON)
             .answering(200, ScheduleJson.VIEW)
             .handledBy(this::remove),
         Endpoint.of(GET, "/v1/schedules/{id}/preview", "Shows when a schedule runs next.")
@@ -162,14 +164,14 @@ public final class Scheduling {
           ScheduleId id = schedules.nextId();
           JsonObject body = withTimeToCome(request.body());
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
-          JobAct act = JobAct.of(request, "make schedule", id.toString());
+          Act act = Act.of(request, "make schedule", id.toString());
           // A program makes them by the thousand, and its own records say why.
           boolean kept = request.principal().role() == Role.OPERATOR;
           TxWork<Answer> work =
               connection -> {
                 Answer made = create(connection, id, stillToCome(connection, content));
                 if (kept) {
-                  act.record(connection, 0);
+                  JobActs.record(connection, act, 0);
                 }
                 return made;
               };
@@ -226,7 +228,7 @@ public final class Scheduling {
 
   private Future<Answer> change(Request request) {
     ScheduleId id = id(request);
-    JobAct act = JobAct.of(request, "change schedule", id.toString());
+    Act act = Act.of(request, "change schedule", id.toString());
     return workers.run(
         () -> {
           Schedule seen = find(id);
@@ -252,27 +254,20 @@ public final class Scheduling {
 
   private Future<Answer> remove(Request request) {
     ScheduleId id = id(request);
-    JobAct act = JobAct.of(request, "delete schedule", id.toString());
+    Act act = Act.of(request, "delete schedule", id.toString());
     return workers.run(
         () -> {
           Schedule seen = find(id);
           request.requireMatch(seen.version());
-          // Without a precondition whatever is there goes, also what came while this was read.
-          OptionalInt version =
-              request.header("If-Match").isPresent()
-                  ? OptionalInt.of(seen.version())
-                  : OptionalInt.empty();
+          OptionalInt version = Edits.namedVersion(request, seen.version());
           requireChanged(transactor.call(c -> recorded(c, act, schedules.delete(c, id, version))));
           return answer(seen);
         });
   }
 
-  private static EditResult recorded(Connection connection, JobAct act, EditResult result)
+  private static EditResult recorded(Connection connection, Act act, EditResult result)
       throws SQLException {
-    if (result instanceof EditResult.Changed) {
-      act.record(connection, 0);
-    }
-    return result;
+    return Edits.recorded(connection, act, result, 0);
   }
 
   private static void requireChanged(EditResult result) {

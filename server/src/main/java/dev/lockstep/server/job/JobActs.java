@@ -1,5 +1,6 @@
 package dev.lockstep.server.job;
 
+import dev.lockstep.server.act.Act;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
@@ -11,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** What was done to jobs, queues and schedules; on the caller's connection, who commits. */
-final class JobActTable {
+public final class JobActs {
   private static final String INSERT =
       """
       INSERT INTO lockstep_server.job_action (action, subject, actor, reason, affected)
@@ -22,12 +23,17 @@ final class JobActTable {
       SELECT id, at, action, subject, actor, reason, affected FROM lockstep_server.job_action
       WHERE id < ? ORDER BY id DESC LIMIT ?""";
 
-  private JobActTable() {}
+  private JobActs() {}
 
   /** An act as it was kept. */
-  record Kept(long id, Instant at, JobAct act, int affected) {}
+  record Kept(long id, Instant at, Act act, int affected) {}
 
-  static void insert(Connection connection, JobAct act, int affected) throws SQLException {
+  /**
+   * Keeps an act, in the transaction that does it.
+   *
+   * @param affected how many jobs it changed
+   */
+  public static void record(Connection connection, Act act, int affected) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(
         INSERT, act.action(), act.subject(), act.actor(), act.reason().orElse(""), affected);
@@ -37,7 +43,7 @@ final class JobActTable {
   /** The newest first. */
   static List<Kept> page(Connection connection, long before, int limit) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Kept> rows = trip.query(PAGE, JobActTable::read, before, limit);
+    Rows<Kept> rows = trip.query(PAGE, JobActs::read, before, limit);
     trip.send();
     return rows.list();
   }
@@ -46,7 +52,7 @@ final class JobActTable {
     return new Kept(
         row.getLong("id"),
         row.getObject("at", OffsetDateTime.class).toInstant(),
-        new JobAct(
+        new Act(
             row.getString("action"),
             row.getString("subject"),
             row.getString("actor"),
