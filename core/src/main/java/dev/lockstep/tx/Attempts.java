@@ -21,9 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Attempts<T, R> {
 
-  // A transaction with a failed statement answers COMMIT with ROLLBACK, and the driver reports
-  // success. An empty SELECT fails in such a transaction; it travels in one packet with COMMIT.
-  private static final String MUST_BE_SOUND = "SELECT";
   private static final String COMMIT = "COMMIT";
 
   // A stalled process or network may have recovered, so one overdue attempt is retried. Work that
@@ -250,13 +247,13 @@ final class Attempts<T, R> {
       }
       if (trip == null) {
         trip = new RoundTrip(connection, true);
-        trip.update(MUST_BE_SOUND);
       }
       if (exchange.isAlone()) {
         connection.setAutoCommit(true);
       } else {
         // Statements that were put off keep their own meaning of a failure. For constraints that
         // only COMMIT checks, see tellApartAfter.
+        trip.meaning(SqlFault::ofEnded, last -> last.update(Opening.STILL_OPEN));
         trip.meaning(thrown -> null, last -> last.update(COMMIT));
       }
       // A connection that is already dead fails here, before COMMIT is sent and the outcome is in

@@ -10,6 +10,24 @@ import java.util.Optional;
  * transaction.
  */
 final class Opening {
+  // Ends with the transaction, also if the work ends it. After that it is null or empty.
+  private static final String BEGUN = "lockstep.transaction";
+
+  /**
+   * Fails unless this transaction is the one that the settings opened and is still sound. Work may
+   * have ended it: COMMIT would then confirm only what came after. A transaction with a failed
+   * statement answers COMMIT with ROLLBACK, and the driver reports success; this query fails in it.
+   *
+   * <p>A bucket count of zero is an error with an SQLSTATE that hardly anything else raises: see
+   * {@link SqlFault#ofEnded}.
+   */
+  static final String STILL_OPEN =
+      "SELECT width_bucket(0, 0, 1, (current_setting('"
+          + BEGUN
+          + "', true) IS NOT DISTINCT FROM 'on')::int)";
+
+  private static final String BEGIN_MARK = "set_config('" + BEGUN + "', 'on', true), ";
+
   // idle_in_transaction_session_timeout ends a session that waits for its client to send;
   // tcp_user_timeout ends one that waits for its client to receive, which no other timeout does.
   // Setting it on a server whose system lacks it would fill the server's log.
@@ -107,6 +125,7 @@ final class Opening {
       PointLookups.SETTINGS.forEach(
           one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
     }
+    trip.update("SET LOCAL " + BEGUN + " = 'on'");
     trip.update("SET LOCAL lock_timeout = " + lockTimeout);
     trip.update("SET LOCAL idle_in_transaction_session_timeout = " + idleTimeout);
     trip.update("SET LOCAL tcp_user_timeout = " + idleTimeout);
@@ -122,6 +141,7 @@ final class Opening {
   private String prologue() {
     return "SELECT "
         + (identified ? CommitDoubt.IDENTITY + ", " : "")
+        + BEGIN_MARK
         + TIMEOUTS
         + (hasTransactionTimeout ? TRANSACTION_TIMEOUT : KEEP_ALIVES)
         + (options.pointLookups() ? ", " + PointLookups.ON : "");

@@ -40,6 +40,7 @@ public enum SqlFault {
   private static final String IDLE_IN_TRANSACTION = "25P03";
   private static final String TRANSACTION_TIMEOUT = "25P04";
   private static final String STANDBY = "25006";
+  private static final String ENDED = "2201G";
 
   /** The SQLSTATE of a conflict that Lockstep detected, not the server. */
   static final String CONFLICT = "40001";
@@ -78,6 +79,22 @@ public enum SqlFault {
    */
   static @Nullable SQLException ofStandby(SQLException thrown) {
     return "0A000".equals(thrown.getSQLState()) ? standby("The server is a standby", thrown) : null;
+  }
+
+  /**
+   * Interprets a failed {@link Opening#STILL_OPEN}.
+   *
+   * @return null if the failure does not mean that the work ended its transaction
+   */
+  static @Nullable SQLException ofEnded(SQLException thrown) {
+    return ENDED.equals(thrown.getSQLState())
+        ? new SQLException(
+            "The work ended its transaction itself, with COMMIT, ROLLBACK or a change of"
+                + " auto-commit. What it wrote afterwards was rolled back. Throw an exception to"
+                + " roll back; leave COMMIT to the Transactor",
+            ENDED,
+            thrown)
+        : null;
   }
 
   /** The fault of finding a standby where a primary is needed. */

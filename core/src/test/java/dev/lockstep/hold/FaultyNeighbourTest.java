@@ -1,0 +1,137 @@
+package dev.lockstep.hold;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.hold.Companion.Accompanied;
+import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.Await;
+import dev.lockstep.tx.PermanentFault;
+import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.tx.Sql;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * One command of a batch has a faulty companion of its own; the others have a sound one. Whatever
+ * the faulty one does to the shared transaction, only its own command fails, and each of the others
+ * is granted with its rows.
+ */
+class FaultyNeighbourTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
+  @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
+
+  private static final int CALLERS = 10;
+
+  private static final Companion<String> SOUND =
+      (exchange, outcomes) -> {
+        RoundTrip trip = exchange.trip();
+        for (Accompanied<String> one : outcomes) {
+          trip.update("INSERT INTO payment VALUES (?)", one.payload());
+        }
+        exchange.putOff(trip);
+      };
+
+  @BeforeEach
+  void tables() {
+    database.execute(
+        """
+        DROP TABLE IF EXISTS payment;
+        CREATE TABLE payment (reference text PRIMARY KEY);
+        DROP TABLE IF EXISTS late;
+        CREATE TABLE late (state text);
+        CREATE OR REPLACE FUNCTION fail_late() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'late' USING ERRCODE = NEW.state; END $$;
+        CREATE CONSTRAINT TRIGGER late AFTER INSERT ON late DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION fail_late();
+        """);
+  }
+
+  @Test
+  void aRollbackFailsAlone() throws Exception {
+    assertThat(beside(Connection::rollback))
+        .isInstanceOf(PermanentFault.class)
+        .hasMessageContaining("The work ended its transaction itself");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ROLLBACK", "ROLLBACK AND CHAIN", "ROLLBACK; BEGIN"})
+  void aRollbackInSqlFailsAlone(String sql) throws Exception {
+    assertThat(beside(connection -> execute(connection, sql)))
+        .isInstanceOf(PermanentFault.class)
+        .hasMessageContaining("The work ended its transaction itself");
+  }
+
+  private interface Fault {
+    void happens(Connection connection) throws SQLException;
+  }
+
+  /** Said if even the faulty command succeeded. */
+  private static final class NothingFailed extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /**
+   * Runs one command with the fault in a batch with sound ones, checks that these are granted, and
+   * returns what the faulty one was told.
+   */
+  private Throwable beside(Fault fault) throws Exception {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(2 * CALLERS);
+    Companion<String> faulty = (exchange, outcomes) -> fault.happens(exchange.connection());
+    List<CompletableFuture<AcquireResult>> sound = new ArrayList<>();
+    CompletableFuture<AcquireResult> bad = null;
+    try (Connection busy = database.connection()) {
+      busy.setAutoCommit(false);
+      Sql.query(
+          busy,
+          "SELECT 1 FROM lockstep.pool WHERE scope = ? AND pool = ? FOR UPDATE",
+          sale.scope().value(),
+          pool.value());
+      var first = sale.node().submit(sale.acquire("busy", Line.of(pool, 1))).toCompletableFuture();
+      Await.blocked(database, 1);
+      for (int i = 0; i < CALLERS; i++) {
+        HoldCommand.Acquire command = sale.acquire("buyer-" + i, Line.of(pool, 1));
+        if (i == 7) {
+          bad = sale.node().submit(command, faulty, "bad").toCompletableFuture();
+        } else {
+          sound.add(sale.node().submit(command, SOUND, "p" + i).toCompletableFuture());
+        }
+      }
+      busy.rollback();
+      Door.await(first);
+    }
+    for (CompletableFuture<AcquireResult> one : sound) {
+      assertThat(Door.await(one)).isInstanceOf(Granted.class);
+    }
+    assertThat(database.queryLong("SELECT count(*) FROM payment")).isEqualTo(CALLERS - 1);
+    Throwable told = faultOf(bad);
+    long ofTheBad = told instanceof NothingFailed ? 1 : 0;
+    assertThat(sale.counts(pool).held()).isEqualTo(CALLERS + ofTheBad);
+    return told;
+  }
+
+  private static Throwable faultOf(CompletableFuture<AcquireResult> asked) {
+    try {
+      Door.await(asked);
+      return new NothingFailed();
+    } catch (RuntimeException e) {
+      return e;
+    }
+  }
+
+  private static void execute(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+}
