@@ -141,8 +141,9 @@ interface BatchRunner<K, Q, A> {
       Consumer<Duration> whenLocked)
       throws SQLException {
     long askedNanos = System.nanoTime();
-    S state = operation.lock(exchange, key, requests);
+    S locked = operation.lock(exchange, key, requests);
     whenLocked.accept(Duration.ofNanos(System.nanoTime() - askedNanos));
+    S state = operation.consult(exchange, key, locked, requests);
     P plan = operation.decide(key, state, requests);
     operation.write(exchange, key, plan);
     List<Verdict<A>> answers = operation.answers(plan);

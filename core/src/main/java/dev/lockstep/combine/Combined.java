@@ -26,6 +26,14 @@ public interface Combined<K, Q, S, P, A> {
   /** Locks and reads what the requests need. Must not write anything that a decision depends on. */
   S lock(Exchange exchange, K key, List<Q> requests) throws SQLException;
 
+  /**
+   * Adds to the state what the requests' own code says, once their key is locked. Unlike {@link
+   * #lock}, a failure here may be the fault of one request, which then fails alone.
+   */
+  default S consult(Exchange exchange, K key, S state, List<Q> requests) throws SQLException {
+    return state;
+  }
+
   /** Decides every request, in order. A pure function: no clock, no randomness, no database. */
   P decide(K key, S state, List<Q> requests);
 

@@ -62,7 +62,11 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
    * @param nanos when it was known, by this process's clock; a clock carried on from there never
    *     runs ahead of the database's
    */
-  record Seen(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {}
+  record Seen(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {
+    Seen with(Vetoes found) {
+      return found == vetoes ? this : new Seen(state, found, locked, nanos);
+    }
+  }
 
   /** A plan and the asks it answers. */
   record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
@@ -79,8 +83,13 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
       }
     }
     ScopeState state = lock(exchange, scope, asks, acquiresOnly ? acquires : null);
-    long knownNanos = System.nanoTime();
-    return new Seen(state, Vetoes.of(exchange, scope, asks), true, knownNanos);
+    return new Seen(state, Vetoes.NONE, true, System.nanoTime());
+  }
+
+  @Override
+  public Seen consult(Exchange exchange, ScopeId scope, Seen seen, List<Ask> asks)
+      throws SQLException {
+    return seen.with(Vetoes.of(exchange, scope, asks));
   }
 
   private ScopeState lock(
