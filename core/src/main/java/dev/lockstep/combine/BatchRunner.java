@@ -3,15 +3,11 @@ package dev.lockstep.combine;
 import dev.lockstep.combine.Halving.FailedBeside;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.Retry;
-import dev.lockstep.tx.SerializationConflict;
-import dev.lockstep.tx.StatementTimeout;
 import dev.lockstep.tx.Told;
-import dev.lockstep.tx.TransactionTimeout;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
@@ -98,7 +94,7 @@ interface BatchRunner<K, Q, A> {
             transactor.exchange(
                 chosen,
                 exchange -> {
-                  latest.begin();
+                  latest.begin(exchange);
                   try {
                     Decided<P, A> decided = decide(exchange, operation, key, requests, whenLocked);
                     return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
@@ -193,30 +189,31 @@ interface BatchRunner<K, Q, A> {
   final class Latest<P, A> {
     private @Nullable Decided<P, A> latest;
     private Recognition recognition = connection -> false;
-    // Whether the attempt had the locks of its key, and what its work threw.
+    // Whether the attempt had the locks of its key, what its work threw, and what COMMIT threw.
     private boolean locked;
     private @Nullable Throwable thrown;
+    private @Nullable Throwable notCommitted;
     // Whether any attempt was interrupted. Hidden from the retries and restored at the end.
     private boolean interrupted;
 
-    void begin() {
+    void begin(Exchange exchange) {
       locked = false;
       thrown = null;
+      notCommitted = null;
+      exchange.whenNotCommitted(e -> notCommitted = e);
     }
 
     /**
-     * Whether the attempt failed after it had the locks of its key, so that one request may be the
-     * cause: its own work threw (a companion, perhaps), or it took too long or conflicted, at
-     * COMMIT too. A database that becomes unreachable then fails every request alike.
+     * Whether the last attempt failed after it had the locks of its key, in its work or at COMMIT,
+     * so that one request may be the cause. An attempt that gets no connection, or not its locks,
+     * fails every request alike.
      */
     boolean failedBeside(TransientFault fault) {
-      boolean own = thrown != null && (fault == thrown || fault.getCause() == thrown);
-      boolean tookTooLong =
-          fault instanceof LockTimeout
-              || fault instanceof StatementTimeout
-              || fault instanceof TransactionTimeout
-              || fault instanceof SerializationConflict;
-      return locked && (own || tookTooLong);
+      return locked && (isOf(thrown, fault) || isOf(notCommitted, fault));
+    }
+
+    private static boolean isOf(@Nullable Throwable thrown, Throwable fault) {
+      return thrown != null && (fault == thrown || fault.getCause() == thrown);
     }
 
     List<Verdict<A>> keep(Decided<P, A> decided, Recognition by) {

@@ -1,6 +1,7 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.Delivery.Answer;
+import dev.lockstep.tx.DatabaseUnavailable;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Told;
 import dev.lockstep.tx.TransientFault;
@@ -16,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch that has the locks of its key can still fail because of one request: the request meets
  * another lock (a unique value that another transaction is about to insert), its statement is slow,
- * it conflicts every time, or it calls a server that is down. Each such failure costs a wait. So
- * after the first one, the halves run {@link BatchRunner#runHurried hurried} and share one lock
- * timeout in total. Requests without an answer by then get the first failure. A lock on the key
- * itself blocks every request, so the batch is not halved for it.
+ * it conflicts every time, it calls a server that is down, or it fails so at COMMIT. Each such
+ * failure costs a wait. So after the first one, the halves run {@link BatchRunner#runHurried
+ * hurried} and share one lock timeout in total. Requests without an answer by then get the first
+ * failure. A lock on the key itself blocks every request, so the batch is not halved for it.
  *
  * <p>Serves one batch on one thread.
  */
@@ -91,8 +92,9 @@ final class Halving<K, Q, A> {
       }
       return true;
     }
-    // The key itself is locked: the remaining requests would meet the same lock.
-    givenUp |= thrown instanceof LockTimeout;
+    // The key itself is locked, or there is no database: the remaining requests would meet the
+    // same.
+    givenUp |= thrown instanceof LockTimeout || thrown instanceof DatabaseUnavailable;
     return BatchRunner.blamesARequest(thrown);
   }
 

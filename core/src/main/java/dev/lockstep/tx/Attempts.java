@@ -218,7 +218,12 @@ final class Attempts<T, R> {
         Exchange exchange =
             Exchange.opening(connection, () -> opening(connection, serverVersion), apart);
         T result = work.run(exchange);
-        return commit(connection, guard, exchange, result);
+        try {
+          return commit(connection, guard, exchange, result);
+        } catch (Throwable e) {
+          exchange.tellNotCommitted(e);
+          throw e;
+        }
       } catch (Throwable e) {
         // Any Throwable: Kotlin and Lombok code may throw checked exceptions undeclared.
         rollback(connection, guard, e);

@@ -2,6 +2,7 @@ package dev.lockstep.tx;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +24,7 @@ public final class Exchange {
   private @Nullable RoundTrip later;
   private boolean repeatable;
   private boolean alone;
+  private Consumer<Throwable> whenNotCommitted = thrown -> {};
 
   private Exchange(Connection connection, boolean commitFollows, boolean apart) {
     this.connection = connection;
@@ -117,6 +119,18 @@ public final class Exchange {
     repeatable = true;
     alone = true;
     return trip;
+  }
+
+  /**
+   * Tells the listener if the transaction fails after the work has returned: in the trip that
+   * carries COMMIT, or because the connection is gone by then. The failure may be in doubt.
+   */
+  public void whenNotCommitted(Consumer<Throwable> listener) {
+    whenNotCommitted = listener;
+  }
+
+  void tellNotCommitted(Throwable thrown) {
+    whenNotCommitted.accept(thrown);
   }
 
   boolean isAlone() {

@@ -6,9 +6,11 @@ import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
+import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
+import dev.lockstep.tx.TransientFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -69,6 +71,32 @@ class FaultyNeighbourTest {
     assertThat(beside(connection -> execute(connection, sql)))
         .isInstanceOf(PermanentFault.class)
         .hasMessageContaining("The work ended its transaction itself");
+  }
+
+  /** A deferred trigger raises it, however often it is tried. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"08001", "08006", "53100", "25006", "57P01", "53300", "40001", "57014", "P0001"})
+  void whatFailsOnlyAtCommitFailsAlone(String state) throws Exception {
+    assertThat(beside(connection -> Sql.execute(connection, "INSERT INTO late VALUES (?)", state)))
+        .isInstanceOf(state.equals("P0001") ? PermanentFault.class : TransientFault.class);
+  }
+
+  @Test
+  void aTransactionMadeReadOnlyFailsAlone() throws Exception {
+    assertThat(beside(connection -> execute(connection, "SET TRANSACTION READ ONLY")))
+        .isInstanceOfAny(TransientFault.class, NothingFailed.class);
+  }
+
+  @Test
+  void anAbortedConnectionFailsAlone() throws Exception {
+    assertThat(beside(connection -> connection.abort(Runnable::run)))
+        .isInstanceOf(TransientFault.class);
+  }
+
+  @Test
+  void aClosedConnectionFailsAlone() throws Exception {
+    assertThat(beside(Connection::close)).isNotInstanceOf(OutcomeUnknown.class);
   }
 
   private interface Fault {
