@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Answers a batch, all or nothing. Any exception but {@link OutcomeUnknown} means that nothing of
- * the batch happened.
+ * the batch happened. {@link FailedBeside} means so too, whatever it carries.
  */
 @FunctionalInterface
 interface BatchRunner<K, Q, A> {
@@ -108,7 +108,10 @@ interface BatchRunner<K, Q, A> {
                 },
                 latest::ifCommitted);
       } catch (TransientFault e) {
-        throw latest.failedBeside(e) ? new FailedBeside(e) : e;
+        throw latest.failedBeside(e) ? new FailedBeside(e, e) : e;
+      } catch (OutcomeUnknown e) {
+        // If the work threw it, it is about something else: this transaction rolled back.
+        throw e == latest.thrown ? new FailedBeside(e, null) : e;
       } finally {
         if (latest.interrupted) {
           Thread.currentThread().interrupt();

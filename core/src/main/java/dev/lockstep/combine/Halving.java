@@ -86,8 +86,8 @@ final class Halving<K, Q, A> {
 
   private boolean mayBeOneRequests(Throwable thrown) {
     if (thrown instanceof FailedBeside beside) {
-      if (met == null) {
-        met = beside.fault();
+      if (met == null && beside.passing() != null) {
+        met = beside.passing();
         metNanos = System.nanoTime();
       }
       return true;
@@ -98,19 +98,30 @@ final class Halving<K, Q, A> {
     return BatchRunner.blamesARequest(thrown);
   }
 
-  /** A batch had the locks of its key and then failed with a transient fault. */
+  /** A batch had the locks of its key and then failed, perhaps because of one request. */
   static final class FailedBeside extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final TransientFault fault;
+    private final Throwable fault;
+    private final @Nullable TransientFault passing;
 
-    FailedBeside(TransientFault cause) {
-      super(cause);
-      this.fault = cause;
+    /**
+     * @param fault what the request at fault is told
+     * @param passing the same as a fault that may pass: the parts of the batch run hurried, and
+     *     requests without an answer are told this; null if the fault does not pass
+     */
+    FailedBeside(Throwable fault, @Nullable TransientFault passing) {
+      super(fault);
+      this.fault = fault;
+      this.passing = passing;
     }
 
-    TransientFault fault() {
+    Throwable fault() {
       return fault;
+    }
+
+    @Nullable TransientFault passing() {
+      return passing;
     }
   }
 }

@@ -77,8 +77,12 @@ final class Attempts<T, R> {
       try {
         result = one.run();
       } catch (OutcomeUnknown e) {
-        one.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
-        throw e;
+        if (one.inDoubt) {
+          one.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
+          throw e;
+        }
+        retryOrThrow(one, e);
+        continue;
       } catch (Throwable e) {
         retryOrThrow(one, e);
         continue;
@@ -158,6 +162,9 @@ final class Attempts<T, R> {
     private long connectedNanos = startedNanos;
     private @Nullable Watchdog watchdog;
     private boolean lookedUp;
+    // True once COMMIT may be under way. Before that, an OutcomeUnknown is one that the work met
+    // elsewhere: this transaction rolls back.
+    private boolean inDoubt;
     // Empty until the server has sent it.
     private List<Optional<Suspect>> identity = List.of();
     // True if auto-commit must stay off: switching it on would commit what is left of the
@@ -264,6 +271,7 @@ final class Attempts<T, R> {
       // A connection that is already dead fails here, before COMMIT is sent and the outcome is in
       // doubt.
       PreparedStatement prepared = trip.prepare();
+      inDoubt = true;
       try {
         trip.send(prepared);
         return result;

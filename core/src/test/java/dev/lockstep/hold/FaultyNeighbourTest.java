@@ -89,6 +89,19 @@ class FaultyNeighbourTest {
   }
 
   @Test
+  void anOutcomeUnknownOfAnotherDatabaseIsToldToItsOwnCallerOnly() throws Exception {
+    OutcomeUnknown elsewhere = new OutcomeUnknown("another database", null);
+
+    Throwable told =
+        beside(
+            connection -> {
+              throw elsewhere;
+            });
+
+    assertThat(told).isSameAs(elsewhere);
+  }
+
+  @Test
   void anAbortedConnectionFailsAlone() throws Exception {
     assertThat(beside(connection -> connection.abort(Runnable::run)))
         .isInstanceOf(TransientFault.class);
