@@ -7,6 +7,7 @@ import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Told;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TransientFault;
@@ -112,6 +113,10 @@ interface BatchRunner<K, Q, A> {
       } catch (OutcomeUnknown e) {
         // If the work threw it, it is about something else: this transaction rolled back.
         throw e == latest.thrown ? new FailedBeside(e, null) : e;
+      } catch (RuntimeException e) {
+        throw latest.locked && e == latest.thrown
+            ? new FailedBeside(e, SqlFault.passingBehind(e).orElse(null))
+            : e;
       } finally {
         if (latest.interrupted) {
           Thread.currentThread().interrupt();

@@ -196,6 +196,16 @@ public enum SqlFault {
     return Optional.empty();
   }
 
+  /**
+   * The transient fault behind an exception that another library made of an SQLException; empty if
+   * there is none, or it does not pass.
+   */
+  public static Optional<TransientFault> passingBehind(Throwable thrown) {
+    return behind(thrown)
+        .filter(SqlFault::mayPass)
+        .map(fault -> (TransientFault) fault.asException("The work failed", thrown));
+  }
+
   LockstepException asException(String doing, Throwable cause) {
     String message = doing + ": " + cause.getMessage();
     return switch (this) {

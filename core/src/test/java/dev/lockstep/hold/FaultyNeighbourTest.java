@@ -2,10 +2,10 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Await;
 import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.PermanentFault;
 import dev.lockstep.tx.RoundTrip;
@@ -17,6 +17,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -60,9 +61,12 @@ class FaultyNeighbourTest {
 
   @Test
   void aRollbackFailsAlone() throws Exception {
-    assertThat(beside(Connection::rollback))
-        .isInstanceOf(PermanentFault.class)
-        .hasMessageContaining("The work ended its transaction itself");
+    for (int place : List.of(0, 7)) {
+      database.execute("TRUNCATE payment");
+      assertThat(beside(Connection::rollback, place))
+          .isInstanceOf(PermanentFault.class)
+          .hasMessageContaining("The work ended its transaction itself");
+    }
   }
 
   @ParameterizedTest
@@ -84,8 +88,9 @@ class FaultyNeighbourTest {
 
   @Test
   void aTransactionMadeReadOnlyFailsAlone() throws Exception {
-    assertThat(beside(connection -> execute(connection, "SET TRANSACTION READ ONLY")))
-        .isInstanceOfAny(TransientFault.class, NothingFailed.class);
+    // Alone it does no harm: its stock was written before.
+    assertThat(beside(connection -> execute(connection, "SET TRANSACTION READ ONLY"), 0))
+        .isInstanceOf(NothingFailed.class);
   }
 
   @Test
@@ -112,6 +117,50 @@ class FaultyNeighbourTest {
     assertThat(beside(Connection::close)).isNotInstanceOf(OutcomeUnknown.class);
   }
 
+  /** As data access libraries do: the SQLException is the cause of an exception of theirs. */
+  @Test
+  void aWrappedLockTimeoutHurriesTheParts() throws Exception {
+    List<String> lockTimeouts = new CopyOnWriteArrayList<>();
+    Throwable told;
+    try (Connection another = database.connection()) {
+      another.setAutoCommit(false);
+      Sql.execute(another, "INSERT INTO payment VALUES ('taken')");
+
+      told =
+          beside(
+              connection -> {
+                lockTimeouts.add(Sql.text(connection, "SHOW lock_timeout"));
+                try {
+                  Sql.execute(connection, "INSERT INTO payment VALUES ('taken')");
+                } catch (SQLException e) {
+                  throw new IllegalStateException("wrapped", e);
+                }
+              });
+    }
+
+    assertThat(told).isInstanceOf(IllegalStateException.class).hasMessage("wrapped");
+    assertThat(lockTimeouts.stream().filter("3s"::equals)).as("waited in full once").hasSize(1);
+    assertThat(lockTimeouts).hasSizeGreaterThan(2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"40001", "08001", "53100", "25006", "57014"})
+  void aWrappedFaultThatMayPassFailsAlone(String state) throws Exception {
+    assertThat(
+            beside(
+                connection -> {
+                  try {
+                    execute(
+                        connection,
+                        "DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '%s'; END $$"
+                            .formatted(state));
+                  } catch (SQLException e) {
+                    throw new IllegalStateException("wrapped", e);
+                  }
+                }))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
   private interface Fault {
     void happens(Connection connection) throws SQLException;
   }
@@ -126,30 +175,28 @@ class FaultyNeighbourTest {
    * returns what the faulty one was told.
    */
   private Throwable beside(Fault fault) throws Exception {
+    return beside(fault, 7);
+  }
+
+  /**
+   * @param place of the faulty command in its batch: the companions of later ones write after it
+   */
+  private Throwable beside(Fault fault, int place) throws Exception {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(2 * CALLERS);
     Companion<String> faulty = (exchange, outcomes) -> fault.happens(exchange.connection());
     List<CompletableFuture<AcquireResult>> sound = new ArrayList<>();
     CompletableFuture<AcquireResult> bad = null;
-    try (Connection busy = database.connection()) {
-      busy.setAutoCommit(false);
-      Sql.query(
-          busy,
-          "SELECT 1 FROM lockstep.pool WHERE scope = ? AND pool = ? FOR UPDATE",
-          sale.scope().value(),
-          pool.value());
-      var first = sale.node().submit(sale.acquire("busy", Line.of(pool, 1))).toCompletableFuture();
-      Await.blocked(database, 1);
+    try (Busy busy = new Busy(database, sale, pool)) {
       for (int i = 0; i < CALLERS; i++) {
         HoldCommand.Acquire command = sale.acquire("buyer-" + i, Line.of(pool, 1));
-        if (i == 7) {
+        if (i == place) {
           bad = sale.node().submit(command, faulty, "bad").toCompletableFuture();
         } else {
           sound.add(sale.node().submit(command, SOUND, "p" + i).toCompletableFuture());
         }
       }
-      busy.rollback();
-      Door.await(first);
+      busy.end();
     }
     for (CompletableFuture<AcquireResult> one : sound) {
       assertThat(Door.await(one)).isInstanceOf(Granted.class);

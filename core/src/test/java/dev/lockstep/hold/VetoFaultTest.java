@@ -2,9 +2,9 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.TransientFault;
@@ -69,22 +69,13 @@ class VetoFaultTest {
     List<RuntimeException> failures = new ArrayList<>();
     int ended = 0;
     try (Connection another = database.connection();
-        Connection busy = database.connection()) {
+        Busy busy = new Busy(database, sale, pool)) {
       another.setAutoCommit(false);
       Sql.query(another, "SELECT 1 FROM seal WHERE id = 1 FOR UPDATE");
-      busy.setAutoCommit(false);
-      Sql.query(
-          busy,
-          "SELECT 1 FROM lockstep.pool WHERE scope = ? AND pool = ? FOR UPDATE",
-          sale.scope().value(),
-          pool.value());
-      var first = sale.node().submit(sale.acquire("busy", Line.of(pool, 1))).toCompletableFuture();
-      Await.blocked(database, 1);
       for (HoldId hold : holds) {
         asked.add(sale.node().submit(sale.release(hold), veto, "x").toCompletableFuture());
       }
-      busy.rollback();
-      Door.await(first);
+      busy.end();
       for (CompletableFuture<EndResult> one : asked) {
         try {
           assertThat(Door.await(one)).isInstanceOf(Ended.class);

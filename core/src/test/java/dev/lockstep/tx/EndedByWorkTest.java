@@ -223,7 +223,6 @@ class EndedByWorkTest {
     return transactor.call(
         connection ->
             Sql.text(
-                connection,
-                "SELECT coalesce(string_agg(n::text, ',' ORDER BY n), '') FROM noted"));
+                connection, "SELECT coalesce(string_agg(n::text, ',' ORDER BY n), '') FROM noted"));
   }
 }
