@@ -15,10 +15,11 @@ import java.util.List;
  * events, enqueue jobs. Meanwhile the batch holds its locks on holds, pools, units and quotas. A
  * companion must lock none of those, and must lock all rows of any other kind at once, sorted.
  *
- * <p>If it throws, the batch fails. The batch is then split until only the command whose payload
- * cannot be written fails. The same applies to a payload that meets another transaction's lock, is
- * slow, or fails with a transient fault every time, as long as only a few payloads of a batch do:
- * the parts run with short timeouts and share one lock timeout in total.
+ * <p>If it throws or ends the transaction, the batch fails. The batch is then split until only the
+ * command whose payload cannot be written fails. The same applies to a payload that meets another
+ * transaction's lock, is slow, or fails with a transient fault every time, at COMMIT too, as long
+ * as only a few payloads of a batch do: the parts run with short timeouts and share one lock
+ * timeout in total.
  *
  * @param <P> what a caller attaches to a command
  */
