@@ -6,8 +6,6 @@ import dev.lockstep.tx.TxOptions;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -16,7 +14,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,34 +117,35 @@ public final class Asker<K, Q, A extends Provisional> {
     }
   }
 
-  /** As {@link Combiner#apply(Exchange, Combined, Object, List)}, with final answers. */
+  /**
+   * As {@link Combiner#apply(Exchange, Combined, Object, List)}, with final answers. Requests take
+   * effect in the order given: the operation decides none after one that must be decided again.
+   *
+   * @param requests each to be decided only after a search for expired items
+   */
   public List<A> apply(Exchange exchange, K key, List<Q> requests) throws SQLException {
-    Map<Integer, A> answers = new TreeMap<>();
-    List<Integer> open = IntStream.range(0, requests.size()).boxed().toList();
+    List<A> answers = new ArrayList<>(requests.size());
     Patience patience = patience();
-    while (!open.isEmpty()) {
-      List<Q> asked = open.stream().map(i -> thoroughly.apply(requests.get(i))).toList();
-      List<A> round = Combiner.apply(exchange, operation, key, asked);
-      if (round.stream().allMatch(answer -> answer.again() && answer.swept() == 0)) {
+    while (answers.size() < requests.size()) {
+      List<Q> open = requests.subList(answers.size(), requests.size());
+      List<A> round = Combiner.apply(exchange, operation, key, open);
+      A first = round.get(0);
+      if (first.again() && first.swept() == 0) {
         // Don't wait: the transaction that holds the expired items may wait for our locks.
         throw SqlFault.conflict(
             "Expired %s are locked by another transaction".formatted(expiring.apply(key)));
       }
-      List<Integer> again = new ArrayList<>();
-      for (int i = 0; i < round.size(); i++) {
-        if (round.get(i).again()) {
-          again.add(open.get(i));
-        } else {
-          answers.put(open.get(i), round.get(i));
+      for (A answer : round) {
+        if (answer.again()) {
+          break;
         }
+        answers.add(answer);
       }
-      boolean waits = round.stream().anyMatch(answer -> answer.again() && !answer.putOff());
-      if (waits && !patience.lasts(round.get(0).swept(), System.nanoTime())) {
+      if (answers.size() < requests.size() && !patience.lasts(first.swept(), System.nanoTime())) {
         throw new StillExpiring(expiring.apply(key));
       }
-      open = again;
     }
-    return List.copyOf(answers.values());
+    return List.copyOf(answers);
   }
 
   private Patience patience() {

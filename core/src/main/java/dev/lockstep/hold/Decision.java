@@ -58,20 +58,30 @@ final class Decision {
 
   /**
    * @param vetoed indexes of the commands whose held hold must stay as it is
+   * @param inOrder whether the commands come from one caller, who wants them decided in order. Then
+   *     nothing is decided after a command that must be decided again
    */
   static Plan decide(
-      ScopeState state, List<HoldCommand<?>> commands, BitSet vetoed, Duration maxLifetime) {
-    return new Decision(state, maxLifetime).plan(commands, vetoed);
+      ScopeState state,
+      List<HoldCommand<?>> commands,
+      BitSet vetoed,
+      Duration maxLifetime,
+      boolean inOrder) {
+    return new Decision(state, maxLifetime).plan(commands, vetoed, inOrder);
   }
 
-  private Plan plan(List<HoldCommand<?>> commands, BitSet vetoed) {
+  private Plan plan(List<HoldCommand<?>> commands, BitSet vetoed, boolean inOrder) {
     for (HoldId id : state.expired()) {
       stock.find(id).ifPresent(this::currentStateOf);
     }
     List<Answer> answers = new ArrayList<>(commands.size());
     for (int i = 0; i < commands.size(); i++) {
       HoldOutcome outcome = decide(commands.get(i), vetoed.get(i));
-      answers.add(new Answer(outcome, state.moreExpired() && expiryMayCure(outcome)));
+      boolean again = state.moreExpired() && expiryMayCure(outcome);
+      answers.add(new Answer(outcome, again));
+      if (again && inOrder) {
+        break;
+      }
     }
     return new Plan(
         state.now(),

@@ -144,7 +144,9 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
         commands.add(command);
       }
     }
-    Plan plan = Decision.decide(state, commands, vetoed, config.maxLifetime());
+    Plan plan =
+        Decision.decide(
+            state, commands, vetoed, config.maxLifetime(), asks.stream().noneMatch(Ask::queued));
     int swept = state.expired().size();
     int unclaimed = swept;
     Iterator<Answer> answers = plan.answers().iterator();
@@ -157,7 +159,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
         replies.add(Reply.swept(unclaimed, state.moreExpired()));
         unclaimed = 0;
       } else {
-        replies.add(Reply.to(answers.next(), swept));
+        replies.add(answers.hasNext() ? Reply.to(answers.next(), swept) : Reply.undecided(swept));
       }
     }
     return new Decided(plan, seen, asks, replies);

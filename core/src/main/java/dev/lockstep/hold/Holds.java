@@ -81,7 +81,7 @@ public final class Holds implements AutoCloseable {
    * @throws IllegalArgumentException if the command asks for more time than configured
    */
   public <R extends HoldOutcome> CompletionStage<R> submit(HoldCommand<R> command) {
-    return submit(Ask.of(config.requireWithinLimits(command), null));
+    return submit(Ask.queued(config.requireWithinLimits(command), null));
   }
 
   /**
@@ -92,7 +92,7 @@ public final class Holds implements AutoCloseable {
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R call(HoldCommand<R> command) {
-    Ask ask = Ask.of(config.requireWithinLimits(command), null);
+    Ask ask = Ask.queued(config.requireWithinLimits(command), null);
     try {
       return (R) Objects.requireNonNull(asker.call(command.scope(), ask).outcome());
     } catch (Overloaded overloaded) {
@@ -104,7 +104,7 @@ public final class Holds implements AutoCloseable {
   public <R extends HoldOutcome, P> CompletionStage<R> submit(
       HoldCommand<R> command, Companion<P> companion, P payload) {
     return submit(
-        Ask.of(config.requireWithinLimits(command), new Attachment<>(companion, payload)));
+        Ask.queued(config.requireWithinLimits(command), new Attachment<>(companion, payload)));
   }
 
   /**
@@ -126,7 +126,7 @@ public final class Holds implements AutoCloseable {
   public <R extends HoldOutcome, P> R run(
       Connection connection, HoldCommand<R> command, Veto<P> veto, P payload) {
     Attachment<P> attachment = new Attachment<>(veto, payload);
-    return (R) runAsks(connection, List.of(Ask.of(command, attachment))).get(0);
+    return (R) runAsks(connection, List.of(Ask.onConnection(command, attachment))).get(0);
   }
 
   /**
@@ -138,7 +138,7 @@ public final class Holds implements AutoCloseable {
    */
   public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
     List<Ask> asks = new ArrayList<>(commands.size());
-    commands.forEach(command -> asks.add(Ask.of(command, null)));
+    commands.forEach(command -> asks.add(Ask.onConnection(command, null)));
     return runAsks(connection, asks);
   }
 

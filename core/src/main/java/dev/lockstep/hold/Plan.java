@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param buyerLimit the limit that the quota guard compares with; 0 if the scope has none
  * @param audit the stock changes in order
  * @param pools the pools' new counters
- * @param answers one per command, in the order of the commands
+ * @param answers one per command, in the order of the commands; on the caller's connection none
+ *     after the first that must be decided again
  */
 record Plan(
     Instant now,

@@ -26,6 +26,11 @@ record Reply(@Nullable HoldOutcome outcome, boolean again, boolean putOff, int s
     return new Reply(answer.askAgain() ? null : answer.outcome(), answer.askAgain(), false, swept);
   }
 
+  /** The reply to a command that was not decided, because an earlier one must be first. */
+  static Reply undecided(int swept) {
+    return new Reply(null, true, false, swept);
+  }
+
   /** The reply to a sweep. */
   static Reply swept(int swept, boolean more) {
     return new Reply(null, more, false, swept);

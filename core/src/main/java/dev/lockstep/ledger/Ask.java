@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * no command and only ends expired transfers.
  *
  * @param queued true if it waits in the queue; false if it runs on the caller's connection, whose
- *     commit we cannot observe
+ *     commit we cannot observe, and where commands take effect in the order given
  */
 record Ask(@Nullable LedgerCommand<?> command, @Nullable Attachment<?> attachment, boolean queued) {
   static final Ask SWEEP = new Ask(null, null, true);

@@ -41,18 +41,26 @@ final class Decision {
     this.books = new Books(state);
   }
 
-  static Plan decide(LedgerState state, List<LedgerCommand<?>> commands) {
-    return new Decision(state).plan(state, commands);
+  /**
+   * @param inOrder whether the commands come from one caller, who wants them decided in order. Then
+   *     nothing is decided after a command that must be decided again
+   */
+  static Plan decide(LedgerState state, List<LedgerCommand<?>> commands, boolean inOrder) {
+    return new Decision(state).plan(state, commands, inOrder);
   }
 
-  private Plan plan(LedgerState state, List<LedgerCommand<?>> commands) {
+  private Plan plan(LedgerState state, List<LedgerCommand<?>> commands, boolean inOrder) {
     for (TransferId id : state.expired()) {
       books.transfer(id).ifPresent(this::current);
     }
     List<Answer> answers = new ArrayList<>(commands.size());
     for (LedgerCommand<?> command : commands) {
       LedgerOutcome outcome = command instanceof Linked linked ? linked(linked) : step(command);
-      answers.add(new Answer(outcome, state.moreExpired() && expiryMayCure(outcome)));
+      boolean again = state.moreExpired() && expiryMayCure(outcome);
+      answers.add(new Answer(outcome, again));
+      if (again && inOrder) {
+        break;
+      }
     }
     return books.plan(answers);
   }

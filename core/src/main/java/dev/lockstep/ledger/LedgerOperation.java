@@ -37,7 +37,8 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
       """
       SELECT count(*) FROM unnest(?, ?, ?) AS x (account, version, transfer)
       JOIN lockstep.entry e ON e.book = ? AND e.account = x.account AND e.version = x.version
-        AND e.transfer = x.transfer AND e.at = ?""";
+        AND e.transfer = x.transfer AND e.at = ?\
+      """;
 
   private static final int MAX_REMEMBERED_BOOKS = 1_000;
 
@@ -96,7 +97,7 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
     Plan plan =
         seen.how() == How.PRESUMED
             ? LoneMove.presume((Move) commandsOf(asks).get(0), state.now())
-            : Decision.decide(state, commandsOf(asks));
+            : Decision.decide(state, commandsOf(asks), asks.stream().noneMatch(Ask::queued));
     int swept = state.expired().size();
     int unclaimed = swept;
     Iterator<Answer> answers = plan.answers().iterator();
@@ -106,7 +107,7 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
         replies.add(Reply.swept(unclaimed));
         unclaimed = 0;
       } else {
-        replies.add(Reply.to(answers.next(), swept));
+        replies.add(answers.hasNext() ? Reply.to(answers.next(), swept) : Reply.undecided(swept));
       }
     }
     return new Decided(plan, seen, asks, replies);

@@ -11,7 +11,8 @@ import java.util.List;
  * @param endedTransfers transfers that were pending, with their new content
  * @param entries the account changes, in order
  * @param accounts the accounts' new figures
- * @param answers one per command, in the order of the commands
+ * @param answers one per command, in the order of the commands; on the caller's connection none
+ *     after the first that must be decided again
  */
 record Plan(
     Instant now,

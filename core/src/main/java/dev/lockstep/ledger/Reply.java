@@ -22,6 +22,11 @@ record Reply(@Nullable LedgerOutcome outcome, boolean again, int swept) implemen
     return new Reply(answer.askAgain() ? null : answer.outcome(), answer.askAgain(), swept);
   }
 
+  /** The reply to a command that was not decided, because an earlier one must be first. */
+  static Reply undecided(int swept) {
+    return new Reply(null, true, swept);
+  }
+
   /** The reply to a sweep. */
   static Reply swept(int swept) {
     return new Reply(null, false, swept);

@@ -116,7 +116,7 @@ class DoubtfulCommitTest {
   private static Decided decide(Sale sale, boolean commit, HoldCommand<?>... commands)
       throws SQLException {
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
-    List<Ask> asks = List.of(commands).stream().map(command -> Ask.of(command, null)).toList();
+    List<Ask> asks = List.of(commands).stream().map(command -> Ask.queued(command, null)).toList();
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       Exchange exchange = Exchange.within(connection);

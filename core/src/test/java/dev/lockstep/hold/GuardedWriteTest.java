@@ -188,7 +188,7 @@ class GuardedWriteTest {
   private static void assertRefused(
       Sale sale, HoldCommand<?> command, Runnable meanwhile, String guard) throws SQLException {
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
-    List<Ask> asks = List.of(Ask.of(command, null));
+    List<Ask> asks = List.of(Ask.queued(command, null));
     Seen seen;
     try (Connection connection = begin()) {
       seen = operation.lock(Exchange.within(connection), sale.scope(), asks);

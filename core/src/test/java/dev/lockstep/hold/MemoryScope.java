@@ -79,7 +79,8 @@ final class MemoryScope {
     }
     while (!open.isEmpty()) {
       List<HoldCommand<?>> batch = open.stream().<HoldCommand<?>>map(commands::get).toList();
-      Plan plan = Decision.decide(read(now, batch, sweepBatch), batch, new BitSet(), MAX_LIFETIME);
+      Plan plan =
+          Decision.decide(read(now, batch, sweepBatch), batch, new BitSet(), MAX_LIFETIME, false);
       write(plan);
       List<Integer> again = new ArrayList<>();
       for (int i = 0; i < open.size(); i++) {

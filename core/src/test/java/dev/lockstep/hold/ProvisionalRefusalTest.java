@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.combine.Door;
 import dev.lockstep.combine.StillExpiring;
+import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * G2: a refusal that expired holds may still cure reaches no caller. Either they are taken back, or
@@ -168,6 +170,57 @@ class ProvisionalRefusalTest {
     assertThat(result).isInstanceOf(Granted.class);
     assertThat(sale.ask(sale.acquire("third", Line.of(pool, 5))))
         .isEqualTo(new SoldOut(List.of(new Shortage(pool, 5, 4))));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 500})
+  void onTheCallersConnectionALaterCommandFindsTheEarlierOneDone(int sweepBatch) {
+    Sale sale = fixture.sale(HoldsConfig.DEFAULT.withSweepBatch(sweepBatch));
+    PoolId pool = allExpired(sale, 7);
+    HoldId cart = HoldId.next();
+
+    List<HoldOutcome> outcomes =
+        sale.transactor()
+            .call(
+                connection ->
+                    sale.node()
+                        .runAll(
+                            connection,
+                            List.of(
+                                sale.acquire(cart, "all", Line.of(pool, 7)), sale.confirm(cart))));
+
+    assertThat(outcomes.get(0)).isInstanceOf(Granted.class);
+    assertThat(outcomes.get(1)).isInstanceOf(Ended.class);
+    assertThat(sale.find(cart).state()).isEqualTo(HoldState.SOLD);
+  }
+
+  @Test
+  void onTheCallersConnectionALaterCommandDoesNotTakeWhatAnEarlierOneGets() {
+    Sale sale = fixture.sale(HoldsConfig.DEFAULT.withSweepBatch(2));
+    PoolId pool = allExpired(sale, 7);
+
+    List<HoldOutcome> outcomes =
+        sale.transactor()
+            .call(
+                connection ->
+                    sale.node()
+                        .runAll(
+                            connection,
+                            List.of(
+                                sale.acquire("first", Line.of(pool, 7)),
+                                sale.acquire("second", Line.of(pool, 1)))));
+
+    assertThat(outcomes.get(0)).isInstanceOf(Granted.class);
+    assertThat(outcomes.get(1)).isEqualTo(new SoldOut(List.of(new Shortage(pool, 1, 0))));
+  }
+
+  private static PoolId allExpired(Sale sale, int count) {
+    PoolId pool = sale.counted(count);
+    for (int i = 0; i < count; i++) {
+      sale.hold("old-" + i, Line.of(pool, 1));
+    }
+    Expire.all(sale);
+    return pool;
   }
 
   @FunctionalInterface

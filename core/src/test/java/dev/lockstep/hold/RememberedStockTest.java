@@ -291,7 +291,7 @@ class RememberedStockTest {
             Map.of(),
             Map.of());
     private static final Plan NO_CHANGE =
-        Decision.decide(STATE, List.of(), new BitSet(), Duration.ofMinutes(1));
+        Decision.decide(STATE, List.of(), new BitSet(), Duration.ofMinutes(1), false);
 
     void learn(long ms) {
       memory.learn(STATE, ms * 1_000_000, NO_CHANGE);

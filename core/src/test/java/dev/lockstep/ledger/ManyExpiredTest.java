@@ -130,6 +130,32 @@ class ManyExpiredTest {
     assertThat(expired()).isEqualTo(2);
   }
 
+  @Test
+  void onTheCallersConnectionALaterCommandFindsTheEarlierOneDone() {
+    Reserve all = bank.reserve(from, world, EXPIRED);
+
+    List<LedgerOutcome> outcomes =
+        bank.transactor()
+            .call(connection -> node.runAll(connection, List.of(all, bank.post(all.id()))));
+
+    assertThat(outcomes).hasOnlyElementsOfType(Done.class);
+    assertThat(bank.balance(from)).isZero();
+  }
+
+  @Test
+  void onTheCallersConnectionALaterCommandDoesNotTakeWhatAnEarlierOneGets() {
+    List<LedgerOutcome> outcomes =
+        bank.transactor()
+            .call(
+                connection ->
+                    node.runAll(
+                        connection,
+                        List.of(bank.move(from, world, EXPIRED), bank.move(from, world, 1))));
+
+    assertThat(outcomes.get(0)).isInstanceOf(Done.class);
+    assertThat(outcomes.get(1)).isEqualTo(new InsufficientFunds(from, 0, 1));
+  }
+
   private long expired() {
     return database.queryLong(
         "SELECT count(*) FROM lockstep.transfer WHERE book = %d AND state = %d"

@@ -46,7 +46,8 @@ final class MemoryLedger {
     Plan plan =
         Decision.decide(
             new LedgerState(now, Map.copyOf(accounts), Map.copyOf(transfers), expired, false),
-            commands);
+            commands,
+            false);
     apply(plan);
     return plan.answers().stream().map(Plan.Answer::outcome).toList();
   }
