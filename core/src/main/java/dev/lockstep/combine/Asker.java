@@ -6,10 +6,7 @@ import dev.lockstep.tx.TxOptions;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -30,9 +27,6 @@ import org.jspecify.annotations.Nullable;
 public final class Asker<K, Q, A extends Provisional> {
   /** Pause between two rounds while another transaction has the expired items locked. */
   private static final long SOON_NANOS = 5_000_000;
-
-  private static final Executor SOON =
-      CompletableFuture.delayedExecutor(SOON_NANOS, TimeUnit.NANOSECONDS);
 
   private final Combiner<K, Q, A> combiner;
   private final Combined<K, Q, ?, ?, A> operation;
@@ -84,9 +78,13 @@ public final class Asker<K, Q, A extends Provisional> {
                   } else if (patience.lasts(answer.swept(), System.nanoTime())) {
                     // A thorough round without progress means that another transaction has the
                     // items: pause.
-                    Executor when = answer.swept() > 0 || !thorough ? Runnable::run : SOON;
                     Q again = thoroughly.apply(request);
-                    when.execute(() -> submit(key, again, true, patience, told));
+                    Runnable next = () -> submit(key, again, true, patience, told);
+                    if (answer.swept() > 0 || !thorough) {
+                      next.run();
+                    } else {
+                      combiner.later(SOON_NANOS, next);
+                    }
                   } else {
                     told.accept(null, new StillExpiring(expiring.apply(key)));
                   }

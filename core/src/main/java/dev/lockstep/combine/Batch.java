@@ -29,9 +29,9 @@ final class Batch<Q, A> {
     answers = known;
   }
 
-  /** Answers every caller now: with the decided answer, otherwise with the given failure. */
-  void settle(Throwable otherwise) {
-    answers.forEach(answer -> answer.complete().run());
-    pending.forEach(p -> p.answer().completeExceptionally(otherwise));
+  /** The answer to every caller: the decided one, otherwise the given failure. */
+  List<Delivery.Answer> settled(Throwable otherwise) {
+    List<Delivery.Answer> known = answers;
+    return known.isEmpty() ? Pending.allWith(pending, otherwise) : known;
   }
 }

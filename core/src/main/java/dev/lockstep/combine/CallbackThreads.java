@@ -11,21 +11,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs callers' callbacks, any of which may block for as long as it likes. A few threads suffice
- * while they return. If none returned for a moment and callbacks wait, the pool doubles, up to a
- * limit. Threads start on demand and end when idle.
+ * Runs the callbacks of one combiner's callers, any of which may block for as long as it likes. A
+ * few threads suffice while they return. If none returned for a moment and callbacks wait, the pool
+ * doubles, up to a limit. Threads start on demand and end when idle.
  *
- * <p>The common pool would not do: it may have no thread, or all of them may be in callbacks.
+ * <p>The common pool would not do: it may have no thread, or all of them may be in callbacks. Nor
+ * would {@link java.util.concurrent.CompletableFuture}'s thread for delays: any library's callback
+ * may block it. {@link #CLOCK} runs no caller's code.
  */
 final class CallbackThreads implements Executor {
   private static final int MIN_THREADS = 4;
-  private static final int MAX_THREADS = 1_024;
+  static final int MAX_THREADS = 1_024;
   private static final long IDLE_SECONDS = 5;
   private static final long STUCK_MS = 20;
 
+  private static final ScheduledThreadPoolExecutor CLOCK = clock();
+
   private final int few = Math.max(MIN_THREADS, Runtime.getRuntime().availableProcessors());
   private final ThreadPoolExecutor pool;
-  private final ScheduledThreadPoolExecutor watch;
   // Guarded by this.
   private @Nullable ScheduledFuture<?> watching;
   private long begunBefore;
@@ -41,10 +44,24 @@ final class CallbackThreads implements Executor {
             new LinkedBlockingQueue<>(),
             daemons(name + "-", number));
     pool.allowCoreThreadTimeOut(true);
-    watch = new ScheduledThreadPoolExecutor(1, daemons(name + "-watch-", new AtomicInteger()));
-    watch.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
-    watch.allowCoreThreadTimeOut(true);
-    watch.setRemoveOnCancelPolicy(true);
+  }
+
+  private static ScheduledThreadPoolExecutor clock() {
+    ScheduledThreadPoolExecutor clock =
+        new ScheduledThreadPoolExecutor(1, daemons("lockstep-clock-", new AtomicInteger()));
+    clock.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+    clock.allowCoreThreadTimeOut(true);
+    clock.setRemoveOnCancelPolicy(true);
+    return clock;
+  }
+
+  /**
+   * Runs a task after a pause.
+   *
+   * @param task must not block, nor run a caller's code
+   */
+  static void after(long pauseNanos, Runnable task) {
+    var unused = CLOCK.schedule(task, pauseNanos, TimeUnit.NANOSECONDS);
   }
 
   static ThreadFactory daemons(String prefix, AtomicInteger number) {
@@ -67,7 +84,7 @@ final class CallbackThreads implements Executor {
     if (watching == null) {
       begunBefore = -1;
       watching =
-          watch.scheduleWithFixedDelay(this::look, STUCK_MS, STUCK_MS, TimeUnit.MILLISECONDS);
+          CLOCK.scheduleWithFixedDelay(this::look, STUCK_MS, STUCK_MS, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -82,8 +99,16 @@ final class CallbackThreads implements Executor {
         done.cancel(false);
       }
     } else if (begun == begunBefore) {
-      pool.setCorePoolSize(Math.min(MAX_THREADS, 2 * pool.getCorePoolSize()));
+      grow();
     }
     begunBefore = begun;
+  }
+
+  private void grow() {
+    try {
+      pool.setCorePoolSize(Math.min(MAX_THREADS, 2 * pool.getCorePoolSize()));
+    } catch (OutOfMemoryError e) {
+      // No thread is available now. An exception would end the watch for good.
+    }
   }
 }

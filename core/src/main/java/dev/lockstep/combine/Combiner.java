@@ -12,11 +12,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.RejectedExecutionException;
@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * Overloaded}.
  *
  * <p>Writer threads start on demand and end when idle. A caller that waits and finds no other
- * request runs its own batch. Callbacks never run on a writer, so a slow one delays no batch.
+ * request runs its own batch. Callbacks never run on a writer, nor on the thread that closes.
  *
  * <p>Thread-safe. {@link #close} lets waiting requests finish, in bounded time, and answers every
  * caller.
@@ -61,20 +61,20 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private final Map<K, Lane<K, Q, A>> lanes = new HashMap<>();
   // Guarded by lock. Lanes with requests but no writer, longest waiting first.
   private final ArrayDeque<Lane<K, Q, A>> turns = new ArrayDeque<>();
-  // Guarded by lock. Batches taken from their lane and not yet answered.
-  private final Set<Batch<Q, A>> unanswered = new HashSet<>();
+  // Changed under the lock. Batches taken from their lane and not yet answered.
+  private final Set<Batch<Q, A>> unanswered = ConcurrentHashMap.newKeySet();
   private int waiting;
   private int writers;
   private boolean closed;
 
-  // Per instance on purpose: a batch of one combiner may call another combiner.
+  // Per instance: a batch of one combiner may call another combiner.
   @SuppressWarnings("ThreadLocalUsage")
   private final ThreadLocal<Boolean> inBatch = ThreadLocal.withInitial(() -> false);
 
   // Set when the drain timeout is over: no batch begins after that.
   private volatile boolean halted;
 
-  /** Creates a combiner. Stages complete on callback threads that all combiners share. */
+  /** Creates a combiner. Stages complete on callback threads of its own. */
   public static <K, Q, S, P, A> Combiner<K, Q, A> on(
       Transactor transactor, Combined<K, Q, S, P, A> operation, CombinerConfig config) {
     return new Combiner<>(
@@ -83,8 +83,11 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
             operation,
             config.transaction().withLabel(config.name()),
             config.listener()),
-        config,
-        Delivery.CALLBACKS);
+        config);
+  }
+
+  Combiner(BatchRunner<K, Q, A> runner, CombinerConfig config) {
+    this(runner, config, new CallbackThreads(config.name() + "-answers"));
   }
 
   Combiner(BatchRunner<K, Q, A> runner, CombinerConfig config, Executor answering) {
@@ -99,6 +102,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
    * Queues a request. The stage completes with its answer after the transaction committed, or with
    * a {@link LockstepException}. Cancelling the stage withdraws a request that still waits; after
    * that it has no effect.
+   *
+   * <p>Callbacks may block. Up to {@value CallbackThreads#MAX_THREADS} run at once; if all of them
+   * block, later stages of this combiner wait, but no {@link #call} and no other combiner does.
    */
   public CompletionStage<A> submit(K key, Q request) {
     return enqueue(key, Pending.of(request, true)).answer();
@@ -174,10 +180,16 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       lock.unlock();
     }
     halted = true;
-    CombinerClosed reason = new CombinerClosed(config.name());
-    neverBegun.forEach(pending -> pending.answer().completeExceptionally(reason));
+    delivery.deliver(Pending.allWith(neverBegun, new CombinerClosed(config.name())), () -> {});
     threads.close();
-    answerTheRest();
+    String why = config.name() + ": closed before the transaction ended; look the effect up";
+    delivery.settle(List.copyOf(unanswered), new OutcomeUnknown(why, null));
+    Pending.awaitAnswers(neverBegun);
+  }
+
+  /** Runs a task on a callback thread, after a pause. */
+  void later(long pauseNanos, Runnable task) {
+    delivery.later(pauseNanos, task);
   }
 
   private Pending<Q, A> enqueue(K key, Pending<Q, A> pending) {
@@ -344,10 +356,9 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       delivery.deliver(answers, () -> answered(batch));
     } catch (Throwable unforeseen) {
       // The writer must survive any failure: its lane and its callers depend on it.
-      batch.settle(
-          new OutcomeUnknown(
-              config.name() + ": the writer failed; look the effect up", unforeseen));
-      answered(batch);
+      OutcomeUnknown unknown =
+          new OutcomeUnknown(config.name() + ": the writer failed; look the effect up", unforeseen);
+      delivery.deliver(batch.settled(unknown), () -> answered(batch));
     }
   }
 
@@ -380,19 +391,5 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private void answerTheRest() {
-    OutcomeUnknown unknown =
-        new OutcomeUnknown(
-            config.name() + ": closed before the transaction ended; look the effect up", null);
-    List<Batch<Q, A>> rest;
-    lock.lock();
-    try {
-      rest = List.copyOf(unanswered);
-    } finally {
-      lock.unlock();
-    }
-    rest.forEach(batch -> batch.settle(unknown));
   }
 }

@@ -6,6 +6,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -27,8 +28,6 @@ final class Delivery {
   private static final long IDLE_SECONDS = 5;
 
   private static final Executor WAKING = wakingThreads();
-
-  static final Executor CALLBACKS = new CallbackThreads("lockstep-answers");
 
   private final Executor executor;
 
@@ -71,6 +70,29 @@ final class Delivery {
     }
     for (Runnable callback : callbacks) {
       handOver(executor, () -> run(callback, oneDone));
+    }
+  }
+
+  /** Answers every caller of batches that have not answered in time. */
+  <Q, A> void settle(List<Batch<Q, A>> batches, Throwable otherwise) {
+    batches.forEach(batch -> deliver(batch.settled(otherwise), () -> {}));
+    Pending.awaitAnswers(batches.stream().flatMap(batch -> batch.pending().stream()).toList());
+  }
+
+  /** Hands a task that may run a caller's code to the callback threads, after a pause. */
+  void later(long pauseNanos, Runnable task) {
+    AtomicBoolean begun = new AtomicBoolean();
+    Runnable once =
+        () -> {
+          if (begun.compareAndSet(false, true)) {
+            handOver(executor, task);
+          }
+        };
+    try {
+      CallbackThreads.after(pauseNanos, once);
+    } catch (Throwable e) {
+      // No thread is available to keep the time; too early is better than never.
+      once.run();
     }
   }
 

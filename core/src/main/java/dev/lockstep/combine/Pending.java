@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A request and the future of its answer.
@@ -12,6 +15,8 @@ import java.util.concurrent.CompletionException;
  * @param exposed whether the caller holds the future, and may attach to it or cancel it
  */
 record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
+
+  private static final long LAST_ANSWERS_MS = 1_000;
 
   static <Q, A> Pending<Q, A> of(Q request, boolean exposed) {
     return new Pending<>(request, new CompletableFuture<>(), exposed);
@@ -33,6 +38,22 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
 
   static <Q, A> List<Delivery.Answer> allWith(List<Pending<Q, A>> pending, Throwable fault) {
     return pending.stream().map(one -> one.with(fault)).toList();
+  }
+
+  /**
+   * Waits until all are answered, but not for their callbacks. Gives up after a second: callbacks
+   * that block may keep others from a thread.
+   */
+  static <Q, A> void awaitAnswers(List<Pending<Q, A>> pending) {
+    CompletableFuture<?>[] all =
+        pending.stream().map(Pending::answer).toArray(CompletableFuture<?>[]::new);
+    try {
+      CompletableFuture.allOf(all).get(LAST_ANSWERS_MS, TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      // Some were answered with an exception, or have to wait.
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /** The caller cancelled it while it waited, so it need not run. */

@@ -76,7 +76,8 @@ public final class Holds implements AutoCloseable {
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
    * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
-   * full, it completes at once with {@link HoldOutcome.Overloaded}.
+   * full, it completes at once with {@link HoldOutcome.Overloaded}. Callbacks may block, but while
+   * 1,024 do, later stages of this object wait for a thread.
    *
    * @throws IllegalArgumentException if the command asks for more time than configured
    */

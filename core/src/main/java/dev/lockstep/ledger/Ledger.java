@@ -81,7 +81,8 @@ public final class Ledger implements AutoCloseable {
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
    * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
-   * full, it completes at once with {@link LedgerOutcome.Overloaded}.
+   * full, it completes at once with {@link LedgerOutcome.Overloaded}. Callbacks may block, but
+   * while 1,024 do, later stages of this object wait for a thread.
    *
    * @throws IllegalArgumentException if the command asks for more time than configured
    */

@@ -134,6 +134,34 @@ class ClosingTest {
   }
 
   @Test
+  void aCallbackThatBlocksKeepsNeitherCloseNorAnybodyElseFromAnAnswer() {
+    CountDownLatch never = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    RecordingRunner runner = RecordingRunner.open(requests -> ignoreInterrupts(never));
+    Combiner<String, Integer, String> combiner = new Combiner<>(runner, IMPATIENT);
+    List<CompletionStage<String>> blocking = new ArrayList<>();
+    try {
+      CompletionStage<String> begun = combiner.submit("k", 0);
+      blocking.add(begun.whenComplete((answer, thrown) -> RecordingRunner.await(free, "the end")));
+      runner.awaitEntered();
+      blocking.add(
+          combiner
+              .submit("k", 1)
+              .whenComplete((answer, thrown) -> RecordingRunner.await(free, "the end")));
+      CompletionStage<String> neighbour = combiner.submit("k", 2);
+
+      combiner.close();
+
+      assertThat(Answers.faultOf(begun)).isInstanceOf(OutcomeUnknown.class);
+      assertThat(Answers.faultOf(neighbour)).isInstanceOf(CombinerClosed.class);
+      assertThat(blocking).noneMatch(Answers::isAnswered);
+    } finally {
+      free.countDown();
+      never.countDown();
+    }
+  }
+
+  @Test
   void nobodyIsLeftWithoutAnAnswerWhenManySubmitDuringClose() throws InterruptedException {
     for (int round = 0; round < 20; round++) {
       RecordingRunner runner = RecordingRunner.open();

@@ -73,10 +73,39 @@ class DeliveryTest {
   }
 
   @Test
+  void callbacksThatBlockKeepNoOtherCombinerFromItsAnswers() throws Exception {
+    CountDownLatch free = new CountDownLatch(1);
+    CountDownLatch inside = new CountDownLatch(CallbackThreads.MAX_THREADS);
+    RecordingRunner runner = RecordingRunner.gated(requests -> {});
+    try (Combiner<String, Integer, String> busy = new Combiner<>(runner, CONFIG);
+        Combiner<String, Integer, String> other = new Combiner<>(RecordingRunner.open(), CONFIG)) {
+      for (int i = 0; i < CallbackThreads.MAX_THREADS; i++) {
+        var unused =
+            busy.submit("key", i)
+                .thenAccept(
+                    answer -> {
+                      inside.countDown();
+                      RecordingRunner.await(free, "the end");
+                    });
+      }
+      runner.awaitEntered();
+      runner.release();
+      assertThat(inside.await(30, TimeUnit.SECONDS)).as("no thread is left").isTrue();
+
+      assertThat(busy.call("key", 1)).as("of the same combiner").isEqualTo("key:1");
+      assertThat(other.submit("key", 2).toCompletableFuture().get(30, TimeUnit.SECONDS))
+          .isEqualTo("key:2");
+      free.countDown();
+    } finally {
+      free.countDown();
+    }
+  }
+
+  @Test
   void aStageIsCompletedWhileTheCommonPoolIsBusy() throws Exception {
     CountDownLatch free = new CountDownLatch(1);
     try (Combiner<String, Integer, String> combiner =
-        new Combiner<>(RecordingRunner.open(), CONFIG, Delivery.CALLBACKS)) {
+        new Combiner<>(RecordingRunner.open(), CONFIG)) {
       for (int i = 0; i < Math.max(1, ForkJoinPool.getCommonPoolParallelism()); i++) {
         ForkJoinPool.commonPool().execute(() -> RecordingRunner.await(free, "the end"));
       }

@@ -18,6 +18,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -139,6 +142,46 @@ class ProvisionalRefusalTest {
     assertThat(told).isInstanceOf(StillExpiring.class);
   }
 
+  /**
+   * CompletableFuture has one thread for all delays of the process, and a callback may block it.
+   */
+  @Test
+  void anAnswerNeedsNoThreadThatTheWholeProcessShares() throws Exception {
+    Sale sale = fixture.sale(IMPATIENT);
+    PoolId pool = sale.counted(1);
+    Hold expired = sale.hold("first", Line.of(pool, 1));
+    Expire.now(database, expired);
+    CountDownLatch inside = new CountDownLatch(1);
+    CountDownLatch free = new CountDownLatch(1);
+    CompletableFuture<?> blocked =
+        new CompletableFuture<>()
+            .completeOnTimeout("late", 1, TimeUnit.MILLISECONDS)
+            .thenAccept(
+                late -> {
+                  inside.countDown();
+                  await(free);
+                });
+    try {
+      await(inside);
+      Throwable told =
+          whileLocked(
+              expired,
+              "UPDATE",
+              () ->
+                  catchThrowable(
+                      () ->
+                          sale.node()
+                              .submit(sale.acquire("second", Line.of(pool, 1)))
+                              .toCompletableFuture()
+                              .get(30, TimeUnit.SECONDS)));
+
+      assertThat(told).hasCauseInstanceOf(StillExpiring.class);
+      assertThat(blocked).isNotDone();
+    } finally {
+      free.countDown();
+    }
+  }
+
   /** As a foreign key to the hold does. */
   @ParameterizedTest
   @EnumSource(Door.class)
@@ -221,6 +264,14 @@ class ProvisionalRefusalTest {
     }
     Expire.all(sale);
     return pool;
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError("Interrupted", e);
+    }
   }
 
   @FunctionalInterface
