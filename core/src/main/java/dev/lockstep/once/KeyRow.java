@@ -112,13 +112,15 @@ final class KeyRow {
 
   /**
    * Claims with a lock timeout of one millisecond, inside a savepoint: if the wait is cut, the
-   * transaction stays usable.
+   * transaction stays usable. Locks the table first, with the caller's timeout, so that only
+   * another claim of the key can cut the wait, and not an index build or a migration.
    */
   Claim claimWithoutWaiting(Fingerprint fingerprint, Duration keepFor) throws SQLException {
     RoundTrip before = new RoundTrip(connection);
     before.update("SAVEPOINT once_claim");
     Rows<String> timeout =
         before.query("SELECT current_setting('lock_timeout')", row -> row.getString(1));
+    before.update("LOCK TABLE lockstep.once IN ROW EXCLUSIVE MODE");
     before.update("SET LOCAL lock_timeout = 1");
     before.send();
     Claim claim;

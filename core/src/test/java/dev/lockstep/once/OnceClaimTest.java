@@ -118,6 +118,24 @@ class OnceClaimTest {
     assertThat(charges.count()).isEqualTo(1);
   }
 
+  /** As for an index that is being built. */
+  @Test
+  void aLockOnTheWholeTableIsNoTwin() throws Exception {
+    try (Connection locking = transaction();
+        Connection hurried = transaction()) {
+      Sql.execute(locking, "LOCK TABLE lockstep.once IN SHARE MODE");
+      Sql.execute(hurried, "SET LOCAL lock_timeout = '20ms'");
+      assertThatThrownBy(() -> once.claimNow(hurried, KEY, BODY)).isInstanceOf(LockTimeout.class);
+
+      Background<Claim> patient =
+          Background.start(() -> transactor.call(c -> once.claimNow(c, KEY, BODY)));
+      Await.blocked(database, 1);
+      locking.rollback();
+
+      assertThat(patient.result()).isInstanceOf(Fresh.class);
+    }
+  }
+
   @Test
   void whoClaimsNowGetsTheAnswerOrTheRefusalOfAFinishedKey() {
     once.run(KEY, BODY, connection -> "done");
