@@ -13,6 +13,7 @@ import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -87,6 +88,20 @@ class DoubtfulCommitTest {
 
     assertThat(happened(sale, written)).isTrue();
     assertThat(traceOf(sale, refused)).isEqualTo(new Trace.Nothing());
+  }
+
+  /** A lost attempt that commits later may have found the stock that this one did not. */
+  @Test
+  void aRefusalIsNotFinalWhileALostAttemptMayStillCommit() throws SQLException {
+    Sale sale = fixture.sale();
+    PoolId pool = sale.counted(5);
+
+    Decided granted = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 1)));
+    Decided refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
+
+    HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
+    assertThat(operation.answers(granted)).hasOnlyElementsOfType(Verdict.Final.class);
+    assertThat(operation.answers(refused)).hasOnlyElementsOfType(Verdict.Conditional.class);
   }
 
   @Test

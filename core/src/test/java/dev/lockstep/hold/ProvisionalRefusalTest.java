@@ -147,7 +147,7 @@ class ProvisionalRefusalTest {
    */
   @Test
   void anAnswerNeedsNoThreadThatTheWholeProcessShares() throws Exception {
-    Sale sale = fixture.sale(IMPATIENT);
+    Sale sale = fixture.sale(impatient(Duration.ofSeconds(2)));
     PoolId pool = sale.counted(1);
     Hold expired = sale.hold("first", Line.of(pool, 1));
     Expire.now(database, expired);

@@ -3,6 +3,7 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.ledger.LedgerOutcome.BalanceOverflow;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.sql.Connection;
@@ -71,6 +72,18 @@ class LoneMoveTest {
       }
     }
     assertThat(bank.everything()).isEqualTo(before);
+  }
+
+  /** The decision on locked rows refuses it: what is pending and what moves must fit together. */
+  @Test
+  void whatDoesNotFitBesideThePendingAmountIsLeftToTheDecision() {
+    AccountId from = bank.world();
+    AccountId to = bank.world();
+    bank.ask(bank.move(to, from, 100));
+    bank.ask(bank.reserve(from, to, Long.MAX_VALUE));
+
+    assertConflict(from, to, "JPY");
+    assertThat(bank.ask(bank.move(from, to, 1))).isInstanceOf(BalanceOverflow.class);
   }
 
   @ParameterizedTest
