@@ -20,7 +20,8 @@ import java.util.Optional;
  * that owners look, and the order count of its sink and partition, so that the owner reloads only
  * that place. It is recorded in the audit, in the caller's transaction. An action that changes
  * nothing raises nothing. Locks: the layout, then cursors by partition, then keys; an owner locks
- * the latter two in the same order.
+ * the latter two in the same order. Events are freed under the layout's lock, too, so a replay that
+ * is answered {@link Changed} has its events.
  */
 final class Control {
   private static final String FIND_PARKED =
@@ -150,6 +151,8 @@ final class Control {
       return new UnknownSink();
     }
     short part = Partitioning.partOf(stream, key, partitions);
+    // Before the events are read: what is found is kept until this transaction ends.
+    Streams.lockLayout(connection);
     RoundTrip read = new RoundTrip(connection);
     Rows<Found> event =
         read.query(

@@ -1,6 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.tx.AdvisoryLocks;
+import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
@@ -76,7 +77,8 @@ final class Segments {
         JOIN lockstep.%s e ON e.part = c.part AND e.stream = k.stream
         LEFT JOIN lockstep.outbox_parked p
           ON p.part = c.part AND p.sink = k.id AND p.key = e.key AND p.seq <= e.seq
-      WHERE NOT pg_visible_in_snapshot(e.xid, c.done) OR p.key IS NOT NULL
+      WHERE k.give_up_after IS NOT NULL
+        AND (NOT pg_visible_in_snapshot(e.xid, c.done) OR p.key IS NOT NULL)
       GROUP BY s.name, k.name, k.give_up_after""";
   private static final String MARK_EMPTIED =
       "UPDATE lockstep.outbox_segment SET emptied_at = now() WHERE segment = ?";
@@ -84,7 +86,9 @@ final class Segments {
       "SELECT segment FROM lockstep.outbox_segment WHERE emptied_at IS NOT NULL ORDER BY segment";
   private static final String FORGET = "DELETE FROM lockstep.outbox_segment WHERE segment = ?";
 
-  // Rows outside all segments: freed like segments, except that give_up_after does not apply.
+  // Rows outside all segments: freed like segments, except that give_up_after does not apply. A
+  // key's events go oldest first, or a replay would find a gap: an older segment is emptied before,
+  // and a batch takes rows in the order of the primary key.
   private static final String CLEAR_REST =
       """
       DELETE FROM lockstep.outbox_event_rest r
@@ -97,9 +101,13 @@ final class Segments {
                    SELECT p.ord
                    FROM lockstep.outbox_parked p JOIN lockstep.outbox_sink k ON k.id = p.sink
                    UNION ALL
+                   SELECT s.to_ord FROM lockstep.outbox_segment s WHERE s.emptied_at IS NULL
+                   UNION ALL
                    SELECT pg_snapshot_xmin(pg_current_snapshot())) h ORDER BY h.x LIMIT 1)
-             LIMIT ?) x
+             ORDER BY part, stream, ord, id LIMIT ?) x
       WHERE r.part = x.part AND r.stream = x.stream AND r.ord = x.ord AND r.id = x.id""";
+
+  private static final String ANY_REST = "SELECT 1 FROM lockstep.outbox_event_rest LIMIT 1";
 
   private final Transactor transactor;
   private final TxOptions options;
@@ -109,8 +117,13 @@ final class Segments {
   Segments(Transactor transactor, Duration keep, long firstWidth) {
     this.transactor = transactor;
     // Appending and reading transactions queue behind our lock requests, so keep the wait short.
+    // READ COMMITTED: a check after waiting for a lock sees what was committed meanwhile.
     this.options =
-        transactor.defaults().withLabel("outbox segments").withLockTimeout(Duration.ofMillis(200));
+        transactor
+            .defaults()
+            .withLabel("outbox segments")
+            .withIsolation(Isolation.READ_COMMITTED)
+            .withLockTimeout(Duration.ofMillis(200));
     this.keepMs = keep.toMillis();
     this.firstWidth = firstWidth;
   }
@@ -127,13 +140,18 @@ final class Segments {
    */
   void maintain() {
     tryAlone(this::makeAhead);
+    clearRest();
     while (tryAlone(this::emptyOne)) {
       // One at a time, until none is left.
     }
     while (tryAlone(this::dropOne)) {
       // One at a time, until none is left.
     }
-    while (tryAlone(this::clearRest)) {
+    clearRest();
+  }
+
+  private void clearRest() {
+    while (tryAlone(this::clearSome)) {
       // In small transactions.
     }
   }
@@ -223,8 +241,17 @@ final class Segments {
     trip.send();
   }
 
-  /** Frees the space of one segment without locking out appends. */
+  /**
+   * Frees the space of one segment without locking out appends. Locks the layout, as operators'
+   * actions and new sinks do, before it decides: none of them can come to need the segment between
+   * the decision and its commit.
+   */
   private boolean emptyOne(Connection connection) throws SQLException {
+    // Without the lock first: if there is nothing to empty, nobody waits.
+    if (first(connection, PASSED, keepMs).isEmpty()) {
+      return false;
+    }
+    Streams.lockLayout(connection);
     Optional<Integer> segment = first(connection, PASSED, keepMs);
     if (segment.isEmpty()) {
       return false;
@@ -238,8 +265,15 @@ final class Segments {
     return true;
   }
 
-  /** Drops one emptied segment; needs a moment without open appending transactions. */
+  /**
+   * Drops one emptied segment; needs a moment without open appending transactions. Locks the
+   * layout, as {@link Restored} does: it may fill a segment of the same number.
+   */
   private boolean dropOne(Connection connection) throws SQLException {
+    if (first(connection, EMPTIED).isEmpty()) {
+      return false;
+    }
+    Streams.lockLayout(connection);
     Optional<Integer> segment = first(connection, EMPTIED);
     if (segment.isEmpty()) {
       return false;
@@ -259,7 +293,12 @@ final class Segments {
     return found.list().stream().findFirst();
   }
 
-  private boolean clearRest(Connection connection) throws SQLException {
+  /** Locks the layout for the same reason as {@link #emptyOne}. */
+  private boolean clearSome(Connection connection) throws SQLException {
+    if (first(connection, ANY_REST).isEmpty()) {
+      return false;
+    }
+    Streams.lockLayout(connection);
     RoundTrip trip = new RoundTrip(connection);
     Rows<Object> gone = trip.update(CLEAR_REST, keepMs, REST_BATCH);
     trip.send();

@@ -31,6 +31,8 @@ final class Streams {
   private static final String READ_LAYOUT = "SELECT partitions FROM lockstep.outbox_layout";
   private static final String RAISE_VERSION =
       "UPDATE lockstep.outbox_layout SET version = version + 1";
+  // Writes the row, so that a REPEATABLE READ transaction that began before cannot lock it.
+  private static final String LOCK_LAYOUT = "UPDATE lockstep.outbox_layout SET version = version";
   private static final String READ_VERSION = "SELECT version FROM lockstep.outbox_layout";
 
   private static final String FIND_STREAM = "SELECT id FROM lockstep.outbox_stream WHERE name = ?";
@@ -211,6 +213,17 @@ final class Streams {
     return sinksOf(connection, stream).stream()
         .filter(row -> row.spec().name().equals(sink))
         .findFirst();
+  }
+
+  /**
+   * Locks the layout's row without raising its version, so no relay reloads. Operators' actions,
+   * changes of sinks and the freeing of events all hold this lock: what one decides stays true
+   * until it commits. Taken before any lock on cursors, keys or events.
+   */
+  static void lockLayout(Connection connection) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    trip.update(LOCK_LAYOUT);
+    trip.send();
   }
 
   /** Raises the layout's version. Locks its row, before anything else that a change locks. */
