@@ -4,6 +4,7 @@ import dev.lockstep.outbox.CursorTable.Loaded;
 import dev.lockstep.outbox.CursorTable.Write;
 import dev.lockstep.outbox.EventSource.Ask;
 import dev.lockstep.outbox.Lane.Progress;
+import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.shard.Lease;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -15,8 +16,9 @@ final class Place {
   final SinkRunner runner;
   final Lane lane;
   private final int cursorVersion;
-  private @Nullable Session session;
+  private @Nullable OpenSession session;
   private boolean opening;
+  private boolean abandoned;
 
   /** The count of operators' actions it has seen. */
   final long orders;
@@ -103,7 +105,7 @@ final class Place {
     return new Write(lease, runner.row.id(), cursorVersion, lane.progress());
   }
 
-  @Nullable Session session() {
+  @Nullable OpenSession session() {
     return session;
   }
 
@@ -113,14 +115,23 @@ final class Place {
     return begin;
   }
 
-  void opened(@Nullable Session fresh) {
+  void opened(@Nullable OpenSession fresh) {
     opening = false;
     session = fresh;
+    if (abandoned) {
+      closeSession();
+    }
+  }
+
+  /** Closes its session, now or when it opens: nobody uses this place any more. */
+  void abandon() {
+    abandoned = true;
+    closeSession();
   }
 
   /** Gives the session to another place. */
-  @Nullable Session takeSession() {
-    Session taken = session;
+  @Nullable OpenSession takeSession() {
+    OpenSession taken = session;
     session = null;
     return taken;
   }
@@ -131,7 +142,7 @@ final class Place {
 
   /** Closes the session, if any; completes when it is closed. */
   CompletableFuture<?> sessionClosed() {
-    Session old = takeSession();
-    return old == null ? CompletableFuture.completedFuture(null) : runner.closeSession(old);
+    OpenSession old = takeSession();
+    return old == null ? CompletableFuture.completedFuture(null) : old.close();
   }
 }

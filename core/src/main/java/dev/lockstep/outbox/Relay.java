@@ -1,5 +1,6 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.outbox.SinkCalls.Threads;
 import dev.lockstep.shard.ShardOwner;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.tx.HintListener;
@@ -9,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,6 +33,7 @@ public final class Relay implements AutoCloseable {
   private final Shards shards;
   private final HintListener hints;
   private final ExecutorService executor;
+  private final ScheduledThreadPoolExecutor timer;
   private final Thread thread;
 
   Relay(
@@ -45,7 +48,10 @@ public final class Relay implements AutoCloseable {
     this.executor =
         Executors.newCachedThreadPool(
             task -> daemon("outbox-sink-" + number.incrementAndGet(), task));
-    this.territory = new Territory(types, config, executor, this::wake);
+    this.timer = new ScheduledThreadPoolExecutor(1, task -> daemon("outbox-sink-timeouts", task));
+    // Nearly every timer is cancelled; it must not keep its delivery until then.
+    timer.setRemoveOnCancelPolicy(true);
+    this.territory = new Territory(types, config, new Threads(executor, timer), this::wake);
     CursorTable cursors = new CursorTable(transactor);
     Reading reading = new Reading(transactor, home, source, cursors, territory, config, executor);
     RelayLoop.Parts parts = new RelayLoop.Parts(cursors, territory, reading);
@@ -115,14 +121,27 @@ public final class Relay implements AutoCloseable {
     hints.close();
     shards.close();
     loop.stop();
+    boolean interrupted = false;
     try {
       thread.join(TimeUnit.SECONDS.toMillis(END_SECONDS));
-      territory.close().get(END_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      interrupted = true;
+    }
+    CompletableFuture<?> closed = territory.close();
+    try {
+      if (!interrupted) {
+        closed.get(END_SECONDS, TimeUnit.SECONDS);
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
     } catch (ExecutionException | TimeoutException e) {
       log.warn("Closing the sinks failed or took too long: {}", e.toString());
     }
+    // What a sink has not finished yet is closed when it comes.
     executor.shutdownNow();
+    timer.shutdownNow();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

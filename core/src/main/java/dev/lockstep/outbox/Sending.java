@@ -1,6 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.tx.Listening;
 import java.util.List;
@@ -39,7 +40,7 @@ final class Sending {
       if (!place.mayBegin(now)) {
         continue;
       }
-      Session session = place.session();
+      OpenSession session = place.session();
       if (session == null) {
         if (place.lane.hasRows() && place.beginOpening()) {
           open(place);
@@ -61,29 +62,20 @@ final class Sending {
     var unused =
         place
             .runner
-            .open(place.lease.shard(), place.lease.epoch(), session -> checked(place, session))
+            .open(place.lease.shard(), place.lease.epoch(), () -> requireLease(place))
             .whenComplete(
                 (session, failure) -> messages.accept(() -> opened(place, session, failure)));
   }
 
-  /** Closes a session that was opened under a lease that is over. */
-  private Session checked(Place place, Session session) {
-    boolean ours = false;
-    try {
-      ours = cursors.holds(place.lease);
-    } finally {
-      if (!ours) {
-        session.close();
-      }
-    }
-    if (!ours) {
+  /** A session that was opened under a lease that is over must not deliver. */
+  private void requireLease(Place place) {
+    if (!cursors.holds(place.lease)) {
       throw new IllegalStateException(
           "Lease %s is over; its partition has another owner".formatted(place.lease));
     }
-    return session;
   }
 
-  private void opened(Place place, @Nullable Session session, @Nullable Throwable failure) {
+  private void opened(Place place, @Nullable OpenSession session, @Nullable Throwable failure) {
     place.opened(session);
     if (failure != null) {
       trip(place, Texts.reason(failure));

@@ -18,7 +18,9 @@ public interface Session extends AutoCloseable {
    */
   CompletionStage<List<SinkResult>> deliver(List<Event> events);
 
-  /** Closes the session. Must not wait for long; deliveries under way may be abandoned. */
+  /**
+   * Closes the session; called once. Must not wait for long; deliveries under way may be abandoned.
+   */
   @Override
   void close();
 }

@@ -27,7 +27,8 @@ public interface Sink extends AutoCloseable {
   Session open(Tenure tenure) throws Exception;
 
   /**
-   * Called when the relay ends or the sink's definition has changed, after all sessions are closed.
+   * Called once, when the relay has ended or the sink's definition has changed, after all sessions
+   * are closed; even if the last of them opens only then.
    */
   @Override
   void close();

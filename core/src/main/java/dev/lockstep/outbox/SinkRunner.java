@@ -1,43 +1,32 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.outbox.Streams.SinkRow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls a sink on this node, on threads that may block. Every call ends, whatever the sink does: if
- * it throws, returns null, gives a malformed answer or never returns, it is down.
+ * Runs one definition of a sink on this node. Every call ends, whatever the sink does: if it
+ * throws, returns null, gives a malformed answer or never returns, it is down.
  */
 final class SinkRunner {
   private static final Logger log = LoggerFactory.getLogger(SinkRunner.class);
 
-  /** Hung calls, each holding a thread, before no more are begun. */
-  static final int MAX_HUNG = 16;
-
   final SinkRow row;
   final Breaker breaker;
+  private final SinkCalls calls;
+  private final OwnedSink owned;
+  private final Duration timeout;
   private volatile @Nullable Made made;
   private volatile boolean overdue;
-  private final CompletableFuture<Made> making;
-  private final Executor executor;
-  private final Duration timeout;
-  private final AtomicInteger hung = new AtomicInteger();
-  private final List<CompletableFuture<?>> closing = new ArrayList<>();
 
   /**
    * Starts creating the sink. Until it exists it receives no events, and no other sink waits for
@@ -45,31 +34,39 @@ final class SinkRunner {
    *
    * @param whenMade called on another thread when it is made, or cannot be
    */
-  SinkRunner(
-      SinkRow row, SinkTypes types, RelayConfig config, Executor executor, Runnable whenMade) {
+  SinkRunner(SinkRow row, SinkTypes types, RelayConfig config, SinkCalls calls, Runnable whenMade) {
     this.row = row;
-    this.executor = executor;
+    this.calls = calls;
+    this.owned = new OwnedSink(row, calls);
     this.timeout = config.deliverTimeout();
     this.breaker = new Breaker(config.firstPause(), config.maxPause());
-    this.making =
-        inBackground(() -> Made.of(types.create(row.stream(), row.spec())))
+    CompletableFuture<Made> making =
+        calls
+            .beginWhenFree(() -> new Made(Math.max(0, owned.make(types).maxInFlight()), null))
             .exceptionally(this::broken);
-    var unused = withTimeout(making).whenComplete((sink, failure) -> late(failure));
+    // The call counts as hung already.
+    var unused =
+        calls
+            .inTime(making.copy(), CompletableFuture.completedFuture(null))
+            .whenComplete((sink, failure) -> late(failure));
     var unusedToo =
         making.thenAccept(
             sink -> {
               made = sink;
+              owned.made();
               whenMade.run();
             });
   }
 
   private Made broken(Throwable why) {
-    log.error(
-        "Sink {} of stream {} cannot be created; fix its definition",
-        row.spec().name(),
-        row.stream(),
-        why);
-    return new Made(new BrokenSink(why), 0);
+    if (!owned.isRetired()) {
+      log.error(
+          "Sink {} of stream {} cannot be created; fix its definition",
+          row.spec().name(),
+          row.stream(),
+          why);
+    }
+    return new Made(0, why);
   }
 
   private void late(@Nullable Throwable failure) {
@@ -83,34 +80,13 @@ final class SinkRunner {
     }
   }
 
-  /** A sink, and its maxInFlight, asked once. */
-  private record Made(Sink sink, int maxInFlight) {
-    // The factory is foreign code and may return null.
-    static Made of(@Nullable Sink sink) {
-      if (sink == null) {
-        throw new IllegalStateException("The sink's type returned no sink");
-      }
-      return new Made(sink, Math.max(0, sink.maxInFlight()));
-    }
-  }
-
   /**
-   * Stands for a sink that cannot be created: down, with the reason, until its definition changes.
+   * What came of making the sink.
+   *
+   * @param maxInFlight asked once
+   * @param broken why it cannot be used: it is down until its definition changes
    */
-  private record BrokenSink(Throwable why) implements Sink {
-    @Override
-    public int maxInFlight() {
-      return 0;
-    }
-
-    @Override
-    public Session open(Tenure tenure) {
-      throw new IllegalStateException("The sink cannot be created: " + Texts.reason(why), why);
-    }
-
-    @Override
-    public void close() {}
-  }
+  private record Made(int maxInFlight, @Nullable Throwable broken) {}
 
   boolean isMade() {
     return made != null;
@@ -130,50 +106,79 @@ final class SinkRunner {
   }
 
   /**
-   * Opens a session.
+   * Opens a session. One that opens after the timeout is closed.
    *
-   * @param check validates an open session; if it throws, it has closed the session
+   * @param check validates an open session; if it throws, the session is closed
    */
-  CompletableFuture<Session> open(int partition, long epoch, Function<Session, Session> check) {
+  CompletableFuture<OpenSession> open(int partition, long epoch, Runnable check) {
     Tenure tenure = new Tenure(row.stream(), row.spec().name(), partition, epoch);
-    CompletableFuture<Session> opening =
-        inBackground(
-            () -> {
-              @Nullable Session session = Objects.requireNonNull(made).sink().open(tenure);
-              if (session == null) {
-                throw new IllegalStateException("The sink opened no session");
-              }
-              return check.apply(session);
-            });
-    CompletableFuture<Session> inTime = withTimeout(opening);
-    // Close a session that opens after the timeout.
-    var unused =
-        opening.thenAccept(
-            session -> {
-              if (inTime.isCompletedExceptionally()) {
-                var unusedToo = closeSession(session);
-              }
-            });
-    return inTime;
+    CompletableFuture<OpenSession> answer = new CompletableFuture<>();
+    CompletableFuture<Boolean> call = calls.begin(() -> open(tenure, check, answer));
+    var unused = call.whenComplete((done, failure) -> fail(answer, failure));
+    return calls.inTime(answer, call);
+  }
+
+  private boolean open(Tenure tenure, Runnable check, CompletableFuture<OpenSession> answer)
+      throws Exception {
+    Throwable broken = Objects.requireNonNull(made).broken();
+    if (broken != null) {
+      throw new IllegalStateException(
+          "The sink cannot be created: " + Texts.reason(broken), broken);
+    }
+    OpenSession open = owned.open(tenure);
+    boolean taken = false;
+    try {
+      check.run();
+      taken = answer.complete(open);
+    } finally {
+      if (!taken) {
+        var unused = open.close();
+      }
+    }
+    return taken;
+  }
+
+  private static void fail(CompletableFuture<?> answer, @Nullable Throwable failure) {
+    if (failure != null) {
+      answer.completeExceptionally(failure);
+    }
   }
 
   /**
    * Delivers; gives one result per event, however the sink fails. Never completes exceptionally.
    */
-  CompletableFuture<List<SinkResult>> deliver(Session session, Send send) {
+  CompletableFuture<List<SinkResult>> deliver(OpenSession open, Send send) {
     List<Event> events = send.events();
-    CompletableFuture<CompletionStage<List<SinkResult>>> call =
-        inBackground(
-            () ->
-                session
-                    .deliver(events)
-                    .handle(
-                        (results, failure) ->
-                            failure == null
-                                ? checked(results, events.size())
-                                : allDown(events.size(), Texts.reason(failure))));
-    return withTimeout(call.thenCompose(stage -> stage), call)
+    CompletableFuture<List<SinkResult>> answer = new CompletableFuture<>();
+    CompletableFuture<Boolean> call =
+        calls.begin(
+            () -> {
+              // The sink's own stage goes no further: its methods are the sink's code.
+              var unused =
+                  open.session()
+                      .deliver(events)
+                      .whenComplete((results, failure) -> take(answer, events, results, failure));
+              return true;
+            });
+    var unused = call.whenComplete((done, failure) -> fail(answer, failure));
+    return calls
+        .inTime(answer, call)
         .exceptionally(failure -> allDown(events.size(), Texts.reason(failure)));
+  }
+
+  private static void take(
+      CompletableFuture<List<SinkResult>> answer,
+      List<Event> events,
+      List<@Nullable SinkResult> results,
+      @Nullable Throwable failure) {
+    try {
+      answer.complete(
+          failure == null
+              ? checked(results, events.size())
+              : allDown(events.size(), Texts.reason(failure)));
+    } catch (Throwable e) {
+      answer.completeExceptionally(new SinkCalls.SinkFailed(e));
+    }
   }
 
   /**
@@ -199,104 +204,8 @@ final class SinkRunner {
     return results;
   }
 
-  CompletableFuture<?> closeSession(Session session) {
-    CompletableFuture<?> closed = closed(session::close);
-    synchronized (closing) {
-      closing.removeIf(CompletableFuture::isDone);
-      closing.add(closed);
-    }
-    return closed;
-  }
-
-  /** Closes the sink after its sessions. */
+  /** Closes the sink after its sessions; see {@link OwnedSink#retire}. */
   CompletableFuture<?> close() {
-    CompletableFuture<?>[] sessions;
-    synchronized (closing) {
-      sessions = closing.toArray(CompletableFuture[]::new);
-    }
-    // If it is still being made, it is closed afterwards.
-    CompletableFuture<Boolean> closed =
-        CompletableFuture.allOf(sessions)
-            .thenCombine(making, (nothing, one) -> one)
-            .thenCompose(one -> closed(one.sink()::close));
-    return isMade() ? closed : CompletableFuture.completedFuture(true);
-  }
-
-  /** Ends in bounded time, whatever the sink does. */
-  private CompletableFuture<Boolean> closed(Runnable close) {
-    return withTimeout(
-            inBackground(
-                () -> {
-                  close.run();
-                  return true;
-                }))
-        .exceptionally(
-            e -> {
-              log.warn("Closing sink {} of stream {} failed", row.spec().name(), row.stream(), e);
-              return false;
-            });
-  }
-
-  private <T> CompletableFuture<T> withTimeout(CompletableFuture<T> call) {
-    return withTimeout(call, call);
-  }
-
-  /**
-   * @param call the call that occupies a thread; if it has not returned by the timeout, it counts
-   *     as hung until it does
-   */
-  private <T> CompletableFuture<T> withTimeout(
-      CompletableFuture<T> answer, CompletableFuture<?> call) {
-    return answer
-        .copy()
-        .orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS)
-        .whenComplete(
-            (result, failure) -> {
-              if (failure instanceof TimeoutException && !call.isDone()) {
-                hung.incrementAndGet();
-                var unused = call.whenComplete((done, e) -> hung.decrementAndGet());
-              }
-            });
-  }
-
-  private <T> CompletableFuture<T> inBackground(Callable<T> call) {
-    if (hung.get() >= MAX_HUNG) {
-      return CompletableFuture.failedFuture(
-          new IllegalStateException(
-              "%d calls of the sink have not returned; no more are begun".formatted(MAX_HUNG)));
-    }
-    CompletableFuture<T> result = new CompletableFuture<>();
-    try {
-      executor.execute(
-          () -> {
-            try {
-              result.complete(call.call());
-            } catch (Throwable e) {
-              result.completeExceptionally(new SinkFailed(e));
-            }
-          });
-    } catch (Throwable e) {
-      // No thread available.
-      result.completeExceptionally(new SinkFailed(e));
-    }
-    return result;
-  }
-
-  /**
-   * CompletableFuture calls toString() on an exception and hangs if that throws. This wrapper is
-   * safe.
-   */
-  private static final class SinkFailed extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    SinkFailed(Throwable thrown) {
-      super(Texts.reason(thrown), thrown);
-    }
-
-    @Override
-    @SuppressWarnings("OverrideThrowableToString") // The reason alone is what is kept.
-    public String toString() {
-      return String.valueOf(getMessage());
-    }
+    return owned.retire();
   }
 }

@@ -1,6 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.CursorTable.Loaded;
+import dev.lockstep.outbox.SinkCalls.Threads;
 import dev.lockstep.outbox.Streams.At;
 import dev.lockstep.outbox.Streams.Definitions;
 import dev.lockstep.outbox.Streams.SinkRow;
@@ -11,9 +12,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +31,19 @@ final class Territory {
 
   private final SinkTypes types;
   private final RelayConfig config;
-  private final Executor executor;
+  private final Threads threads;
   private final Runnable whenMade;
   private final Map<Integer, Partition> partitions = new LinkedHashMap<>();
   private final Map<Integer, SinkRunner> sinks = new ConcurrentHashMap<>();
+  private final Map<Name, SinkCalls> calls = new HashMap<>();
+  private boolean closed;
+
+  /** Names a sink across its definitions. */
+  private record Name(int stream, String sink) {
+    static Name of(SinkRow row) {
+      return new Name(row.streamId(), row.spec().name());
+    }
+  }
 
   private static final class Partition {
     final Lease lease;
@@ -79,10 +90,10 @@ final class Territory {
   /**
    * @param whenMade called on any thread when a sink is made and its places can be loaded
    */
-  Territory(SinkTypes types, RelayConfig config, Executor executor, Runnable whenMade) {
+  Territory(SinkTypes types, RelayConfig config, Threads threads, Runnable whenMade) {
     this.types = types;
     this.config = config;
-    this.executor = executor;
+    this.threads = threads;
     this.whenMade = whenMade;
   }
 
@@ -97,14 +108,17 @@ final class Territory {
   }
 
   void take(Lease lease) {
-    partitions.put(lease.shard(), new Partition(lease));
+    Partition old = partitions.put(lease.shard(), new Partition(lease));
+    if (old != null) {
+      old.places.values().forEach(Place::abandon);
+    }
   }
 
   void lose(Lease lease) {
     Partition partition = find(lease);
     if (partition != null) {
       partitions.remove(lease.shard());
-      partition.places.values().forEach(Place::closeSession);
+      partition.places.values().forEach(Place::abandon);
     }
   }
 
@@ -147,17 +161,7 @@ final class Territory {
 
   /** Applies new definitions. Places with new operators' actions are loaded again. */
   void define(Definitions now) {
-    Map<Integer, SinkRow> rows = new HashMap<>();
-    now.sinks().forEach(row -> rows.put(row.id(), row));
-    for (SinkRunner runner : List.copyOf(sinks.values())) {
-      if (!runner.row.equals(rows.get(runner.row.id()))) {
-        sinks.remove(runner.row.id());
-        retire(runner);
-      }
-    }
-    for (SinkRow row : now.sinks()) {
-      sinks.computeIfAbsent(row.id(), id -> new SinkRunner(row, types, config, executor, whenMade));
-    }
+    defineSinks(now.sinks());
     for (Place place : places()) {
       At at = new At(place.lease.shard(), place.runner.row.id());
       if (now.orders().getOrDefault(at, 0L) != place.orders) {
@@ -165,6 +169,32 @@ final class Territory {
       }
     }
     partitions.values().forEach(partition -> partition.loadFromNanos = System.nanoTime());
+  }
+
+  private synchronized void defineSinks(List<SinkRow> defined) {
+    if (closed) {
+      return;
+    }
+    Map<Integer, SinkRow> rows = new HashMap<>();
+    defined.forEach(row -> rows.put(row.id(), row));
+    for (SinkRunner runner : List.copyOf(sinks.values())) {
+      if (!runner.row.equals(rows.get(runner.row.id()))) {
+        sinks.remove(runner.row.id());
+        retire(runner);
+      }
+    }
+    for (SinkRow row : defined) {
+      sinks.computeIfAbsent(row.id(), id -> runner(row));
+    }
+    Set<Name> names = defined.stream().map(Name::of).collect(Collectors.toSet());
+    calls.entrySet().removeIf(e -> !names.contains(e.getKey()) && e.getValue().isIdle());
+  }
+
+  private SinkRunner runner(SinkRow row) {
+    SinkCalls ofSink =
+        calls.computeIfAbsent(
+            Name.of(row), name -> new SinkCalls(threads, config.deliverTimeout()));
+    return new SinkRunner(row, types, config, ofSink, whenMade);
   }
 
   private void retire(SinkRunner runner) {
@@ -182,7 +212,7 @@ final class Territory {
   Map<Lease, List<Integer>> toLoad(long nowNanos) {
     Map<Lease, List<Integer>> all = new LinkedHashMap<>();
     for (Partition partition : partitions.values()) {
-      partition.places.values().removeIf(this::isGone);
+      partition.places.values().removeIf(this::abandonIfGone);
       if (partition.handOver == null
           && partition.lease.isLive()
           && nowNanos - partition.loadFromNanos >= 0) {
@@ -200,8 +230,13 @@ final class Territory {
     return all;
   }
 
-  private boolean isGone(Place place) {
-    return place.isToBeRead() && place.isQuiet() && !sinks.containsKey(place.runner.row.id());
+  private boolean abandonIfGone(Place place) {
+    boolean gone =
+        place.isToBeRead() && place.isQuiet() && !sinks.containsKey(place.runner.row.id());
+    if (gone) {
+      place.abandon();
+    }
+    return gone;
   }
 
   private static boolean isToLoad(@Nullable Place place) {
@@ -235,9 +270,9 @@ final class Territory {
     }
   }
 
-  /** Closes all sessions and sinks. */
-  CompletableFuture<?> close() {
-    places().forEach(Place::closeSession);
+  /** Closes all sessions and sinks, and makes no more. May be called by any thread. */
+  synchronized CompletableFuture<?> close() {
+    closed = true;
     return CompletableFuture.allOf(
         sinks.values().stream().map(SinkRunner::close).toArray(CompletableFuture[]::new));
   }

@@ -210,7 +210,7 @@ class UnrulySinkTest {
     post.append("b");
     post.awaitDelivered(9);
 
-    assertThat(calls).isLessThanOrEqualTo(SinkRunner.MAX_HUNG + Post.PARTITIONS);
+    assertThat(calls).isLessThanOrEqualTo(SinkCalls.MAX_HUNG + Post.PARTITIONS);
     assertThat(behind.calls.get()).isEqualTo(calls);
     over.countDown();
     unruly = false;
