@@ -81,6 +81,22 @@ class ReplayTest {
   }
 
   @Test
+  void aReplayOfAKeyWithinAReplayOfAllSendsNothingFromBeforeBoth() {
+    Outbox outbox = post.define("sink");
+    Relay relay = post.start();
+    post.append("a", "a", "a", "a", "a", "a");
+    awaitNoLag();
+    post.stop(relay);
+    post.transactor().run(c -> outbox.replayAll(c, post.stream, "sink", 4, "ann", "lost"));
+
+    assertThat(replay(outbox, "a", 5)).isEqualTo(new Changed());
+    post.start();
+    awaitNoLag();
+
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 4L, 5L, 6L);
+  }
+
+  @Test
   void anOpenReplayGoesOnFromTheEarlierOfTwoSequences() {
     Outbox outbox = post.define("sink");
     post.start();
