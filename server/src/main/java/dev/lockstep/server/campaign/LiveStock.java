@@ -10,6 +10,7 @@ import dev.lockstep.server.edge.HttpLimits;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerResponse;
 import java.util.Map;
 import java.util.Optional;
@@ -81,11 +82,17 @@ final class LiveStock {
       place.leave();
       return;
     }
-    Stream stream = new Stream(vertx.getOrCreateContext(), response, place);
     response
         .setChunked(true)
         .putHeader("Content-Type", "text/event-stream")
         .putHeader("X-Accel-Buffering", "no");
+    if (request.raw().method().equals(HttpMethod.HEAD)) {
+      // Its answer is the head alone: a stream would block the connection without a word.
+      place.leave();
+      var unused = response.end();
+      return;
+    }
+    Stream stream = new Stream(vertx.getOrCreateContext(), response, place);
     boolean known = request.header("Last-Event-ID").equals(Optional.of(first.id()));
     // A comment at once: the client then knows that the stream is open.
     send(response, known ? ": nothing new\n\n" : first.text());
