@@ -5,6 +5,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.http.HttpVersion;
 
 /**
  * The body of one request. Nothing of it is read until {@link #read}, so whether to serve the
@@ -44,7 +45,9 @@ final class IncomingBody {
     if (request.isEnded() || (declaredLength() == 0 && !chunked)) {
       return Future.succeededFuture(content);
     }
-    if (request.headers().contains(HttpHeaders.EXPECT)) {
+    // Whoever speaks HTTP/1.0 does not know what that would be.
+    if (request.version() == HttpVersion.HTTP_1_1
+        && request.headers().contains(HttpHeaders.EXPECT)) {
       var unused = request.response().writeContinue();
     }
     request

@@ -1,7 +1,6 @@
 package dev.lockstep.server.edge;
 
 import dev.lockstep.server.api.Problem;
-import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelFutureListener;
@@ -10,9 +9,12 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AttributeKey;
@@ -76,6 +78,10 @@ final class Guard extends ChannelDuplexHandler {
   private int unanswered;
   private boolean bodyOpen;
   private boolean answerBegun;
+  // The client may wait for 100 before it sends its body, and was not sent it.
+  private boolean expecting;
+  // The connection ends with the answer that is being written.
+  private boolean last;
   private boolean deaf;
   private Waiting waiting = Waiting.NOTHING;
   private long lookedAtNanos;
@@ -150,9 +156,12 @@ final class Guard extends ChannelDuplexHandler {
       // Vert.x answers through the handler of invalid requests, then ends the connection.
       deaf = request.decoderResult().isFailure();
       bodyOpen = !deaf;
-      if (deaf && !request.protocolVersion().equals(HttpVersion.HTTP_1_0)) {
-        // Answered in a version that we speak, whatever the client says that it does.
-        request.setProtocolVersion(HttpVersion.HTTP_1_1);
+      expecting = HttpUtil.is100ContinueExpected(request);
+      if (deaf) {
+        // Answered in a version that we speak, whatever the client says that it does. Vert.x
+        // compares by identity: one that is only spelt alike is none.
+        boolean old = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
+        request.setProtocolVersion(old ? HttpVersion.HTTP_1_0 : HttpVersion.HTTP_1_1);
       }
     }
     if (msg instanceof LastHttpContent) {
@@ -174,7 +183,13 @@ final class Guard extends ChannelDuplexHandler {
             && response.status().codeClass() == HttpStatusClass.INFORMATIONAL;
     boolean end =
         msg instanceof LastHttpContent || (msg instanceof VertxHttpObject part && part.isEnded());
-    if (!interim) {
+    if (interim) {
+      expecting = false;
+    } else {
+      if (msg instanceof HttpResponse response && bodyWithheld()) {
+        last = true;
+        response.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+      }
       answerBegun |= msg instanceof HttpResponse;
       if (end && unanswered > 0) {
         unanswered--;
@@ -183,13 +198,26 @@ final class Guard extends ChannelDuplexHandler {
         sinceNanos = System.nanoTime();
       }
     }
-    var unused = ctx.write(msg, promise.unvoid().addListener(taken));
+    var written = ctx.write(msg, promise.unvoid().addListener(taken));
+    if (end && last) {
+      deaf = true;
+      written.addListener(sent -> end(ctx));
+    }
     if (!interim) {
       step(ctx);
     }
     if (end) {
       decoder.answered();
     }
+  }
+
+  /**
+   * Whether the request that is answered may never get its body. A final answer lets the client
+   * keep it, and its next request would then be read as that body. What is open is of the newest
+   * request, so it is this one if there is no other.
+   */
+  private boolean bodyWithheld() {
+    return expecting && bodyOpen && unanswered == 1;
   }
 
   @Override
@@ -319,28 +347,6 @@ final class Guard extends ChannelDuplexHandler {
       expire(ctx);
     } else {
       setTimer(ctx);
-    }
-  }
-
-  /**
-   * What the client has not taken yet. Two that are equal: it has taken nothing in between.
-   *
-   * @param bytes of all that waits
-   * @param first which message is first
-   * @param firstBytes what is left of it
-   */
-  private record Waiting(long bytes, int first, int firstBytes) {
-    static final Waiting NOTHING = new Waiting(0, 0, 0);
-
-    static Waiting on(Channel channel) {
-      ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
-      Object first = buffer == null ? null : buffer.current();
-      return first == null
-          ? NOTHING
-          : new Waiting(
-              buffer.totalPendingWriteBytes(),
-              System.identityHashCode(first),
-              first instanceof ByteBuf bytes ? bytes.readableBytes() : 0);
     }
   }
 
