@@ -10,6 +10,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What can be read in two ways, or in none, is refused with a problem, and nothing that follows on
@@ -160,6 +162,16 @@ class AmbiguousRequestTest {
                 505,
                 "http-version-not-supported"),
             wrong(
+                "a version in small letters",
+                "GET /healthz http/1.1\r\n" + HOST + "\r\n",
+                505,
+                "http-version-not-supported"),
+            wrong(
+                "an old version in mixed letters",
+                "GET /healthz HtTP/1.0\r\n" + HOST + "\r\n",
+                505,
+                "http-version-not-supported"),
+            wrong(
                 "a request line that is too long",
                 "GET /" + "a".repeat(5_000) + " HTTP/1.1\r\n" + HOST + "\r\n",
                 414,
@@ -191,6 +203,58 @@ class AmbiguousRequestTest {
                 501,
                 "not-implemented"))
         .map(wrong -> DynamicTest.dynamicTest(wrong.name(), () -> check(wrong)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "a/b://localhost/healthz",
+        "ftp://localhost/healthz",
+        "://localhost/healthz",
+        "http:/localhost/healthz",
+        "http://a@localhost/healthz",
+        "http://localhost//healthz",
+        "localhost/healthz",
+        "healthz",
+        "*",
+        "//healthz",
+        "//localhost/healthz",
+        "/v1//campaigns",
+        "/healthz//",
+        "/./healthz",
+        "/v1/../healthz",
+        "/v1/%2e%2e/healthz",
+        "/v1/.%2E/healthz",
+        "/%2e/healthz",
+        "/healthz/..",
+        "/healthz/%2e",
+        "/v1\\..\\healthz",
+        "/healthz#here"
+      })
+  void aTargetThatCanBeReadInTwoWaysIsRefused(String target) throws Exception {
+    check(wrong(target, "GET " + target + " HTTP/1.1\r\n" + HOST + "\r\n", 400, "bad-request"));
+  }
+
+  @Test
+  void anOldRequestWithoutHostNamesNoneInItsTarget() throws Exception {
+    check(
+        wrong("", "GET http://evil.example/healthz HTTP/1.0\r\n\r\n", 400, "bad-request"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/healthz",
+        "/healthz/",
+        "/healthz?a=//b/../c",
+        "HTTP://LOCALHOST/healthz",
+        "https://localhost/healthz"
+      })
+  void aTargetThatCanBeReadInOneWayIsServed(String target) throws Exception {
+    try (RawHttp client = RawHttp.to(url())) {
+      client.send("GET " + target + " HTTP/1.1\r\n" + HOST + "\r\n");
+      assertThat(client.read().status()).isEqualTo(200);
+    }
   }
 
   @Test
