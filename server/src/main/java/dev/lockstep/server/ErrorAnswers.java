@@ -67,7 +67,7 @@ final class ErrorAnswers {
 
   private void methodNotAllowed(RoutingContext context) {
     ApiRouter served = api;
-    List<String> methods = served == null ? List.of() : served.methodsOn(context.request().path());
+    List<String> methods = served == null ? List.of() : served.methodsOn(context.normalizedPath());
     context.response().putHeader("Allow", allowed(methods));
     if (context.request().method().equals(HttpMethod.OPTIONS)) {
       // Says what there is, and opens nothing to other sites.

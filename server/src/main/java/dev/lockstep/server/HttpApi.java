@@ -76,6 +76,7 @@ final class HttpApi implements AutoCloseable {
   private final Connections connections;
   private final BodyBudget bodies;
   private final Observers observers;
+  private final AllowedHosts hosts;
   private volatile int port;
 
   /** Never changed while it serves: the one that knows the API takes the place of the first. */
@@ -90,6 +91,7 @@ final class HttpApi implements AutoCloseable {
     vertx = Vertx.vertx(options(edge.limits()));
     connections = new Connections(edge.limits(), edge.trust(), metrics);
     observers = new Observers(edge.trust());
+    hosts = new AllowedHosts(edge.trust());
     bodies =
         new BodyBudget(edge.limits().memory().bodies(), edge.limits().memory().bodiesPerAddress());
     metrics.gauge("lockstep.http.body.bytes", "Bytes of bodies under way.", bodies::taken);
@@ -253,7 +255,7 @@ final class HttpApi implements AutoCloseable {
     routes.route().handler(this::begin);
     routes.route().handler(Headers::log);
     routes.route().handler(metrics.http()::count);
-    routes.route().handler(new AllowedHosts(edge.trust())::check);
+    routes.route().handler(hosts::check);
     routes.route().handler(this::enter);
     route(routes, "/healthz").handler(this::healthz);
     route(routes, "/metrics").handler(this::metrics);
@@ -268,6 +270,10 @@ final class HttpApi implements AutoCloseable {
   private void serve(HttpServerRequest request) {
     Headers.add(request);
     if (request.method().equals(HttpMethod.OPTIONS) && request.uri().equals("*")) {
+      if (!hosts.allows(request, connections.begin(request))) {
+        hosts.refuse(request);
+        return;
+      }
       request
           .response()
           .putHeader("Allow", "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT")

@@ -92,6 +92,24 @@ class ConventionsTest {
   }
 
   @Test
+  void aSlashBehindAPathChangesNothingOfWhatItAllows() throws Exception {
+    for (String path : List.of("/v1/keys/", "/v1/%6beys")) {
+      Reply reply = server.operator().send("DELETE", path, null, Map.of());
+      reply.expectProblem(405, "method-not-allowed");
+      assertThat(reply.header("Allow")).hasValue("GET, HEAD, OPTIONS, POST");
+    }
+  }
+
+  @Test
+  void twoKeysAreNoKey() throws Exception {
+    try (RawHttp client = RawHttp.to(server.url())) {
+      String key = "Authorization: Bearer " + RunningServer.OPERATOR_KEY + "\r\n";
+      client.send("GET /v1/keys HTTP/1.1\r\nHost: localhost\r\n" + key + key + "\r\n");
+      client.read().expectProblem(400, "bad-request");
+    }
+  }
+
+  @Test
   void optionsNameTheMethodsAndOpenNothingToOtherSites() throws Exception {
     Map<String, String> origin =
         Map.of("Origin", "https://example.com", "Access-Control-Request-Method", "POST");

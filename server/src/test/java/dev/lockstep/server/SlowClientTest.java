@@ -104,6 +104,21 @@ class SlowClientTest {
   }
 
   @Test
+  void anEmptyLineBehindARequestBeginsNoOther() throws Exception {
+    try (RawHttp client = RawHttp.to(impatient.url())) {
+      assertThat(client.get("/healthz").read().status()).isEqualTo(200);
+      client.send("\r\n");
+      client.expectEnd();
+    }
+    try (RawHttp client = RawHttp.to(impatient.url())) {
+      client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n\r\n");
+      assertThat(client.read().status()).isEqualTo(200);
+      assertThat(client.get("/healthz").read().status()).isEqualTo(200);
+      client.expectEnd();
+    }
+  }
+
+  @Test
   void halfASecondHeadIsAnsweredToo() throws Exception {
     try (RawHttp client = RawHttp.to(impatient.url())) {
       assertThat(client.get("/healthz").read().status()).isEqualTo(200);

@@ -189,6 +189,19 @@ class TrustTest {
     }
   }
 
+  @Test
+  void whatTheServerCanDoIsToldUnderItsOwnNamesOnly() throws Exception {
+    try (Server node =
+        server.start(RunningServer.EDGE.withTrust(Trust.DEFAULT.withHosts("shop.example")))) {
+      for (String host : new String[] {"shop.example", "evil.example"}) {
+        try (RawHttp client = RawHttp.to(node.url())) {
+          client.send("OPTIONS * HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+          assertThat(client.read().status()).isEqualTo(host.startsWith("shop") ? 204 : 421);
+        }
+      }
+    }
+  }
+
   private static int asked(Server node, String path, String host) throws Exception {
     try (RawHttp client = RawHttp.to(node.url())) {
       client.send("GET " + path + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");

@@ -63,10 +63,11 @@ public final class ApiRouter {
     }
   }
 
-  /** The methods that some endpoint offers on this path. */
+  /** The methods that some endpoint offers on this path, which may have a slash behind it. */
   public List<String> methodsOn(String path) {
+    String plain = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     return endpoints.stream()
-        .filter(endpoint -> matches(endpoint, path))
+        .filter(endpoint -> matches(endpoint, plain))
         .map(endpoint -> endpoint.method().name())
         .distinct()
         .sorted()

@@ -2,8 +2,10 @@ package dev.lockstep.server.edge;
 
 import dev.lockstep.server.api.Caller;
 import dev.lockstep.server.api.Problem;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.ext.web.RoutingContext;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses requests for hosts that this server does not answer to, where they are named. Probes are
@@ -20,30 +22,37 @@ public final class AllowedHosts {
 
   /** A handler before those that serve. */
   public void check(RoutingContext context) {
-    if (hosts.isEmpty() || PROBES.contains(context.request().path()) || ours(context)) {
+    if (allows(context.request(), Caller.of(context))) {
       context.next();
-      return;
+    } else {
+      refuse(context.request());
     }
+  }
+
+  public boolean allows(HttpServerRequest request, Caller caller) {
+    String local = request.localAddress().hostAddress();
+    return hosts.isEmpty()
+        || PROBES.contains(request.path())
+        || caller.host().filter(host -> ours(host, local)).isPresent();
+  }
+
+  public void refuse(HttpServerRequest request) {
     Problem.of(
             "misdirected-request",
             421,
             "Misdirected request",
             "This server does not answer to that host.")
-        .send(context.response());
+        .send(request.response());
   }
 
-  private boolean ours(RoutingContext context) {
-    return Caller.of(context)
-        .host()
-        .filter(
-            host ->
-                hosts.contains(HostName.of(host))
-                    || (HostName.loopback(host) && onLoopback(context)))
-        .isPresent();
+  /**
+   * @param local the address that the connection was made to
+   */
+  boolean ours(String host, @Nullable String local) {
+    return hosts.contains(HostName.of(host)) || (HostName.loopback(host) && onLoopback(local));
   }
 
-  private static boolean onLoopback(RoutingContext context) {
-    String local = context.request().localAddress().hostAddress();
+  private static boolean onLoopback(@Nullable String local) {
     return AddressRange.address(local == null ? "" : local)
         .filter(address -> address.isLoopbackAddress())
         .isPresent();

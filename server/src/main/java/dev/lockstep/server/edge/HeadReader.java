@@ -27,9 +27,9 @@ final class HeadReader {
   private @Nullable String wrong;
   private boolean ended;
 
-  /** Whether any byte of it is here, and not all. */
+  /** Whether any byte of it is here, and not all; empty lines before it are none of its bytes. */
   boolean begun() {
-    return !ended && (place != Place.BEFORE || last != 0);
+    return !ended && place != Place.BEFORE;
   }
 
   /** What is wrong with what was seen of it. */
