@@ -70,6 +70,31 @@ class ConnectionBoundsTest {
   }
 
   @Test
+  void asManyAgainAreToldSoAndFurtherOnesAreClosedWithoutAWord() throws Exception {
+    EdgeConfig edge = EdgeConfig.DEFAULT.withLimits(HttpLimits.DEFAULT.withConnections(2, 2));
+    List<RawHttp> open = new ArrayList<>();
+    try (HttpApi api = HttpApi.listen("127.0.0.1", 0, edge)) {
+      String url = "http://127.0.0.1:" + api.port();
+      open.addAll(open(url, 2));
+      RawHttp told = RawHttp.to(url, "127.0.0.2");
+      open.add(told);
+      told.read().expectProblem(503, "overloaded");
+      // Those that were told are let go after a while: some more than there is room for.
+      Await.until(
+          "one is closed without an answer",
+          () -> {
+            RawHttp next = RawHttp.to(url, "127.0.0.2");
+            open.add(next);
+            return next.readUnlessClosed() == null;
+          });
+    } finally {
+      for (RawHttp connection : open) {
+        connection.close();
+      }
+    }
+  }
+
+  @Test
   void aTrustedProxyHasNoBoundOfItsOwn() throws Exception {
     EdgeConfig edge =
         EdgeConfig.DEFAULT

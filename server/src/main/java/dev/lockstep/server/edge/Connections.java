@@ -31,7 +31,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Thread-safe; every event loop uses the same one.
  */
 public final class Connections {
-  /** Beyond so many that are being told so, further ones are closed without a word. */
+  /**
+   * Beyond so many that are being told so, or as many as may be open if that is less, further ones
+   * are closed without a word.
+   */
   private static final int MAX_TURNED_AWAY = 1_000;
 
   private enum Reason {
@@ -116,7 +119,7 @@ public final class Connections {
                   guarded.remove(inner);
                   left(network);
                 });
-    if (all > limits.connections() + MAX_TURNED_AWAY) {
+    if (all > limits.connections() + Math.min(MAX_TURNED_AWAY, limits.connections())) {
       refused(Reason.TOTAL);
       unused = vertx.close();
     } else if (all > limits.connections()) {

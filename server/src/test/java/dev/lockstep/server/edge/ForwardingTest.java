@@ -62,6 +62,15 @@ class ForwardingTest {
   }
 
   @Test
+  void noMoreThanThirtyTwoHopsAreLookedAt() throws Exception {
+    String proxies = ", 10.0.0.2".repeat(31);
+    assertThat(caller("10.0.0.1", "X-Forwarded-For", "203.0.113.1" + proxies).address())
+        .isEqualTo(InetAddress.getByName("203.0.113.1"));
+    assertThat(caller("10.0.0.1", "X-Forwarded-For", "203.0.113.1, 10.0.0.3" + proxies).address())
+        .isEqualTo(InetAddress.getByName("10.0.0.3"));
+  }
+
+  @Test
   void schemeAndHostAreThoseOfTheSameHop() throws Exception {
     Caller caller =
         caller(
