@@ -237,8 +237,7 @@ class AmbiguousRequestTest {
 
   @Test
   void anOldRequestWithoutHostNamesNoneInItsTarget() throws Exception {
-    check(
-        wrong("", "GET http://evil.example/healthz HTTP/1.0\r\n\r\n", 400, "bad-request"));
+    check(wrong("", "GET http://evil.example/healthz HTTP/1.0\r\n\r\n", 400, "bad-request"));
   }
 
   @ParameterizedTest

@@ -62,8 +62,7 @@ class HeadOfEveryRouteTest {
   void headOfALiveStreamKeepsNoPlace() throws Exception {
     String path = "/v1/campaigns/" + server.drop(10, null) + "/live";
     try (Server node =
-            server.start(
-                RunningServer.EDGE.withLimits(HttpLimits.DEFAULT.withWatchers(1, 1)));
+            server.start(RunningServer.EDGE.withLimits(HttpLimits.DEFAULT.withWatchers(1, 1)));
         RawHttp connection = RawHttp.to(node.url())) {
       for (int i = 0; i < 3; i++) {
         RawHttp.Got answer = connection.send(request("HEAD", path, "")).read();
