@@ -115,6 +115,8 @@ class RolesTest {
           Map.entry("GET /v1/streams/{stream}/sinks/{sink}/keys", OPERATOR),
           Map.entry("POST /v1/streams/{stream}/sinks/{sink}/keys/{key}/retry", OPERATOR),
           Map.entry("POST /v1/streams/{stream}/sinks/{sink}/keys/{key}/skip", OPERATOR),
+          Map.entry("POST /v1/streams/{stream}/sinks/{sink}/retry", OPERATOR),
+          Map.entry("POST /v1/streams/{stream}/sinks/{sink}/skip", OPERATOR),
           Map.entry("POST /v1/streams/{stream}/sinks/{sink}/replay", OPERATOR),
           Map.entry("GET /v1/relays", OPERATOR),
           Map.entry("GET /v1/database", OPERATOR),

@@ -44,7 +44,7 @@ class StreamsApiTest {
     if (one.path().equals("/down") && down.get()) {
       return Answer.of(503).saying("closed for lunch");
     }
-    if (key.equals(POISON) && one.seq() == 1) {
+    if ((key.equals(POISON) || one.path().equals("/dots")) && one.seq() == 1) {
       return Answer.of(422).saying("no such thing");
     }
     return Answer.of(key.equals(STUMBLE) ? 500 : 204);
@@ -197,6 +197,25 @@ class StreamsApiTest {
     assertThat(actions.getJsonObject(0).getString("action")).isEqualTo("skip");
     assertThat(actions.getJsonObject(0).getString("reason")).isEqualTo("sent by hand");
     assertThat(actions.getJsonObject(0).getString("actor")).isEqualTo("operator:configured");
+  }
+
+  @Test
+  void aKeyThatNoPathCanNameIsRetriedAndSkippedByTheBody() throws Exception {
+    Client operator = server.operator();
+    streams.define("dots", streams.webhook("a", "/dots"));
+    String sink = "/v1/streams/dots/sinks/a";
+    for (String key : List.of("..", ".", "a/b")) {
+      streams.append("dots", key);
+      streams.append("dots", key);
+      JsonObject body = new JsonObject().put("key", key).put("reason", "sent by hand");
+      Await.until("it is parked", () -> streams.sink("dots").getInteger("parked") == 1);
+      operator.post(sink + "/retry", body).expect(200);
+      Await.until("it was tried again", () -> streams.arrived("/dots", key).size() == 2);
+      Await.until("and is parked again", () -> streams.sink("dots").getInteger("parked") == 1);
+      operator.post(sink + "/skip", body.copy().put("seq", 1)).expect(200);
+      Await.until("its next follows", () -> streams.arrived("/dots", key).contains(2L));
+      Await.until("it flows", () -> streams.sink("dots").getInteger("parked") == 0);
+    }
   }
 
   @Test

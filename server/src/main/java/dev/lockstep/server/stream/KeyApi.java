@@ -44,6 +44,13 @@ final class KeyApi {
       Shape.object().required("seq", SEQ).required("reason", Shape.text(1, 500));
   private static final Shape REASON = Shape.nullable(Shape.text(1, 500));
   private static final Shape RETRY = Shape.object().optional("reason", REASON);
+  private static final Shape SKIP_KEY =
+      Shape.object()
+          .required("key", StreamJson.KEY)
+          .required("seq", SEQ)
+          .required("reason", Shape.text(1, 500));
+  private static final Shape RETRY_KEY =
+      Shape.object().required("key", StreamJson.KEY).optional("reason", REASON);
   private static final Shape REPLAY =
       Shape.object()
           .required("fromSeq", SEQ)
@@ -91,7 +98,7 @@ final class KeyApi {
             .by(Role.OPERATOR)
             .perhapsTaking(RETRY)
             .answering(200, DONE)
-            .handledBy(this::retry),
+            .handledBy(request -> retry(request, request.path("key"))),
         Endpoint.of(
                 POST,
                 SINK + "/keys/{key}/skip",
@@ -99,7 +106,20 @@ final class KeyApi {
             .by(Role.OPERATOR)
             .taking(SKIP)
             .answering(200, DONE)
-            .handledBy(this::skip),
+            .handledBy(request -> skip(request, request.path("key"))),
+        Endpoint.of(POST, SINK + "/retry", "Tries a parked key again, now; the body names it.")
+            .by(Role.OPERATOR)
+            .taking(RETRY_KEY)
+            .answering(200, DONE)
+            .handledBy(request -> retry(request, request.body().getString("key"))),
+        Endpoint.of(
+                POST,
+                SINK + "/skip",
+                "Leaves the event out that a key is parked at, for good; the body names the key.")
+            .by(Role.OPERATOR)
+            .taking(SKIP_KEY)
+            .answering(200, DONE)
+            .handledBy(request -> skip(request, request.body().getString("key"))),
         Endpoint.of(
                 POST,
                 SINK + "/replay",
@@ -162,8 +182,11 @@ final class KeyApi {
         });
   }
 
-  private Future<Answer> retry(Request request) {
-    Place place = Place.of(request).with(request.path("key"));
+  /**
+   * @param key from the body where it is one that no path can name, such as {@code ..}
+   */
+  private Future<Answer> retry(Request request, String key) {
+    Place place = Place.of(request).with(key);
     String actor = request.principal().name();
     String reason = reason(request, "retried");
     return order(
@@ -174,8 +197,8 @@ final class KeyApi {
                 c, place.stream(), place.sink(), place.key().orElseThrow(), actor, reason));
   }
 
-  private Future<Answer> skip(Request request) {
-    Place place = Place.of(request).with(request.path("key"));
+  private Future<Answer> skip(Request request, String key) {
+    Place place = Place.of(request).with(key);
     long seq = request.body().getLong("seq");
     String reason = request.body().getString("reason");
     String actor = request.principal().name();

@@ -125,7 +125,8 @@ export async function stream(place, id) {
 }
 
 function parkedKeys(place, path, sink, done) {
-  const own = `${path}/sinks/${encodeURIComponent(sink.name)}/keys`;
+  const sinkPath = `${path}/sinks/${encodeURIComponent(sink.name)}`;
+  const own = `${sinkPath}/keys`;
   const event = el('div', { 'aria-live': 'polite' });
   const list = paged({
     place,
@@ -156,7 +157,7 @@ function parkedKeys(place, path, sink, done) {
   }
 
   function actions(one) {
-    const key = `${own}/${encodeURIComponent(one.key)}`;
+    // By the body: a browser takes the keys "." and ".." out of a path.
     return [
       button('Event', { id: `event-${sink.name}-${one.key}` }, () => open(one)),
       el('button', {
@@ -165,7 +166,7 @@ function parkedKeys(place, path, sink, done) {
           title: `Try “${one.key}” again?`,
           text: `Event ${one.seq} is sent to ${sink.name} at once, and if it is taken, what follows.`,
           label: 'Retry', reason: 'required',
-          work: ({ reason }) => post(`${key}/retry`, { reason }),
+          work: ({ reason }) => post(`${sinkPath}/retry`, { key: one.key, reason }),
           onDone: () => reload('It is tried again.'),
         }),
       }, 'Retry'),
@@ -175,7 +176,7 @@ function parkedKeys(place, path, sink, done) {
           title: `Skip event ${one.seq} of “${one.key}”?`,
           text: `${sink.name} will never get it, unless you replay it; the events after it follow at once.`,
           label: 'Skip', danger: true, reason: 'required',
-          work: ({ reason }) => post(`${key}/skip`, { seq: one.seq, reason }),
+          work: ({ reason }) => post(`${sinkPath}/skip`, { key: one.key, seq: one.seq, reason }),
           onDone: () => reload('Skipped.'),
         }),
       }, 'Skip'),
