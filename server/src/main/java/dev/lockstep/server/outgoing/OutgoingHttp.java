@@ -18,7 +18,6 @@ import io.vertx.core.http.RequestOptions;
 import io.vertx.core.net.SocketAddress;
 import java.net.ConnectException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -159,9 +158,7 @@ public final class OutgoingHttp implements AutoCloseable {
     RequestOptions options =
         new RequestOptions()
             .setMethod(HttpMethod.POST)
-            .setServer(
-                SocketAddress.inetSocketAddress(
-                    new InetSocketAddress(addresses.get(index), target.port())))
+            .setServer(server(addresses.get(index), target.port()))
             .setHost(target.host())
             .setPort(target.port())
             .setSsl(target.secure())
@@ -179,6 +176,21 @@ public final class OutgoingHttp implements AutoCloseable {
                   ? Future.failedFuture(connected.cause())
                   : send(connected.result(), body, underWay);
             });
+  }
+
+  /**
+   * The address alone. The client connects to what the text says, pools connections by it and reads
+   * it as an authority: a name that the address carries would be looked up again, unchecked, and an
+   * IPv6 address without brackets is malformed.
+   */
+  private static SocketAddress server(InetAddress address, int port) {
+    byte[] bytes = address.getAddress();
+    try {
+      String text = InetAddress.getByAddress(bytes).getHostAddress();
+      return SocketAddress.inetSocketAddress(port, bytes.length == 4 ? text : "[" + text + "]");
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException("An address has 4 or 16 bytes", e);
+    }
   }
 
   private Future<PostResult> send(

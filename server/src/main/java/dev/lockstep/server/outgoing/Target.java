@@ -100,6 +100,9 @@ public record Target(boolean secure, String host, int port, String path) {
 
   private void checkHost(boolean allowPrivate) {
     boolean bracketed = host.startsWith("[");
+    if (host.contains("%")) {
+      throw new IllegalArgumentException("must not have a zone in its address");
+    }
     if (!bracketed && !isAscii(host)) {
       throw new IllegalArgumentException("must name a host, in ASCII");
     }

@@ -129,7 +129,7 @@ class OutgoingHttpTest {
   @Test
   void overTlsTheNameIsAskedForAndTheCertificateMustBeItsOwn(@TempDir Path folder)
       throws Exception {
-    PfxOptions own = certificate(folder, "receiver.test");
+    PfxOptions own = TestCertificate.forName(folder, "receiver.test");
     int port = secureReceiver(own);
     OutgoingConfig config = LOCAL.withResolver(host -> List.of(LOOPBACK)).withTrust(own);
 
@@ -143,34 +143,6 @@ class OutgoingHttpTest {
     assertThat(receivers.arrived()).containsExactly("receiver.test POST / receiver.test:" + port);
     assertThat(other).isInstanceOf(Failed.class);
     assertThat(untrusted).isInstanceOf(Failed.class);
-  }
-
-  /** With the JDK's own tool: a certificate for a name, and the key to it. */
-  private static PfxOptions certificate(Path folder, String host) throws Exception {
-    Path file = folder.resolve("receiver.p12");
-    Process keytool =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
-                "-genkeypair",
-                "-keyalg",
-                "EC",
-                "-alias",
-                "receiver",
-                "-dname",
-                "CN=" + host,
-                "-ext",
-                "SAN=dns:" + host,
-                "-storetype",
-                "PKCS12",
-                "-storepass",
-                "for-a-test",
-                "-keystore",
-                file.toString())
-            .redirectErrorStream(true)
-            .start();
-    keytool.getInputStream().readAllBytes();
-    assertThat(keytool.waitFor()).isZero();
-    return new PfxOptions().setPath(file.toString()).setPassword("for-a-test");
   }
 
   private int secureReceiver(PfxOptions certificate) throws Exception {
