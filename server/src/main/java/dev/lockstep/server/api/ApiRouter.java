@@ -103,9 +103,10 @@ public final class ApiRouter {
 
   private Future<Answer> handle(
       RoutingContext context, Endpoint endpoint, Optional<Principal> principal, IncomingBody body) {
-    authenticator
-        .admit(principal, Caller.of(context).network())
-        .ifPresent(allowance -> requireRate(context, allowance));
+    boolean provesItself = provesItself(context, endpoint, principal);
+    if (!provesItself) {
+      count(context, principal);
+    }
     requireRole(endpoint, principal);
     Map<String, String> path = path(context.normalizedPath(), endpoint);
     Query query = Query.of(context.request().query(), endpoint.query().keySet());
@@ -122,8 +123,33 @@ public final class ApiRouter {
               if (endpoint.idempotencyKey() != Endpoint.IdempotencyKey.UNUSED) {
                 request.idempotencyKey();
               }
-              return endpoint.handle(request);
+              return provesItself ? proved(context, request, endpoint) : endpoint.handle(request);
             });
+  }
+
+  /** A signature takes the place of a key: only the body can tell whether it is right. */
+  private static boolean provesItself(
+      RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
+    return principal.isEmpty()
+        && endpoint.signature().filter(context.request().headers()::contains).isPresent();
+  }
+
+  /** A right signature is counted by nobody; a wrong one like any request without a key. */
+  private Future<Answer> proved(RoutingContext context, Request request, Endpoint endpoint) {
+    try {
+      return endpoint.handle(request);
+    } catch (ProblemException e) {
+      if (e.problem().isInvalidSignature()) {
+        count(context, Optional.empty());
+      }
+      throw e;
+    }
+  }
+
+  private void count(RoutingContext context, Optional<Principal> principal) {
+    authenticator
+        .admit(principal, Caller.of(context).network())
+        .ifPresent(allowance -> requireRate(context, allowance));
   }
 
   private Future<Optional<Principal>> authenticate(RoutingContext context, Endpoint endpoint) {

@@ -25,6 +25,7 @@ public final class Endpoint {
   private Optional<Shape> body = Optional.empty();
   private boolean bodyOptional = true;
   private boolean unread;
+  private Optional<String> signature = Optional.empty();
   private boolean many;
   private boolean largeBody;
   private IdempotencyKey idempotencyKey = IdempotencyKey.UNUSED;
@@ -97,12 +98,18 @@ public final class Endpoint {
     return with(copy -> copy.largeBody = true);
   }
 
-  /** The body goes to the handler as it came: it is signed, and what is signed are its bytes. */
-  public Endpoint takingUnread(Shape shape) {
+  /**
+   * The body goes to the handler as it came: it is signed, and what is signed are its bytes. The
+   * handler throws {@link Problem#invalidSignature}, before anything else, if they are not.
+   *
+   * @param header where the signature is
+   */
+  public Endpoint takingSigned(Shape shape, String header) {
     return with(
         copy -> {
           copy.body = Optional.of(shape);
           copy.unread = true;
+          copy.signature = Optional.of(header);
         });
   }
 
@@ -237,6 +244,10 @@ public final class Endpoint {
   }
 
   /** As Vert.x writes it: {@code /v1/holds/:id}. */
+  Optional<String> signature() {
+    return signature;
+  }
+
   String route() {
     return path.replace("{", ":").replace("}", "");
   }
@@ -253,6 +264,7 @@ public final class Endpoint {
     copy.body = body;
     copy.bodyOptional = bodyOptional;
     copy.unread = unread;
+    copy.signature = signature;
     copy.many = many;
     copy.largeBody = largeBody;
     copy.idempotencyKey = idempotencyKey;

@@ -18,6 +18,7 @@ import java.util.Map;
  */
 public record Problem(
     String slug, int status, String title, String detail, Map<String, Object> fields) {
+  private static final String INVALID_SIGNATURE = "invalid-signature";
   public static final String TYPES = "https://lockstep.dev/problems/";
   private static final String RETRY_AFTER_SECONDS = "retryAfterSeconds";
   private static final String RATE_LIMIT_POLICY = "rateLimitPolicy";
@@ -42,6 +43,14 @@ public record Problem(
   public static Problem invalid(String field, String why) {
     return of("invalid-request", 400, "Invalid request", field + " " + why + ".")
         .with("field", field);
+  }
+
+  public static Problem invalidSignature(String why) {
+    return of(INVALID_SIGNATURE, 400, "Invalid signature", why);
+  }
+
+  boolean isInvalidSignature() {
+    return slug.equals(INVALID_SIGNATURE);
   }
 
   public static Problem unauthorized(String detail) {

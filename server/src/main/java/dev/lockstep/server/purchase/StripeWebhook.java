@@ -39,6 +39,7 @@ import java.util.concurrent.TimeUnit;
  * what is not, is sent again.
  */
 final class StripeWebhook implements AutoCloseable {
+  private static final String SIGNATURE = "Stripe-Signature";
   private static final int WRITERS = 2;
   private static final Cases<Verification, String> REFUSALS =
       Cases.<Verification, String>over(Verification.class)
@@ -91,7 +92,7 @@ final class StripeWebhook implements AutoCloseable {
 
   Endpoint endpoint() {
     return Endpoint.of(POST, "/v1/webhooks/stripe", "Takes a signed event of the payment provider.")
-        .takingUnread(Shape.anything())
+        .takingSigned(Shape.anything(), SIGNATURE)
         .answering(200, Shape.object().required("received", Shape.bool()))
         .handledBy(this::receive);
   }
@@ -105,7 +106,7 @@ final class StripeWebhook implements AutoCloseable {
     Verification verified =
         Webhooks.verify(
             request.rawBody(),
-            request.header("Stripe-Signature").orElse(null),
+            request.header(SIGNATURE).orElse(null),
             secret,
             Instant.now());
     if (!(verified instanceof Genuine genuine)) {
@@ -207,6 +208,6 @@ final class StripeWebhook implements AutoCloseable {
   }
 
   private static Problem refusal(Verification verified) {
-    return Problem.of("invalid-signature", 400, "Invalid signature", REFUSALS.of(verified));
+    return Problem.invalidSignature(REFUSALS.of(verified));
   }
 }
