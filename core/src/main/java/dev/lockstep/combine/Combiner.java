@@ -180,10 +180,12 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       lock.unlock();
     }
     halted = true;
-    delivery.deliver(Pending.allWith(neverBegun, new CombinerClosed(config.name())), () -> {});
+    // On fresh threads: callbacks may block all the others.
+    Delivery last = new Delivery(new CallbackThreads(config.name() + "-last-answers"));
+    last.deliver(Pending.allWith(neverBegun, new CombinerClosed(config.name())), () -> {});
     threads.close();
     String why = config.name() + ": closed before the transaction ended; look the effect up";
-    delivery.settle(List.copyOf(unanswered), new OutcomeUnknown(why, null));
+    last.settle(List.copyOf(unanswered), new OutcomeUnknown(why, null));
     Pending.awaitAnswers(neverBegun);
   }
 

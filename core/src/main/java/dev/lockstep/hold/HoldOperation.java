@@ -64,7 +64,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
    */
   record Seen(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {
     Seen with(Vetoes found) {
-      return found == vetoes ? this : new Seen(state, found, locked, nanos);
+      return new Seen(state, found, locked, nanos);
     }
   }
 

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
@@ -202,7 +203,7 @@ class FaultyNeighbourTest {
       assertThat(Door.await(one)).isInstanceOf(Granted.class);
     }
     assertThat(database.queryLong("SELECT count(*) FROM payment")).isEqualTo(CALLERS - 1);
-    Throwable told = faultOf(bad);
+    Throwable told = faultOf(Objects.requireNonNull(bad));
     long ofTheBad = told instanceof NothingFailed ? 1 : 0;
     assertThat(sale.counts(pool).held()).isEqualTo(CALLERS + ofTheBad);
     return told;

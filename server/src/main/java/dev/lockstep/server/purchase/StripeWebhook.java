@@ -105,10 +105,7 @@ final class StripeWebhook implements AutoCloseable {
   private Future<Answer> receive(Request request) {
     Verification verified =
         Webhooks.verify(
-            request.rawBody(),
-            request.header(SIGNATURE).orElse(null),
-            secret,
-            Instant.now());
+            request.rawBody(), request.header(SIGNATURE).orElse(null), secret, Instant.now());
     if (!(verified instanceof Genuine genuine)) {
       throw refusal(verified).asException();
     }

@@ -117,8 +117,7 @@ class OutgoingIpv6Test {
     receiver("127.0.0.1", port, new HttpServerOptions());
     InetAddress four = address("127.0.0.1");
     AtomicReference<InetAddress> meant = new AtomicReference<>(SIX);
-    OutgoingHttp http =
-        new OutgoingHttp(vertx, LOCAL.withResolver(host -> List.of(meant.get())));
+    OutgoingHttp http = new OutgoingHttp(vertx, LOCAL.withResolver(host -> List.of(meant.get())));
     opened.add(http);
     for (InetAddress next : List.of(SIX, four, SIX, four)) {
       meant.set(next);
@@ -134,16 +133,14 @@ class OutgoingIpv6Test {
   @Test
   void whenAnIpv6AddressIsDeadTheNextIsTried() throws Exception {
     int port = receiver("127.0.0.1", 0, new HttpServerOptions());
-    OutgoingConfig config =
-        LOCAL.withResolver(host -> List.of(SIX, address("127.0.0.1")));
+    OutgoingConfig config = LOCAL.withResolver(host -> List.of(SIX, address("127.0.0.1")));
     assertThat(post(config, "http://two.test:" + port + "/")).isInstanceOf(Answered.class);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"::1", "fe80::1", "fc00::1", "fd12::1", "::ffff:10.0.0.1", "::"})
   void aPrivateIpv6AddressIsRefusedUnlessAllowed(String private6) throws Exception {
-    OutgoingConfig config =
-        OutgoingConfig.DEFAULT.withResolver(host -> List.of(address(private6)));
+    OutgoingConfig config = OutgoingConfig.DEFAULT.withResolver(host -> List.of(address(private6)));
     assertThat(post(config, "http://inside.test/")).isInstanceOf(Refused.class);
     assertThatThrownBy(() -> Target.parse("http://[" + private6 + "]/", false))
         .isInstanceOf(IllegalArgumentException.class);
