@@ -92,7 +92,7 @@ public final class Campaigns {
 
   /** The campaign of a request's path, if whoever asks may see it. */
   private Future<Campaign> visible(Request request) {
-    return find(id(request)).map(found -> visible(found, request.caller()));
+    return visible(request, id(request));
   }
 
   /**
@@ -105,6 +105,16 @@ public final class Campaigns {
       throw CampaignStore.unknown();
     }
     return campaign;
+  }
+
+  /** The campaign with this id, if whoever asks may see it. */
+  public Future<Campaign> visible(Request request, long id) {
+    return find(id).map(found -> visible(found, request.caller()));
+  }
+
+  /** What everybody is told of an id that is not there, or not for them. */
+  public static ProblemException unknown() {
+    return CampaignStore.unknown();
   }
 
   private static boolean seesDrafts(Optional<Principal> caller) {

@@ -178,7 +178,7 @@ public final class Carts {
     CartId id = CartId.of(request.path("id"));
     Principal principal = request.principal();
     return campaigns
-        .find(id.campaign())
+        .visible(request, id.campaign())
         .compose(
             campaign ->
                 workers.read(
@@ -234,7 +234,7 @@ public final class Carts {
     CartId id = CartId.of(request.path("id"));
     Actor actor = Acting.actor(request.principal());
     return campaigns
-        .find(id.campaign())
+        .visible(request, id.campaign())
         .compose(
             campaign ->
                 workers.run(
@@ -268,7 +268,7 @@ public final class Carts {
     CartId id = CartId.of(request.path("id"));
     Actor actor = Acting.actor(request.principal());
     return campaigns
-        .find(id.campaign())
+        .visible(request, id.campaign())
         .compose(
             campaign ->
                 onLoop(holds.submit(make.command(campaign, id.hold(), actor), guard, act))

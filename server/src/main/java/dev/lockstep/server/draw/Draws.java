@@ -238,11 +238,11 @@ public final class Draws {
   private JsonObject document(Connection connection, long id, Optional<Principal> caller)
       throws SQLException {
     Campaign campaign =
-        campaigns
-            .find(connection, id)
-            .filter(found -> found.kind() == Kind.TRIANGLE)
-            .orElseThrow(() -> Problem.notFound("such triangle").asException());
-    Campaigns.visible(campaign, caller);
+        Campaigns.visible(
+            campaigns.find(connection, id).orElseThrow(Campaigns::unknown), caller);
+    if (campaign.kind() != Kind.TRIANGLE) {
+      throw Problem.notFound("such triangle").asException();
+    }
     Optional<DrawTable.Row> draw = DrawTable.find(connection, id);
     boolean drawn = draw.flatMap(DrawTable.Row::drawnAt).isPresent();
     // The secret leaves the database only when it is one no more.

@@ -246,7 +246,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     String key = request.idempotencyKey().orElseThrow();
     CartId cart = CartId.of(request.path("id"));
     return campaigns
-        .find(cart.campaign())
+        .visible(request, cart.campaign())
         .compose(
             campaign ->
                 begin(
