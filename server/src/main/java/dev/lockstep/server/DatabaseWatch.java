@@ -77,6 +77,8 @@ final class DatabaseWatch implements AutoCloseable {
   private final Thread ticker = new Thread(this::tick, "lockstep-database-silence");
   private volatile Finding finding = new Finding(Optional.empty(), Optional.empty());
   private volatile @Nullable Connection connection;
+  // Of the thread that looks.
+  private Optional<Trouble> logged = Optional.empty();
 
   /**
    * @param direct connections past the pool, with a time-out on everything, that send a string of
@@ -181,11 +183,12 @@ final class DatabaseWatch implements AutoCloseable {
         return;
       }
       disconnect();
-      Finding before = finding();
-      finding = new Finding(Optional.of(troubleBehind(fault)), known.status());
-      if (!finding.trouble().equals(before.trouble())) {
-        log.warn("{} ({})", finding.trouble().get().sentence(), firstLine(e));
+      Trouble trouble = troubleBehind(fault);
+      finding = new Finding(Optional.of(trouble), known.status());
+      if (!logged.equals(finding.trouble())) {
+        log.warn("{} ({})", trouble.sentence(), firstLine(e));
       }
+      logged = finding.trouble();
     }
   }
 
@@ -196,9 +199,13 @@ final class DatabaseWatch implements AutoCloseable {
     }
     silence.heard();
     finding = found;
-    if (before.trouble().isPresent()) {
+    Optional<Trouble> now = finding().trouble();
+    if (now.isEmpty() && (logged.isPresent() || before.trouble().isPresent())) {
       log.info("The database takes writes again");
+    } else if (now.isPresent() && !now.equals(logged)) {
+      log.warn("{}", now.get().sentence());
     }
+    logged = now;
   }
 
   /** A connection that somebody ended says nothing about the database; a new one does. */

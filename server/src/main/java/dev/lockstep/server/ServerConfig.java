@@ -187,6 +187,12 @@ record ServerConfig(
     DeliverySettings deliveries = DeliverySettings.read(in);
     checkConnections(in, databaseUse, blocks);
     in.require(
+        blocks.claims().maxWait().compareTo(edge.limits().answerTimeout()) < 0,
+        "claim.max-wait",
+        "must be shorter than",
+        "http.answer-timeout",
+        "a claim that waits that long would be answered 503");
+    in.require(
         blocks.once().keepFor().compareTo(holdRules.max()) >= 0,
         "retention.answers",
         "must not be shorter than",

@@ -51,7 +51,9 @@ class DraftsTest {
     }
   }
 
-  /** Every route that names a campaign or a hold of one, with bodies that a campaign could refuse. */
+  /**
+   * Every route that names a campaign or a hold of one, with bodies that a campaign could refuse.
+   */
   @Test
   void noRouteTellsADraftFromAnIdThatIsNotThere() throws Exception {
     List<String> drafts = List.of(draft(), dropDraft());
@@ -66,7 +68,8 @@ class DraftsTest {
       }
       for (Client other : List.of(server.anyone(), server.service(), server.buyer("other"))) {
         for (String body : bodies(operation)) {
-          String missing = told(other, operation, ofCampaigns ? unknown : unknown + "." + hold, body);
+          String missing =
+              told(other, operation, ofCampaigns ? unknown : unknown + "." + hold, body);
           for (String draft : drafts) {
             String id = ofCampaigns ? draft : draft + "." + hold;
             assertThat(told(other, operation, id, body).replace("/" + draft, "/" + unknown))
@@ -85,7 +88,8 @@ class DraftsTest {
       return List.of("");
     }
     String last = operation.template().substring(operation.template().lastIndexOf('/') + 1);
-    return Stream.of(Client.layer(1, 1), Client.layer(99, 1), Client.sku("A", 1), Client.sku("Z", 1))
+    return Stream.of(
+            Client.layer(1, 1), Client.layer(99, 1), Client.sku("A", 1), Client.sku("Z", 1))
         .map(item -> new JsonObject().put("items", new JsonArray().add(item)))
         .map(
             cart ->
@@ -101,8 +105,8 @@ class DraftsTest {
   }
 
   /** Status and body of the answer, without what differs from one request to the next. */
-  private static String told(
-      Client client, EveryRoute.Operation operation, String id, String body) throws Exception {
+  private static String told(Client client, EveryRoute.Operation operation, String id, String body)
+      throws Exception {
     server.passSeconds(1);
     Reply reply =
         client.send(

@@ -238,8 +238,7 @@ public final class Draws {
   private JsonObject document(Connection connection, long id, Optional<Principal> caller)
       throws SQLException {
     Campaign campaign =
-        Campaigns.visible(
-            campaigns.find(connection, id).orElseThrow(Campaigns::unknown), caller);
+        Campaigns.visible(campaigns.find(connection, id).orElseThrow(Campaigns::unknown), caller);
     if (campaign.kind() != Kind.TRIANGLE) {
       throw Problem.notFound("such triangle").asException();
     }

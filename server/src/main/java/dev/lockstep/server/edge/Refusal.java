@@ -65,10 +65,14 @@ final class Refusal extends Exception {
     return Problem.badRequest("The request is not well formed.");
   }
 
+  /** The decoder returns these two constants for their exact spelling only. */
+  @SuppressWarnings("ReferenceEquality")
+  private static boolean isSpoken(HttpVersion version) {
+    return version == HttpVersion.HTTP_1_1 || version == HttpVersion.HTTP_1_0;
+  }
+
   private static @Nullable Problem wrong(HttpRequest request) {
-    HttpVersion version = request.protocolVersion();
-    // By identity: the decoder knows these two by their exact spelling, and makes one of any other.
-    if (version != HttpVersion.HTTP_1_1 && version != HttpVersion.HTTP_1_0) {
+    if (!isSpoken(request.protocolVersion())) {
       return Problem.of(
           "http-version-not-supported",
           505,
@@ -96,7 +100,7 @@ final class Refusal extends Exception {
       return Problem.of(
           "expectation-failed", 417, "Expectation failed", "Only 100-continue can be expected.");
     }
-    return wrongHost(request, version);
+    return wrongHost(request, request.protocolVersion());
   }
 
   private static @Nullable Problem wrongHost(HttpRequest request, HttpVersion version) {
