@@ -4,7 +4,7 @@ import dev.lockstep.tx.Coded;
 
 /**
  * The states of a hold. It leaves {@link #HELD} exactly once, to SOLD, RELEASED or EXPIRED. A
- * {@link #SOLD} hold can become {@link #RETURNED}, once.
+ * {@link #SOLD} hold can become {@link #RETURNED}, once. Diagram: docs/concepts.md.
  */
 public enum HoldState implements Coded {
   HELD(0),

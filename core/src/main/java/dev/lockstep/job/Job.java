@@ -28,7 +28,7 @@ public record Job(
     Optional<Instant> endedAt,
     Optional<String> reason) {
 
-  /** The state of a job. */
+  /** The states of a job. Diagram: docs/concepts.md. */
   public enum State {
     /** Not due yet. */
     SCHEDULED,

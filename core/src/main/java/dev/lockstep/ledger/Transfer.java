@@ -24,7 +24,7 @@ public record Transfer(
     Optional<Instant> expiresAt,
     Optional<Instant> endedAt) {
 
-  /** The states of a transfer. It leaves {@code PENDING} once. */
+  /** The states of a transfer. It leaves {@code PENDING} once. Diagram: docs/concepts.md. */
   public enum State implements Coded {
     PENDING(0),
     POSTED(1),

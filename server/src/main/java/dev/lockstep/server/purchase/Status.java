@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
 
-/** Where a purchase is in its life; the code is what the table has. */
+/** The states of a purchase, with their codes in the table. Diagram: docs/concepts.md. */
 public enum Status implements Coded {
   PENDING(0, "pending", "pending"),
   REQUIRES_ACTION(1, "requiresAction", "requires_action"),

@@ -1,0 +1,276 @@
+package dev.lockstep.server;
+
+import static dev.lockstep.server.Client.cart;
+import static dev.lockstep.server.Client.order;
+import static dev.lockstep.server.Client.sku;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.lockstep.server.Client.Reply;
+import dev.lockstep.server.gateway.GatewayFaults;
+import dev.lockstep.server.gateway.GatewayFaults.Answers;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * Purchases that end in every way there is, against the diagram in docs/concepts.md. A trigger
+ * notes every move, so that none goes unseen.
+ */
+@Timeout(180)
+class PurchaseStatesTest {
+  @RegisterExtension static final RunningServer server = new RunningServer(RunningServer.PAYMENTS);
+
+  private static final String VISA = "pm_card_visa";
+  private static final String CHALLENGED = "pm_card_authenticationRequired";
+
+  private static final String NOTE_MOVES =
+      """
+      CREATE TABLE public.move (came smallint, went smallint);
+      CREATE FUNCTION public.note_move() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        INSERT INTO public.move VALUES (CASE WHEN TG_OP = 'UPDATE' THEN OLD.status END, NEW.status);
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER note_insert AFTER INSERT ON lockstep_server.purchase
+        FOR EACH ROW EXECUTE FUNCTION public.note_move();
+      CREATE TRIGGER note_update AFTER UPDATE ON lockstep_server.purchase
+        FOR EACH ROW WHEN (OLD.status <> NEW.status) EXECUTE FUNCTION public.note_move();
+      """;
+
+  private record Move(String from, String to) {}
+
+  /** What each move is called; one that is not seen, or not in here, fails the test. */
+  private static final Map<Move, String> CAUSES =
+      Map.ofEntries(
+          Map.entry(new Move(StateDiagram.NEW, "pending"), "the hold is taken"),
+          Map.entry(new Move("pending", "requiresAction"), "the bank asks the buyer"),
+          Map.entry(new Move("pending", "completed"), "paid"),
+          Map.entry(new Move("pending", "failed"), "declined"),
+          Map.entry(new Move("pending", "expired"), "time is up, payment canceled"),
+          Map.entry(new Move("pending", "refunding"), "paid too late, nothing left"),
+          Map.entry(new Move("requiresAction", "pending"), "paid too late"),
+          Map.entry(new Move("requiresAction", "completed"), "paid"),
+          Map.entry(new Move("requiresAction", "failed"), "declined"),
+          Map.entry(new Move("requiresAction", "expired"), "time is up, payment canceled"),
+          Map.entry(new Move("failed", "pending"), "paid too late"),
+          Map.entry(new Move("expired", "pending"), "paid too late"),
+          Map.entry(new Move("completed", "refunding"), "an operator refunds"),
+          Map.entry(new Move("refunding", "refunded"), "the money is back"));
+
+  @Test
+  void aPurchaseMovesAsItsDiagramShows() throws Exception {
+    server.database().execute(NOTE_MOVES);
+    paidAndRefunded();
+    declined();
+    challengePassed();
+    paidAfterItFailed();
+    paidAfterItExpired();
+    paidWhenTheHoldHasEnded();
+    expiredWithoutAPayment();
+    paidTooLateAndNothingLeft();
+
+    List<String> statuses = statuses();
+    Set<Move> seen = new HashSet<>(moves(statuses));
+    assertThat(seen).isEqualTo(CAUSES.keySet());
+    StateDiagram diagram = new StateDiagram("purchase", statuses);
+    CAUSES.forEach((move, cause) -> diagram.moved(move.from(), cause, move.to()));
+    diagram.checkPage();
+  }
+
+  /** As the API describes them, in the order of their codes in the table. */
+  private static List<String> statuses() throws Exception {
+    JsonObject schema =
+        server
+            .anyone()
+            .get("/openapi.json")
+            .expect(200)
+            .getJsonObject("paths")
+            .getJsonObject("/v1/purchases/{id}")
+            .getJsonObject("get")
+            .getJsonObject("responses")
+            .getJsonObject("200")
+            .getJsonObject("content")
+            .getJsonObject("application/json")
+            .getJsonObject("schema");
+    return schema
+        .getJsonObject("properties")
+        .getJsonObject("status")
+        .getJsonArray("enum")
+        .stream()
+        .map(String.class::cast)
+        .toList();
+  }
+
+  private static List<Move> moves(List<String> statuses) {
+    return server
+        .database()
+        .query(
+            "SELECT coalesce(came, -1), went FROM public.move",
+            row ->
+                new Move(
+                    row.getInt(1) < 0 ? StateDiagram.NEW : statuses.get(row.getInt(1)),
+                    statuses.get(row.getInt(2))));
+  }
+
+  private static void paidAndRefunded() throws Exception {
+    JsonObject bought = buy(server.drop(1, null), VISA).expect(201);
+    server.operator().post("/v1/purchases/" + bought.getString("id") + "/refund", "r", null);
+    await(bought, "refunded");
+  }
+
+  private static void declined() throws Exception {
+    buy(server.drop(1, null), "pm_card_chargeDeclined").expectProblem(402, "payment-failed");
+  }
+
+  private static void challengePassed() throws Exception {
+    JsonObject waiting = buy(server.drop(1, null), CHALLENGED).expect(202);
+    authenticate(waiting, true);
+    await(waiting, "completed");
+  }
+
+  private static void paidAfterItFailed() throws Exception {
+    JsonObject waiting = buy(server.drop(1, null), CHALLENGED).expect(202);
+    authenticate(waiting, false);
+    await(waiting, "failed");
+    tellOfSuccess(waiting);
+    await(waiting, "completed");
+  }
+
+  private static void paidAfterItExpired() throws Exception {
+    JsonObject waiting = buy(shortDrop(), CHALLENGED).expect(202);
+    await(waiting, "expired");
+    tellOfSuccess(waiting);
+    await(waiting, "completed");
+  }
+
+  private static void paidWhenTheHoldHasEnded() throws Exception {
+    JsonObject waiting = buy(server.drop(1, null), CHALLENGED).expect(202);
+    endHoldOf(waiting);
+    authenticate(waiting, true);
+    await(waiting, "completed");
+  }
+
+  private static void expiredWithoutAPayment() throws Exception {
+    server.gateway().setFaults(GatewayFaults.NONE.withAnswers(Answers.errorsBefore(1)));
+    JsonObject pending = buy(shortDrop(), VISA).expect(202);
+    String id = uuid(pending.getString("id"));
+    Await.until(
+        "its time is up",
+        () ->
+            server
+                    .database()
+                    .queryLong(
+                        "SELECT count(*) FROM lockstep_server.purchase WHERE expiring AND id = '%s'"
+                            .formatted(id))
+                == 1);
+    server.gateway().setFaults(GatewayFaults.NONE);
+    await(pending, "expired");
+  }
+
+  private static void paidTooLateAndNothingLeft() throws Exception {
+    String campaign = server.drop(1, null);
+    server
+        .gateway()
+        .setFaults(
+            GatewayFaults.NONE
+                .withAnswers(Answers.never(1))
+                .withWebhooks(GatewayFaults.Webhooks.delayed(Duration.ofSeconds(20))));
+    JsonObject pending = buy(campaign, VISA).expect(202);
+    endHoldOf(pending);
+    server
+        .service()
+        .post("/v1/campaigns/" + campaign + "/holds", "h", cart("bob", sku("A", 1)))
+        .expect(201);
+    server.gateway().setFaults(GatewayFaults.NONE);
+    await(pending, "refunded");
+  }
+
+  private static String shortDrop() throws Exception {
+    return server.published(RunningServer.dropOf(1).put("holdSeconds", 1));
+  }
+
+  private static Reply buy(String campaign, String method) throws Exception {
+    return server
+        .service()
+        .post(
+            "/v1/campaigns/" + campaign + "/purchases", "k", order("alice", method, sku("A", 1)));
+  }
+
+  private static void authenticate(JsonObject waiting, boolean passed) throws Exception {
+    server.gateway().authenticate(payment(waiting), passed).toCompletableFuture().get();
+  }
+
+  private static String payment(JsonObject purchase) {
+    return purchase.getJsonObject("payment").getString("id");
+  }
+
+  /** As if no server had run for a day: the hold expires although it is being paid for. */
+  private static void endHoldOf(JsonObject purchase) throws Exception {
+    String hold = purchase.getString("hold");
+    server
+        .database()
+        .execute(
+            "UPDATE lockstep.hold SET expires_at = now() - interval '1 second' WHERE hold = '%s'"
+                .formatted(uuid(hold)));
+    Await.until(
+        "the hold has expired",
+        () ->
+            server
+                .operator()
+                .get("/v1/holds/" + hold)
+                .expect(200)
+                .getString("state")
+                .equals("expired"));
+  }
+
+  /** An event of the provider: the payment that had failed, or was canceled, succeeded after all. */
+  private static void tellOfSuccess(JsonObject purchase) throws Exception {
+    JsonObject intent =
+        new JsonObject()
+            .put("id", payment(purchase))
+            .put("object", "payment_intent")
+            .put("status", "succeeded")
+            .put("amount_received", 250)
+            .put("currency", "usd")
+            .put("metadata", new JsonObject().put("purchase", purchase.getString("id")));
+    String event =
+        new JsonObject()
+            .put("id", "evt_" + uuid(purchase.getString("id")))
+            .put("object", "event")
+            .put("type", "payment_intent.succeeded")
+            .put("data", new JsonObject().put("object", intent))
+            .encode();
+    long now = Instant.now().getEpochSecond();
+    Mac mac = Mac.getInstance("HmacSHA256");
+    byte[] secret = RunningServer.WEBHOOK_SECRET.getBytes(StandardCharsets.UTF_8);
+    mac.init(new SecretKeySpec(secret, "HmacSHA256"));
+    byte[] signed = mac.doFinal((now + "." + event).getBytes(StandardCharsets.UTF_8));
+    String signature = "t=" + now + ",v1=" + HexFormat.of().formatHex(signed);
+    server
+        .anyone()
+        .send("POST", "/v1/webhooks/stripe", event, Map.of("Stripe-Signature", signature))
+        .expect(200);
+  }
+
+  private static void await(JsonObject purchase, String status) throws Exception {
+    String path = "/v1/purchases/" + purchase.getString("id");
+    Await.until(
+        "the purchase is " + status,
+        () -> server.operator().get(path).expect(200).getString("status").equals(status));
+  }
+
+  private static String uuid(String id) {
+    return id.substring(id.indexOf('.') + 1);
+  }
+}
