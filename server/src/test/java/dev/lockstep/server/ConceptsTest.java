@@ -23,14 +23,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * The glossary names what exists. The last column of its tables has Java types ({@code Hold}, {@code
- * Job.State}), tables and columns ({@code lockstep.hold.state}), routes ({@code /v1/holds/{id}}) and
- * JSON fields ({@code "expiresAt"}).
+ * The glossary names what exists. The last column of its tables has Java types ({@code Hold},
+ * {@code Job.State}), tables and columns ({@code lockstep.hold.state}), routes ({@code
+ * /v1/holds/{id}}) and JSON fields ({@code "expiresAt"}).
  */
 class ConceptsTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
 
-  private static final Pattern ROW = Pattern.compile("(?m)^\\| \\*\\*(.+?)\\*\\* \\| (.+) \\| (.+) \\|$");
+  private static final Pattern ROW =
+      Pattern.compile("(?m)^\\| \\*\\*(.+?)\\*\\* \\| (.+) \\| (.+) \\|$");
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
   private static final Pattern DECLARED =
       Pattern.compile("\\b(?:class|record|enum|interface) ([A-Z]\\w*)");
@@ -97,7 +98,10 @@ class ConceptsTest {
   }
 
   private static List<String> lowerCase(Enum<?>[] states) {
-    return Arrays.stream(states).map(state -> state.name().toLowerCase(Locale.ROOT)).sorted().toList();
+    return Arrays.stream(states)
+        .map(state -> state.name().toLowerCase(Locale.ROOT))
+        .sorted()
+        .toList();
   }
 
   @Test

@@ -131,8 +131,7 @@ class JobStatesTest {
         "runAt",
         one ->
             edit(
-                one,
-                (c, id) -> jobs.runAt(c, id, OptionalInt.empty(), Instant.now().plus(LATER))));
+                one, (c, id) -> jobs.runAt(c, id, OptionalInt.empty(), Instant.now().plus(LATER))));
     acts.put("payload", one -> edit(one, (c, id) -> jobs.payload(c, id, OptionalInt.empty(), "2")));
     acts.put("cancel", one -> edit(one, (c, id) -> jobs.cancel(c, id, OptionalInt.empty())));
     acts.put("replay", one -> edit(one, jobs::replay));
@@ -164,8 +163,7 @@ class JobStatesTest {
   }
 
   private void end(Specimen one, Outcome outcome) {
-    one.token.ifPresent(
-        token -> transactor.run(c -> claims.end(c, token, CLAIMER, outcome)));
+    one.token.ifPresent(token -> transactor.run(c -> claims.end(c, token, CLAIMER, outcome)));
   }
 
   private void lease(Specimen one) {
