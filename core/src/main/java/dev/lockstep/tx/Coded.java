@@ -3,7 +3,6 @@ package dev.lockstep.tx;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
-import java.util.regex.Pattern;
 
 /** A constant of an enum that a table stores as a number. */
 public interface Coded {
@@ -29,15 +28,6 @@ public interface Coded {
         numbers.put(type.getSimpleName() + "." + one.name(), Short.toString(one.code()));
       }
     }
-    return Pattern.compile("\\{([A-Z]\\w*\\.[A-Z_]+)}")
-        .matcher(statement)
-        .replaceAll(
-            found -> {
-              String number = numbers.get(found.group(1));
-              if (number == null) {
-                throw new IllegalArgumentException("No constant " + found.group(1));
-              }
-              return number;
-            });
+    return CodedSql.withNumbers(statement, numbers);
   }
 }

@@ -35,6 +35,7 @@ class SettingsActTest {
           .with("LOCKSTEP_CLAIM_MAX_JOBS", "3")
           .with("LOCKSTEP_CLAIM_LEASE", "40s")
           .with("LOCKSTEP_CLAIM_MAX_LEASE", "50s")
+          .with("LOCKSTEP_HTTP_ANSWER_TIMEOUT", "6m")
           .with("LOCKSTEP_CLAIM_MAX_WAIT", "5m")
           .with("LOCKSTEP_CLAIM_MAX_WAITING", "1");
 
