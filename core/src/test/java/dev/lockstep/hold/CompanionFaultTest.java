@@ -20,7 +20,6 @@ import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.TransientFault;
-import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -46,15 +45,6 @@ class CompanionFaultTest {
   @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
 
   private static final int CALLERS = 10;
-  private static final HoldsConfig IMPATIENT =
-      HoldsConfig.DEFAULT.withCombiner(
-          HoldsConfig.DEFAULT
-              .combiner()
-              .withTransaction(
-                  HoldsConfig.DEFAULT
-                      .combiner()
-                      .transaction()
-                      .withStatementTimeout(TxOptions.DEFAULT.lockTimeout())));
   private static final String PAY = "INSERT INTO payment (reference, paid_with) VALUES (?, ?)";
 
   @BeforeEach
@@ -226,7 +216,7 @@ class CompanionFaultTest {
         "DO $$ BEGIN RAISE EXCEPTION 'its disk' USING ERRCODE = '53100'; END $$"
       })
   void aPayloadThatFailsEachTimeInAWayThatMayPassFailsAlone(String statement) throws Exception {
-    Sale sale = fixture.sale(OptionalInt.empty(), IMPATIENT);
+    Sale sale = fixture.sale(OptionalInt.empty(), HoldFixture.IMPATIENT);
     PoolId pool = sale.counted(2 * CALLERS);
     Companion<String> companion =
         (exchange, outcomes) -> {

@@ -1,6 +1,7 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.tx.TxOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -12,6 +13,17 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * balance.
  */
 final class HoldFixture implements AfterEachCallback {
+  /** A slow statement is given up as early as a lock. */
+  static final HoldsConfig IMPATIENT =
+      HoldsConfig.DEFAULT.withCombiner(
+          HoldsConfig.DEFAULT
+              .combiner()
+              .withTransaction(
+                  HoldsConfig.DEFAULT
+                      .combiner()
+                      .transaction()
+                      .withStatementTimeout(TxOptions.DEFAULT.lockTimeout())));
+
   private final TestDatabase database;
   private final List<Sale> sales = new ArrayList<>();
 

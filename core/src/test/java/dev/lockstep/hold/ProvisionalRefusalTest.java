@@ -223,14 +223,7 @@ class ProvisionalRefusalTest {
     HoldId cart = HoldId.next();
 
     List<HoldOutcome> outcomes =
-        sale.transactor()
-            .call(
-                connection ->
-                    sale.node()
-                        .runAll(
-                            connection,
-                            List.of(
-                                sale.acquire(cart, "all", Line.of(pool, 7)), sale.confirm(cart))));
+        runAll(sale, sale.acquire(cart, "all", Line.of(pool, 7)), sale.confirm(cart));
 
     assertThat(outcomes.get(0)).isInstanceOf(Granted.class);
     assertThat(outcomes.get(1)).isInstanceOf(Ended.class);
@@ -243,18 +236,17 @@ class ProvisionalRefusalTest {
     PoolId pool = allExpired(sale, 7);
 
     List<HoldOutcome> outcomes =
-        sale.transactor()
-            .call(
-                connection ->
-                    sale.node()
-                        .runAll(
-                            connection,
-                            List.of(
-                                sale.acquire("first", Line.of(pool, 7)),
-                                sale.acquire("second", Line.of(pool, 1)))));
+        runAll(
+            sale,
+            sale.acquire("first", Line.of(pool, 7)),
+            sale.acquire("second", Line.of(pool, 1)));
 
     assertThat(outcomes.get(0)).isInstanceOf(Granted.class);
     assertThat(outcomes.get(1)).isEqualTo(new SoldOut(List.of(new Shortage(pool, 1, 0))));
+  }
+
+  private static List<HoldOutcome> runAll(Sale sale, HoldCommand<?>... commands) {
+    return sale.transactor().call(connection -> sale.node().runAll(connection, List.of(commands)));
   }
 
   private static PoolId allExpired(Sale sale, int count) {

@@ -8,7 +8,6 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.TransientFault;
-import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -27,15 +26,6 @@ class VetoFaultTest {
   @RegisterExtension final HoldFixture fixture = new HoldFixture(database);
 
   private static final int CALLERS = 10;
-  private static final HoldsConfig IMPATIENT =
-      HoldsConfig.DEFAULT.withCombiner(
-          HoldsConfig.DEFAULT
-              .combiner()
-              .withTransaction(
-                  HoldsConfig.DEFAULT
-                      .combiner()
-                      .transaction()
-                      .withStatementTimeout(TxOptions.DEFAULT.lockTimeout())));
 
   @BeforeEach
   void tables() {
@@ -58,7 +48,7 @@ class VetoFaultTest {
         "DO $$ BEGIN RAISE EXCEPTION 'its disk' USING ERRCODE = '53100'; END $$"
       })
   void aVetoThatFailsForOneHoldFailsItsCommandOnly(String statement) throws Exception {
-    Sale sale = fixture.sale(OptionalInt.empty(), IMPATIENT);
+    Sale sale = fixture.sale(OptionalInt.empty(), HoldFixture.IMPATIENT);
     PoolId pool = sale.counted(100);
     List<HoldId> holds = new ArrayList<>();
     for (int i = 0; i < CALLERS; i++) {

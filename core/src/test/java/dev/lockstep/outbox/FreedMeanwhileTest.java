@@ -15,10 +15,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Events are freed at the moment at which an operator comes to need them. */
 class FreedMeanwhileTest {
-  private static final int WIDTH = 100;
-
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Post post = new Post(database);
+  private final SegmentWear wear = new SegmentWear(database);
   private Outbox keeping;
   private Outbox freeing;
 
@@ -26,43 +25,12 @@ class FreedMeanwhileTest {
   void reachASegment() {
     keeping = outbox(Duration.ofHours(1));
     freeing = outbox(Duration.ZERO);
-    freeing.maintain();
-    while (left() < WIDTH || left() > 2 * WIDTH) {
-      burn(WIDTH / 4);
-      freeing.maintain();
-    }
+    wear.reachASegment(freeing);
     post.define("sink");
   }
 
   private Outbox outbox(Duration keep) {
-    return new Outbox(post.transactor(), Post.config().withKeep(keep), WIDTH);
-  }
-
-  /** Transactions until the segments are used up; those to come before the first count, too. */
-  private static long left() {
-    return database.queryLong(
-        """
-        SELECT max(to_ord::text::bigint) - max(pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
-          + 1000 * (count(*) FILTER (WHERE from_ord <= pg_snapshot_xmax(pg_current_snapshot())) = 0)::int
-        FROM lockstep.outbox_segment""");
-  }
-
-  /** Uses up transaction ids, as a busy database would. */
-  private static void burn(long transactions) {
-    database.execute(
-        """
-        DO $$ BEGIN
-          FOR i IN 1..%d LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP;
-        END $$"""
-            .formatted(transactions));
-  }
-
-  /** Lets everything so far be in segments to which nothing more can come. */
-  private void closeSegments() {
-    for (int i = 0; i < 14; i++) {
-      burn(WIDTH / 4);
-      keeping.maintain();
-    }
+    return new Outbox(post.transactor(), Post.config().withKeep(keep), SegmentWear.WIDTH);
   }
 
   /** Delivers everything, and lets the sink's cursor pass it. */
@@ -70,7 +38,7 @@ class FreedMeanwhileTest {
     Relay relay = post.start();
     post.awaitDelivered(count);
     Await.until("at rest", () -> relay.isAtRest().join());
-    burn(1);
+    wear.burn(1);
     post.append("later");
     post.awaitDelivered(count + 1);
     post.stop(relay);
@@ -105,7 +73,7 @@ class FreedMeanwhileTest {
   @Test
   void aReplayIsSentAlthoughItsSegmentWasAboutToBeEmptied() throws Exception {
     post.append("a", "a", "a");
-    closeSegments();
+    wear.closeSegments(keeping);
     deliver(3);
 
     replayWhileFreeing();
@@ -118,7 +86,7 @@ class FreedMeanwhileTest {
   @Test
   void aReplayHasNoGapAlthoughTheFirstOfItsSegmentsWasAboutToBeEmptied() throws Exception {
     post.append("a", "a");
-    closeSegments();
+    wear.closeSegments(keeping);
     post.append("a", "a");
     deliver(4);
 
@@ -131,7 +99,7 @@ class FreedMeanwhileTest {
 
   @Test
   void aReplayKeepsWhatLiesBesideTheSegments() throws Exception {
-    burn(left() + 1);
+    wear.burn(wear.left() + 1);
     post.append("a", "a");
     deliver(2);
     try (Connection operator = database.connection()) {
@@ -149,7 +117,7 @@ class FreedMeanwhileTest {
   /** Its snapshot still shows what was deleted after it. */
   @Test
   void aReplayThatSeesAnOlderStateIsRefusedRatherThanLost() throws Exception {
-    burn(left() + 1);
+    wear.burn(wear.left() + 1);
     post.append("a", "a");
     deliver(2);
     try (Connection operator = database.connection()) {
@@ -158,7 +126,7 @@ class FreedMeanwhileTest {
       try (var statement = operator.createStatement()) {
         statement.execute("SELECT count(*) FROM lockstep.outbox_layout");
       }
-      burn(1);
+      wear.burn(1);
       freeing.maintain();
       assertThat(freeing.events(post.stream, "a", 0, 10)).isEmpty();
 

@@ -16,8 +16,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The table of events is freed by segments, when nobody needs them any more. */
 class SegmentsTest {
-  private static final int WIDTH = 100;
-
   /** Segments that the transaction which asks may still write to. */
   private static final String CLOSED_TOO_EARLY =
       """
@@ -26,47 +24,17 @@ class SegmentsTest {
 
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
   @RegisterExtension final Post post = new Post(database);
+  private final SegmentWear wear = new SegmentWear(database);
   private Outbox outbox;
 
   @BeforeEach
   void reachASegment() {
     outbox = outbox(Duration.ZERO);
-    outbox.maintain();
-    while (left() < WIDTH || left() > 2 * WIDTH) {
-      burn(WIDTH / 4);
-      outbox.maintain();
-    }
+    wear.reachASegment(outbox);
   }
 
   private Outbox outbox(Duration keep) {
-    return new Outbox(post.transactor(), Post.config().withKeep(keep), WIDTH);
-  }
-
-  /** Transactions until the segments are used up; those to come before the first count, too. */
-  private static long left() {
-    return database.queryLong(
-        """
-        SELECT max(to_ord::text::bigint) - max(pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
-          + 1000 * (count(*) FILTER (WHERE from_ord <= pg_snapshot_xmax(pg_current_snapshot())) = 0)::int
-        FROM lockstep.outbox_segment""");
-  }
-
-  /** Uses up transaction ids, as a busy database would. */
-  private static void burn(long transactions) {
-    database.execute(
-        """
-        DO $$ BEGIN
-          FOR i IN 1..%d LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP;
-        END $$"""
-            .formatted(transactions));
-  }
-
-  /** Lets everything so far be in segments to which nothing more can come. */
-  private static void closeSegments(Outbox outbox) {
-    for (int i = 0; i < 14; i++) {
-      burn(WIDTH / 4);
-      outbox.maintain();
-    }
+    return new Outbox(post.transactor(), Post.config().withKeep(keep), SegmentWear.WIDTH);
   }
 
   private long kept(String key) {
@@ -95,7 +63,7 @@ class SegmentsTest {
     post.define("sink");
     post.append("a", "a");
     assertThat(inRest()).isZero();
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
     assertThat(kept("a")).isEqualTo(2);
     String table = tables().get(0);
     Relay relay = post.start();
@@ -103,7 +71,7 @@ class SegmentsTest {
     // Writes down how far it is.
     post.stop(relay);
 
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
 
     assertThat(kept("a")).isZero();
     assertThat(database.queryLong("SELECT count(to_regclass(?))", table)).isZero();
@@ -122,12 +90,12 @@ class SegmentsTest {
     post.append("bad", "good");
     Await.until("parked", () -> parked() == 1);
     post.awaitDelivered(1);
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
     // With this the sink is past the segment, but for the key.
     post.append("good");
     post.awaitDelivered(2);
     post.stop(first);
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
     assertThat(kept("bad")).isOne();
 
     post.sink.behaviour = event -> SinkResult.DELIVERED;
@@ -136,7 +104,7 @@ class SegmentsTest {
     post.awaitDelivered(3);
     Await.until("free", () -> parked() == 0);
     post.stop(second);
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
 
     assertThat(kept("bad")).isZero();
   }
@@ -151,13 +119,13 @@ class SegmentsTest {
     try (Connection open = database.connection()) {
       open.setAutoCommit(false);
       outbox.append(open, post.event("late"));
-      closeSegments(outbox);
+      wear.closeSegments(outbox);
       // Nor does the time for which events are kept begin.
       assertThat(Sql.query(open, CLOSED_TOO_EARLY)).isZero();
       open.commit();
     }
     assertThat(kept("late")).isOne();
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
     // Nobody is to have it: there is no sink.
     assertThat(kept("late")).isZero();
   }
@@ -168,7 +136,7 @@ class SegmentsTest {
     try (Connection open = database.connection()) {
       open.setAutoCommit(false);
       outbox.append(open, post.event("late"));
-      closeSegments(outbox);
+      wear.closeSegments(outbox);
       // A sink that has seen everything but the one transaction is past it by its number.
       Relay relay = post.start();
       post.append("a");
@@ -176,7 +144,7 @@ class SegmentsTest {
       post.stop(relay);
       open.commit();
     }
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
 
     assertThat(kept("late")).isOne();
     post.start();
@@ -189,7 +157,7 @@ class SegmentsTest {
     SinkSpec gone = SinkSpec.of("gone", MemorySink.TYPE, "");
     outbox.define(post.stream, List.of(gone.givingUpAfter(Duration.ofHours(1))), "test");
     post.append("a", "a");
-    closeSegments(outbox);
+    wear.closeSegments(outbox);
     assertThat(kept("a")).isEqualTo(2);
     database.execute("UPDATE lockstep.outbox_segment SET closed_at = closed_at - interval '2 h'");
 
@@ -206,7 +174,7 @@ class SegmentsTest {
     Outbox keeping = outbox(Duration.ofHours(1));
     keeping.define(post.stream, List.of(), "test");
     post.append("a");
-    closeSegments(keeping);
+    wear.closeSegments(keeping);
 
     assertThat(kept("a")).isOne();
     database.execute("UPDATE lockstep.outbox_segment SET closed_at = closed_at - interval '2 h'");
@@ -218,14 +186,14 @@ class SegmentsTest {
   void whatFellBesideTheSegmentsIsDeliveredAndFreedToo() {
     post.define("sink");
     // Faster than anybody makes segments.
-    burn(left() + 1);
+    wear.burn(wear.left() + 1);
     post.append("a");
     assertThat(inRest()).isOne();
     Relay relay = post.start();
     post.awaitDelivered(1);
     // Its position is seen in a transaction later than the event's.
     Await.until("at rest", () -> relay.isAtRest().join());
-    burn(1);
+    wear.burn(1);
     post.append("b");
     post.awaitDelivered(2);
     post.stop(relay);

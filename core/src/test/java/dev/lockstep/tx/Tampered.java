@@ -72,7 +72,7 @@ public final class Tampered {
     }
   }
 
-  /** Before whoever has lost its packet gets another connection, something else is done, once. */
+  /** Runs something once, after a packet was lost and before another connection is given out. */
   public static DataSource onceLost(LatePacket network, Runnable meanwhile) {
     AtomicBoolean done = new AtomicBoolean();
     return gated(

@@ -9,15 +9,9 @@ import dev.lockstep.server.gateway.GatewayFaults;
 import dev.lockstep.server.gateway.GatewayFaults.Answers;
 import dev.lockstep.server.gateway.GatewayFaults.Webhooks;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -279,19 +273,7 @@ class MoneyThatDoesNotAgreeTest {
   }
 
   private static Reply send(String event) throws Exception {
-    Mac mac = Mac.getInstance("HmacSHA256");
-    mac.init(
-        new SecretKeySpec(
-            RunningServer.WEBHOOK_SECRET.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
-    long at = Instant.now().getEpochSecond();
-    byte[] signed = mac.doFinal((at + "." + event).getBytes(StandardCharsets.UTF_8));
-    return server
-        .anyone()
-        .send(
-            "POST",
-            "/v1/webhooks/stripe",
-            event,
-            Map.of("Stripe-Signature", "t=" + at + ",v1=" + HexFormat.of().formatHex(signed)));
+    return StripeEvents.send(server, event);
   }
 
   private static void lookAt(JsonObject purchase) {

@@ -78,7 +78,7 @@ class OnlyWhatIsPaidForIsSoldTest {
   void theHoldOfALatePaymentHasAnIdThatNobodyCanWorkOut() throws Exception {
     String campaign = server.triangle(3, null);
     JsonObject pending = paidButUnanswered(campaign, order("alice", 3, "pm_card_visa"));
-    endHoldOf(pending);
+    server.endHoldOf(pending);
     BuyerId owner = new BuyerId(pending.getString("id"));
     // Whoever can work out the id takes it first, under a key with the purchase's name.
     Client named =
@@ -235,24 +235,6 @@ class OnlyWhatIsPaidForIsSoldTest {
     return buy(server.service(), campaign, order).expect(202);
   }
 
-  private static void endHoldOf(JsonObject purchase) throws Exception {
-    String hold = purchase.getString("hold");
-    server
-        .database()
-        .execute(
-            "UPDATE lockstep.hold SET expires_at = now() - interval '1 second' WHERE hold = '%s'"
-                .formatted(uuid(hold)));
-    Await.until(
-        "the hold has expired",
-        () ->
-            server
-                .operator()
-                .get("/v1/holds/" + hold)
-                .expect(200)
-                .getString("state")
-                .equals("expired"));
-  }
-
   /**
    * As a server leaves it that is killed between taking other goods for a late payment and
    * confirming them, but for the time of the payment, which has its entry in the books; nobody
@@ -266,7 +248,7 @@ class OnlyWhatIsPaidForIsSoldTest {
         .execute(
             "UPDATE lockstep_server.purchase SET due_at = now() + interval '1 hour'"
                 + " WHERE id = '%s'".formatted(id));
-    endHoldOf(pending);
+    server.endHoldOf(pending);
     String replacement =
         server
             .service()

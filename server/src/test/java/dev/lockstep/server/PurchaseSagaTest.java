@@ -142,7 +142,7 @@ class PurchaseSagaTest {
     Client shop = server.service();
     String campaign = server.triangle(3, null);
     JsonObject pending = paidButUnanswered(shop, campaign, order("alice", 2, "pm_card_visa"));
-    endHoldOf(shop, pending);
+    server.endHoldOf(pending);
 
     server.gateway().setFaults(GatewayFaults.NONE);
 
@@ -157,7 +157,7 @@ class PurchaseSagaTest {
     Client shop = server.service();
     String campaign = server.triangle(3, null);
     JsonObject pending = paidButUnanswered(shop, campaign, order("alice", 3, "pm_card_visa"));
-    endHoldOf(shop, pending);
+    server.endHoldOf(pending);
     // Fresh positions go first, so the third hold takes the one that came back.
     String others = hold(shop, campaign, "h1", cart("bob", layer(3, 2)));
     String hers = hold(shop, campaign, "h2", cart("carol", layer(3, 1)));
@@ -185,7 +185,7 @@ class PurchaseSagaTest {
     String campaign = server.drop(1, null);
     JsonObject order = order("alice", "pm_card_visa", one());
     JsonObject pending = paidButUnanswered(shop, campaign, order);
-    endHoldOf(shop, pending);
+    server.endHoldOf(pending);
     String bobs = hold(shop, campaign, "h", cart("bob", one()));
 
     server.gateway().setFaults(GatewayFaults.NONE);
@@ -337,20 +337,6 @@ class PurchaseSagaTest {
                 .withAnswers(Answers.never(1))
                 .withWebhooks(GatewayFaults.Webhooks.delayed(Duration.ofSeconds(20))));
     return buy(shop, campaign, "k", order).expect(202);
-  }
-
-  /** As if no server had run for a day: the hold expires although it is being paid for. */
-  private static void endHoldOf(Client shop, JsonObject purchase) throws Exception {
-    String hold = purchase.getString("hold");
-    server
-        .database()
-        .execute(
-            "UPDATE lockstep.hold SET expires_at = now() - interval '1 second' WHERE hold = '"
-                + hold.substring(hold.indexOf('.') + 1)
-                + "'");
-    Await.until(
-        "the hold has expired",
-        () -> shop.get("/v1/holds/" + hold).expect(200).getString("state").equals("expired"));
   }
 
   private static void pass(JsonObject waiting, boolean passed) throws Exception {

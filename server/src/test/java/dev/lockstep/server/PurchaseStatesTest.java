@@ -9,16 +9,11 @@ import dev.lockstep.server.Client.Reply;
 import dev.lockstep.server.gateway.GatewayFaults;
 import dev.lockstep.server.gateway.GatewayFaults.Answers;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -152,7 +147,7 @@ class PurchaseStatesTest {
 
   private static void paidWhenTheHoldHasEnded() throws Exception {
     JsonObject waiting = buy(server.drop(1, null), CHALLENGED).expect(202);
-    endHoldOf(waiting);
+    server.endHoldOf(waiting);
     authenticate(waiting, true);
     await(waiting, "completed");
   }
@@ -200,7 +195,7 @@ class PurchaseStatesTest {
                 .withAnswers(Answers.never(1))
                 .withWebhooks(GatewayFaults.Webhooks.delayed(Duration.ofSeconds(20))));
     JsonObject pending = buy(campaign, VISA).expect(202);
-    endHoldOf(pending);
+    server.endHoldOf(pending);
     server
         .service()
         .post("/v1/campaigns/" + campaign + "/holds", "h", cart("bob", sku("A", 1)))
@@ -227,25 +222,6 @@ class PurchaseStatesTest {
     return purchase.getJsonObject("payment").getString("id");
   }
 
-  /** As if no server had run for a day: the hold expires although it is being paid for. */
-  private static void endHoldOf(JsonObject purchase) throws Exception {
-    String hold = purchase.getString("hold");
-    server
-        .database()
-        .execute(
-            "UPDATE lockstep.hold SET expires_at = now() - interval '1 second' WHERE hold = '%s'"
-                .formatted(uuid(hold)));
-    Await.until(
-        "the hold has expired",
-        () ->
-            server
-                .operator()
-                .get("/v1/holds/" + hold)
-                .expect(200)
-                .getString("state")
-                .equals("expired"));
-  }
-
   /**
    * An event of the provider: the payment that had failed, or was canceled, succeeded after all.
    */
@@ -265,16 +241,7 @@ class PurchaseStatesTest {
             .put("type", "payment_intent.succeeded")
             .put("data", new JsonObject().put("object", intent))
             .encode();
-    long now = Instant.now().getEpochSecond();
-    Mac mac = Mac.getInstance("HmacSHA256");
-    byte[] secret = RunningServer.WEBHOOK_SECRET.getBytes(StandardCharsets.UTF_8);
-    mac.init(new SecretKeySpec(secret, "HmacSHA256"));
-    byte[] signed = mac.doFinal((now + "." + event).getBytes(StandardCharsets.UTF_8));
-    String signature = "t=" + now + ",v1=" + HexFormat.of().formatHex(signed);
-    server
-        .anyone()
-        .send("POST", "/v1/webhooks/stripe", event, Map.of("Stripe-Signature", signature))
-        .expect(200);
+    StripeEvents.send(server, event).expect(200);
   }
 
   private static void await(JsonObject purchase, String status) throws Exception {

@@ -304,6 +304,18 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     return operator().publish(campaign);
   }
 
+  /** As if no server had run for a day: the hold expires although it is being paid for. */
+  void endHoldOf(JsonObject purchase) throws Exception {
+    String hold = purchase.getString("hold");
+    database()
+        .execute(
+            "UPDATE lockstep.hold SET expires_at = now() - interval '1 second' WHERE hold = '%s'"
+                .formatted(hold.substring(hold.indexOf('.') + 1)));
+    Await.until(
+        "the hold has expired",
+        () -> operator().get("/v1/holds/" + hold).expect(200).getString("state").equals("expired"));
+  }
+
   private Server server() {
     Server running = server;
     if (running == null) {

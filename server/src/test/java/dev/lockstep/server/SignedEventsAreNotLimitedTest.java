@@ -6,12 +6,7 @@ import dev.lockstep.server.Client.Reply;
 import dev.lockstep.server.rate.Rate;
 import dev.lockstep.server.rate.RateLimits;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.HexFormat;
-import java.util.Map;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -97,13 +92,6 @@ class SignedEventsAreNotLimitedTest {
                             .put("status", "succeeded")
                             .put("metadata", new JsonObject())))
             .encode();
-    long at = Instant.now().getEpochSecond();
-    Mac mac = Mac.getInstance("HmacSHA256");
-    mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
-    byte[] sum = mac.doFinal((at + "." + body).getBytes(StandardCharsets.UTF_8));
-    String signature = "t=" + at + ",v1=" + HexFormat.of().formatHex(sum);
-    return server
-        .anyone()
-        .send("POST", "/v1/webhooks/stripe", body, Map.of("Stripe-Signature", signature));
+    return StripeEvents.send(server, body, StripeEvents.signature(body, secret, Instant.now()));
   }
 }

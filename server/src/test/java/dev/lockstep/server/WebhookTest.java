@@ -10,14 +10,9 @@ import dev.lockstep.server.gateway.GatewayFaults.Answers;
 import dev.lockstep.server.gateway.GatewayFaults.Webhooks;
 import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
-import javax.crypto.Mac;
-import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,20 +34,32 @@ class WebhookTest {
     String event = succeeded("evt_believed", waiting);
     Instant now = Instant.now();
 
-    post(event, signature(event, "whsec_of_somebody_else", now))
+    StripeEvents.send(server, event, StripeEvents.signature(event, "whsec_of_somebody_else", now))
         .expectProblem(400, "invalid-signature");
-    post(event + " ", signature(event, RunningServer.WEBHOOK_SECRET, now))
+    StripeEvents.send(
+            server, event + " ", StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, now))
         .expectProblem(400, "invalid-signature");
-    post(event, signature(event, RunningServer.WEBHOOK_SECRET, now.minusSeconds(310)))
+    StripeEvents.send(
+            server,
+            event,
+            StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, now.minusSeconds(310)))
         .expectProblem(400, "invalid-signature");
-    post(event, signature(event, RunningServer.WEBHOOK_SECRET, now.plusSeconds(320)))
+    StripeEvents.send(
+            server,
+            event,
+            StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, now.plusSeconds(320)))
         .expectProblem(400, "invalid-signature");
-    post(event, "t=" + now.getEpochSecond()).expectProblem(400, "invalid-signature");
+    StripeEvents.send(server, event, "t=" + now.getEpochSecond())
+        .expectProblem(400, "invalid-signature");
     server.anyone().post("/v1/webhooks/stripe", null).expectProblem(400, "invalid-signature");
     assertThat(status(waiting)).isEqualTo("requiresAction");
     assertThat(uses("evt_believed")).isZero();
 
-    post(event, signature(event, RunningServer.WEBHOOK_SECRET, now.minusSeconds(240))).expect(200);
+    StripeEvents.send(
+            server,
+            event,
+            StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, now.minusSeconds(240)))
+        .expect(200);
     assertThat(status(waiting)).isEqualTo("completed");
     assertThat(uses("evt_believed")).isEqualTo(1);
   }
@@ -62,9 +69,10 @@ class WebhookTest {
     String campaign = server.drop(5, null);
     JsonObject waiting = waiting(campaign);
     String event = succeeded("evt_twenty", waiting);
-    String signature = signature(event, RunningServer.WEBHOOK_SECRET, Instant.now());
+    String signature = StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, Instant.now());
 
-    List<Reply> replies = Race.<Reply>of(20).run(i -> post(event, signature)).valuesOrThrow();
+    List<Reply> replies =
+        Race.<Reply>of(20).run(i -> StripeEvents.send(server, event, signature)).valuesOrThrow();
 
     assertThat(replies).allSatisfy(reply -> reply.expect(200));
     assertThat(status(waiting)).isEqualTo("completed");
@@ -85,7 +93,11 @@ class WebhookTest {
     awaitStatus(waiting, "completed");
 
     String event = event("evt_old", waiting, "payment_intent.canceled", "canceled");
-    post(event, signature(event, RunningServer.WEBHOOK_SECRET, Instant.now())).expect(200);
+    StripeEvents.send(
+            server,
+            event,
+            StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, Instant.now()))
+        .expect(200);
 
     assertThat(status(waiting)).isEqualTo("completed");
     MoneyAndGoods.in(server, campaign).agree(1);
@@ -99,7 +111,11 @@ class WebhookTest {
             .put("type", "customer.created")
             .put("data", new JsonObject().put("object", new JsonObject().put("object", "customer")))
             .encode();
-    post(event, signature(event, RunningServer.WEBHOOK_SECRET, Instant.now())).expect(200);
+    StripeEvents.send(
+            server,
+            event,
+            StripeEvents.signature(event, RunningServer.WEBHOOK_SECRET, Instant.now()))
+        .expect(200);
     assertThat(uses("evt_other")).isZero();
   }
 
@@ -134,7 +150,11 @@ class WebhookTest {
     awaitDelivery();
     // Not remembered any more: the table tells.
     String again = succeeded("evt_again", known);
-    post(again, signature(again, RunningServer.WEBHOOK_SECRET, Instant.now())).expect(200);
+    StripeEvents.send(
+            server,
+            again,
+            StripeEvents.signature(again, RunningServer.WEBHOOK_SECRET, Instant.now()))
+        .expect(200);
 
     assertThat(status(known)).isEqualTo("completed");
     assertThat(events(campaign)).isZero();
@@ -193,21 +213,6 @@ class WebhookTest {
         .put("type", type)
         .put("data", new JsonObject().put("object", intent))
         .encodePrettily();
-  }
-
-  /** Written from Stripe's description of its header, and not with the code that checks it. */
-  private static String signature(String body, String secret, Instant at) throws Exception {
-    Mac mac = Mac.getInstance("HmacSHA256");
-    mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256"));
-    byte[] signed =
-        mac.doFinal((at.getEpochSecond() + "." + body).getBytes(StandardCharsets.UTF_8));
-    return "t=" + at.getEpochSecond() + ",v1=" + HexFormat.of().formatHex(signed);
-  }
-
-  private static Reply post(String event, String signature) throws Exception {
-    return server
-        .anyone()
-        .send("POST", "/v1/webhooks/stripe", event, Map.of("Stripe-Signature", signature));
   }
 
   private static String status(JsonObject purchase) throws Exception {

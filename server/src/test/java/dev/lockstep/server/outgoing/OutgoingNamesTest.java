@@ -68,7 +68,7 @@ class OutgoingNamesTest {
     assertThat(receivers.arrived()).isEmpty();
   }
 
-  /** Public for who asks first, loopback for who asks again. */
+  /** Resolves to a public address the first time and to loopback afterwards. */
   private static Resolver rebinding() {
     AtomicInteger asked = new AtomicInteger();
     return host -> List.of(asked.getAndIncrement() == 0 ? unreachable() : LOOPBACK);
