@@ -174,7 +174,7 @@ final class SinkCalls {
   private void timedOut(CompletableFuture<?> answer, CompletableFuture<?> call) {
     Runnable task =
         () -> {
-          // Counted first: whoever hears of the timeout may begin the next call at once.
+          // Count first: the timeout may start the next call at once.
           if (!answer.isDone() && !call.isDone()) {
             hangs(call);
           }

@@ -90,7 +90,7 @@ public final class Campaigns {
     return visible(request).map(Campaigns::requireOpen);
   }
 
-  /** The campaign of a request's path, if whoever asks may see it. */
+  /** The campaign of a request's path, if the caller may see it. */
   private Future<Campaign> visible(Request request) {
     return visible(request, id(request));
   }
@@ -107,7 +107,7 @@ public final class Campaigns {
     return campaign;
   }
 
-  /** The campaign with this id, if whoever asks may see it. */
+  /** The campaign with this id, if the caller may see it. */
   public Future<Campaign> visible(Request request, long id) {
     return find(id).map(found -> visible(found, request.caller()));
   }
