@@ -1,5 +1,6 @@
 package dev.lockstep.bench;
 
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -13,6 +14,7 @@ import org.HdrHistogram.Histogram;
 final class Drain {
   private static final int STRETCH = 100;
   private static final long START_SECONDS = 60;
+  private static final int MAX_JOBS = 20_000_000;
 
   private final Histogram stretches = Window.latencies();
   private final AtomicLong ran = new AtomicLong();
@@ -42,30 +44,38 @@ final class Drain {
    * Fills and empties a queue.
    *
    * @param workers threads that run jobs, for the report
-   * @param perSecond how many jobs there are a second; should be more than can be done
+   * @param perSecond how many jobs to write for each second; should be more than can be done. A
+   *     machine that is faster gets twice as many, until they outlast the warm-up
    */
   static Measured run(
       String name, int workers, Time time, BenchDatabase database, JobQueue queue, int perSecond)
       throws Exception {
-    int jobs = time.jobsAt(perSecond);
-    Progress.say("%s: writing %,d jobs", name, jobs);
-    long before = queue.left();
-    queue.fill(jobs);
-    database.settle();
-    Progress.say("%s", name);
-    return new Drain(before + jobs).measure(name, workers, time, queue);
+    for (int jobs = time.jobsAt(perSecond); jobs <= MAX_JOBS; jobs *= 2) {
+      Progress.say("%s: writing %,d jobs", name, jobs);
+      long before = queue.left();
+      queue.fill(jobs);
+      database.settle();
+      Progress.say("%s", name);
+      Optional<Measured> measured = new Drain(before + jobs).measure(name, workers, time, queue);
+      if (measured.isPresent()) {
+        return measured.get();
+      }
+    }
+    throw new IllegalStateException(
+        name + " ran " + MAX_JOBS + " jobs before its warm-up was over");
   }
 
-  private Measured measure(String name, int workers, Time time, JobQueue queue) throws Exception {
+  /** Empty if the jobs did not outlast the warm-up. */
+  private Optional<Measured> measure(String name, int workers, Time time, JobQueue queue)
+      throws Exception {
     double perSecond;
     AutoCloseable working = queue.work(this::ran);
     try {
       if (!started.await(START_SECONDS, TimeUnit.SECONDS)) {
         throw new IllegalStateException(name + " began nothing");
       }
-      boolean early = isEmptyWithin(time.warmUpSeconds());
-      if (early) {
-        throw new IllegalStateException(name + " had too few jobs to be measured");
+      if (isEmptyWithin(time.warmUpSeconds())) {
+        return Optional.empty();
       }
       long first = ran.get();
       long fromNanos = System.nanoTime();
@@ -77,15 +87,16 @@ final class Drain {
       working.close();
     }
     Report.requireBalance(name, ran.get(), jobs - queue.left());
-    return new Measured(
-        name,
-        workers,
-        perSecond,
-        stretches.getValueAtPercentile(50) / 1e6,
-        stretches.getValueAtPercentile(95) / 1e6,
-        stretches.getValueAtPercentile(99) / 1e6,
-        ran.get(),
-        "");
+    return Optional.of(
+        new Measured(
+            name,
+            workers,
+            perSecond,
+            stretches.getValueAtPercentile(50) / 1e6,
+            stretches.getValueAtPercentile(95) / 1e6,
+            stretches.getValueAtPercentile(99) / 1e6,
+            ran.get(),
+            ""));
   }
 
   private void ran() {
