@@ -13,12 +13,12 @@ import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
 
 /**
- * How the blocks of core are set up.
+ * The settings of core's blocks.
  *
- * @param jobPollInterval longest time between two looks for jobs, whatever the hints say (2 s)
+ * @param jobPollInterval the longest time between two looks for jobs, in spite of hints (2 s)
  * @param streamPollInterval the same for events (1 s)
- * @param streamAttempts failures after which an event's key is parked (10)
- * @param claims what callers may ask for who do jobs over HTTP
+ * @param streamAttempts failures before an event's key is parked (10)
+ * @param claims bounds for callers who do jobs over HTTP
  */
 record BlockSettings(
     HoldsConfig holds,
@@ -33,7 +33,7 @@ record BlockSettings(
   private static final int MAX_SHARDS = 1_024;
   private static final int MAX_DAYS = 3_650;
 
-  /** In a rush: fewer transactions, and nobody who buys over HTTP notices. */
+  /** During a rush this saves transactions, and buyers over HTTP do not notice. */
   private static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int HISTORY_DAYS = 7;
@@ -41,13 +41,13 @@ record BlockSettings(
   private static final Duration STREAM_POLL_INTERVAL = Duration.ofSeconds(1);
   private static final int STREAM_ATTEMPTS = 10;
 
-  /** How long jobs that are done can be looked up. */
+  /** How long completed jobs can be looked up. */
   Duration history() {
     return Duration.ofDays(jobs.historyDays());
   }
 
   /**
-   * @param transactions what batches keep of it: its time-outs
+   * @param transactions whose timeouts the batches keep
    */
   static BlockSettings read(SettingReader in, TxOptions transactions) {
     in.group("Batches of writes");

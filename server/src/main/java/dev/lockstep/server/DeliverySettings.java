@@ -12,12 +12,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How webhooks are delivered to, and mail is sent.
+ * How webhooks and mail are delivered.
  *
- * @param outgoing where to, and how patiently
- * @param signingKeys what receivers' secrets are derived from, the newest first; empty: the
- *     database's
- * @param config how many at a time, and how failures are put off
+ * @param outgoing allowed targets and timeouts
+ * @param signingKeys the master secrets of receivers' secrets, newest first; empty: the database's
+ * @param config concurrency and retries
  * @param smtp how mail is sent; empty: not at all
  */
 record DeliverySettings(

@@ -62,7 +62,7 @@ record ServerConfig(
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
 
-  /** Jobs and relay: what the pool has besides the batches and the threads of requests. */
+  /** Jobs and relay: the pool's connections besides those of batches and request threads. */
   private static final int OTHER_CONNECTIONS = 4;
 
   private static final Kind<DatabaseAddress> DATABASE =
@@ -96,9 +96,9 @@ record ServerConfig(
   }
 
   /**
-   * The configuration and the settings it was made of.
+   * The configuration and its settings.
    *
-   * @param warnings what is not wrong, yet nobody would want
+   * @param warnings valid, but hardly intended
    */
   record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
 
@@ -117,8 +117,8 @@ record ServerConfig(
   }
 
   /**
-   * Every setting there is. A part that gets a configuration record of its own is read here, from
-   * the record's defaults, and checked against the others below.
+   * Reads every setting there is. A part with its own configuration record is read here, with the
+   * record's defaults, and checked against the others below.
    */
   private static ServerConfig read(SettingReader in) {
     in.group("Server");
@@ -218,7 +218,7 @@ record ServerConfig(
         deliveries);
   }
 
-  /** Who waits for a connection inside a batch would hold up everybody behind it. */
+  /** A batch that waits for a connection would hold up everybody behind it. */
   private static void checkConnections(
       SettingReader in, DatabaseSettings database, BlockSettings blocks) {
     int needed =
@@ -233,7 +233,7 @@ record ServerConfig(
     }
   }
 
-  /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */
+  /** A server that other machines can reach needs a good key chosen by its operator. */
   private static String host(SettingReader in, Optional<Secret> operatorKey) {
     String host =
         in.read(
@@ -285,8 +285,7 @@ record ServerConfig(
   }
 
   /**
-   * As a shell understands {@code ~}; the JVM looks elsewhere, and says "?" for a user it does not
-   * know.
+   * The shell's meaning of {@code ~}; the JVM looks elsewhere, and returns "?" for an unknown user.
    */
   private static Optional<Path> home(SettingReader in) {
     return in.environment("HOME")

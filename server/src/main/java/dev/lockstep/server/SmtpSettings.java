@@ -7,7 +7,7 @@ import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.SettingReader;
 import java.util.Optional;
 
-/** How mail is sent: not at all, unless a server is named. */
+/** How mail is sent; without a server, not at all. */
 final class SmtpSettings {
   private static final int PORT = 587;
   private static final int PORT_WITH_TLS = 465;
@@ -84,7 +84,7 @@ final class SmtpSettings {
   }
 
   private static String sender(String text) {
-    // Refuses what is no address.
+    // Refuses an invalid address.
     return SmtpConfig.of("localhost", PORT, Tls.NONE, text).from();
   }
 
