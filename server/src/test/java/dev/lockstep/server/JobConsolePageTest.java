@@ -166,7 +166,7 @@ class JobConsolePageTest {
     dialog(operator).getByLabel("Zone").fill("Asia/Tokyo");
     dialog(operator).getByLabel("Address").fill("https://greetings.invalid/hook");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Show the next runs")).click();
-    assertThat(dialog(operator)).containsText("no cron expression");
+    assertThat(dialog(operator)).containsText("not a cron expression");
     dialog(operator).getByLabel("Cron expression").fill("30 9 * * *");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Show the next runs")).click();
     assertThat(dialog(operator).locator(".lines li")).hasCount(5);
