@@ -77,7 +77,7 @@ record DatabaseSettings(
             "transaction.deadline",
             TIMEOUT,
             usual.deadline(),
-            "How long a transaction may take in all: waiting, every attempt, every pause.");
+            "How long a transaction may take in total: waiting, every attempt, every pause.");
     require(
         in, lock, "lock.timeout", statement, "statement.timeout", "it would end the wait first");
     require(

@@ -94,7 +94,7 @@ final class HttpApi implements AutoCloseable {
     hosts = new AllowedHosts(edge.trust());
     bodies =
         new BodyBudget(edge.limits().memory().bodies(), edge.limits().memory().bodiesPerAddress());
-    metrics.gauge("lockstep.http.body.bytes", "Bytes of bodies under way.", bodies::taken);
+    metrics.gauge("lockstep.http.body.bytes", "Bytes of request bodies in flight.", bodies::taken);
     router = routes(null);
   }
 

@@ -80,19 +80,19 @@ record PaymentSettings(
             "stripe.api-base",
             BASE,
             PaymentsConfig.STRIPE.toString(),
-            "Another address that speaks Stripe's HTTP.");
+            "Another address with Stripe's HTTP API.");
     Optional<Secret> webhookSecret =
         in.readSecret(
             "stripe.webhook-secret",
             SECRET,
-            "only the built-in gateway's events are believed",
-            "What Stripe signs its events with.");
+            "only the built-in gateway's events are accepted",
+            "The secret that signs Stripe's events.");
     Optional<GatewayFaults> faults =
         in.readOptional(
             "gateway.faults",
             FAULTS,
             "none",
-            "What the built-in gateway does wrong, to rehearse a bad day.");
+            "What the built-in gateway does wrong, to rehearse failures.");
     if (base.isPresent() && key.isEmpty()) {
       in.problem(in.source("stripe.api-base").orElse("") + " needs LOCKSTEP_STRIPE_KEY");
     }
@@ -112,7 +112,7 @@ record PaymentSettings(
             "payment.look-after",
             Kind.duration(Duration.ofSeconds(1), Duration.ofMinutes(10)),
             Timings.DEFAULT.lookAfter(),
-            "When a purchase about which nothing was heard is looked at again.");
+            "When to look again at a purchase that nothing was heard of.");
     Duration actionWindow =
         in.read(
             "payment.action-window",

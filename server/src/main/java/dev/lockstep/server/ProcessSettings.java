@@ -23,17 +23,17 @@ record ProcessSettings(long heapBytes, String log, String logLevel) {
             "heap",
             Kind.size(MIN_HEAP, MAX_HEAP),
             DEFAULT_HEAP,
-            "How much memory Java may take for its objects; the embedded database takes its own."),
+            "The size of Java's heap; the embedded database has its own memory."),
         in.read(
             "log",
             Kind.choice("text", "json"),
             "text",
-            "How lines of the log look: text for people, or one JSON object each."),
+            "The format of log lines: text for people, or one JSON object each."),
         in.read(
             "log.level",
             Kind.choice("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"),
             "INFO",
-            "Which lines the log has."));
+            "The lowest level that is logged."));
   }
 
   /** Passes them to Logback's configuration, which is read once; call this before anything logs. */

@@ -15,30 +15,29 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What {@code up} was asked for. {@link #read} is the table of settings: it reads them all, each
- * part of the server its own, and so declares them.
+ * The configuration of {@code up}. {@link #read} is the table of settings: each part of the server
+ * reads, and thereby declares, its own.
  *
- * @param host the interface to listen on; the loopback one unless told
- * @param port where to listen, 0 for any free port; 8080 unless told
- * @param data the embedded database's folder; {@code ~/.lockstep} unless told
- * @param externalDatabase the user's own PostgreSQL; empty means the embedded one
- * @param operatorKey opens every door; empty: one is made at the first start
- * @param samples whether a new database gets campaigns to play with
- * @param visitors whether the shop sells to people without a key; unless told, only where the
- *     database is the embedded one
- * @param lab whether the concurrency lab may make a database to play in; unless told, only where
- *     the database is the embedded one
- * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
+ * @param host the interface to listen on; default loopback
+ * @param port where to listen, 0 for any free port; default 8080
+ * @param data the embedded database's folder; default {@code ~/.lockstep}
+ * @param externalDatabase the user's own PostgreSQL; empty for the embedded one
+ * @param operatorKey may do everything; empty: one is created at the first start
+ * @param samples whether a new database gets sample campaigns
+ * @param visitors whether the shop sells to people without a key; by default only with the embedded
+ *     database
+ * @param lab whether the concurrency lab may create a database; by default only with the embedded
+ *     database
+ * @param listen whether a dedicated connection waits for notifications of new jobs; not behind a
  *     pooler in transaction mode
- * @param kafka where brokers are reached, host:port with commas between; empty: streams have no
- *     sinks in Kafka
+ * @param kafka the brokers' addresses, host:port separated by commas; empty: no Kafka sinks
  * @param process memory and log
  * @param database how the database is used
- * @param blocks how the blocks of core are set up
- * @param holdRules what a campaign's holds may be
- * @param edge how the network is met
- * @param payments who is paid through
- * @param deliveries how webhooks are delivered to
+ * @param blocks the settings of core's blocks
+ * @param holdRules bounds of campaigns' holds
+ * @param edge limits, rates and trust at the network
+ * @param payments the payment provider
+ * @param deliveries how webhooks and mail are delivered
  */
 record ServerConfig(
     String host,
@@ -126,8 +125,8 @@ record ServerConfig(
         in.readSecret(
             "operator.key",
             KEY,
-            "one is made at the first start and printed once",
-            "The operator's key, which opens every door.");
+            "one is created at the first start and printed once",
+            "The operator's key, which may do everything.");
     String host = host(in, operatorKey);
     int port =
         in.read(
@@ -152,8 +151,7 @@ record ServerConfig(
     }
     String withEmbedded = "true with the embedded database, else false";
     boolean samples =
-        in.read(
-            "samples", Kind.yesOrNo(), true, "Whether a new database gets campaigns to play with.");
+        in.read("samples", Kind.yesOrNo(), true, "Whether a new database gets sample campaigns.");
     boolean visitors =
         in.read(
             "visitors",
@@ -167,17 +165,17 @@ record ServerConfig(
             Kind.yesOrNo(),
             embedded,
             withEmbedded,
-            "Whether the lab may make a database of its own to play in.");
+            "Whether the lab may create a database for its races.");
     boolean listen =
         in.read(
             "listen",
             Kind.yesOrNo(),
             true,
-            "Whether notifications tell of new jobs and events; not through a pooler in"
+            "Whether to use notifications of new jobs and events; not through a pooler in"
                 + " transaction mode.");
     Optional<String> kafka =
         in.readOptional(
-            "kafka.bootstrap", BROKERS, "no sinks in Kafka", "Where Kafka's brokers are reached.");
+            "kafka.bootstrap", BROKERS, "no sinks in Kafka", "The addresses of Kafka's brokers.");
     ProcessSettings process = ProcessSettings.read(in);
     DatabaseSettings databaseUse = DatabaseSettings.read(in);
     EdgeConfig edge = EdgeSettings.read(in, databaseUse.transactions().deadline());

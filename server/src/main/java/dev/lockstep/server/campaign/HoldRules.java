@@ -44,13 +44,13 @@ public record HoldRules(Duration lifetime, int extensions, Duration max, Duratio
             "hold.lifetime",
             Kind.duration(second, LONGEST),
             usual.lifetime(),
-            "How long a hold lasts unless its campaign says.");
+            "How long a hold lasts by default.");
     int extensions =
         in.read(
             "hold.extensions",
             Kind.number(0, MAX_EXTENSIONS),
             usual.extensions(),
-            "How often a buyer may extend a hold unless its campaign says.");
+            "How often a buyer may extend a hold by default.");
     Duration max =
         in.read(
             "hold.max",

@@ -28,9 +28,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches one connection: that each step of it ends in time, and that nothing is read after a
- * request that was refused. It stands between the decoder and Vert.x, and lives on the connection's
- * event loop.
+ * Watches one connection: ends steps that take too long, and reads nothing after a refused request.
+ * It sits between the decoder and Vert.x, on the connection's event loop.
  *
  * <pre>
  *            head complete       body complete       answer begun       answer ended
@@ -39,13 +38,12 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────── first byte of the next request ◄────────────────────────┘
  * </pre>
  *
- * <p>A step's time runs from its beginning and is not prolonged by single bytes. Answers have no
- * time-out of their own once begun, so a live stream may be quiet for as long as it likes. It is
- * enough that the client takes some of what waits for it, in whichever step: while something waits,
- * what we owe next is not late.
+ * <p>A step's time runs from its start; single bytes do not extend it. An answer that has begun has
+ * no timeout of its own, so a live stream may stay quiet. In every step it is enough that the
+ * client takes some of its unsent data: while data is unsent, our next answer is not late.
  *
- * <p>The timer is lazy. It is set to the earliest moment at which something could be over, and
- * looks again when it comes; a busy connection sets none.
+ * <p>The timer is lazy. It fires at the earliest moment at which a step could be over and then
+ * checks again; a busy connection sets none.
  */
 final class Guard extends ChannelDuplexHandler {
   private static final AttributeKey<Guard> KEY = AttributeKey.valueOf(Guard.class, "guard");
@@ -55,7 +53,7 @@ final class Guard extends ChannelDuplexHandler {
    */
   private static final Duration LINGER = Duration.ofSeconds(2);
 
-  /** Where a connection is. */
+  /** The steps of a connection. */
   enum Step {
     HEAD,
     BODY,

@@ -55,13 +55,13 @@ public record ClaimRules(
             "claim.lease",
             Kind.duration(second, ClaimAsk.LONGEST_LEASE),
             usual.lease(),
-            "How long a claim lasts unless its request says.");
+            "How long a claim lasts by default.");
     Duration maxLease =
         in.read(
             "claim.max-lease",
             Kind.duration(second, ClaimAsk.LONGEST_LEASE),
             usual.maxLease(),
-            "The longest that a claim can ask for; so long a job waits whose claimer has died.");
+            "The longest lease of a claim, and so the longest wait of a job whose claimer died.");
     in.require(
         lease.compareTo(maxLease) <= 0,
         "claim.lease",
@@ -73,7 +73,7 @@ public record ClaimRules(
             "claim.max-wait",
             Kind.duration(Duration.ZERO, LONGEST_WAIT),
             usual.maxWait(),
-            "The longest that a request can wait for jobs; proxies must be as patient.");
+            "The longest that a request can wait for jobs; proxies must allow it.");
     int maxWaiting =
         in.read(
             "claim.max-waiting",

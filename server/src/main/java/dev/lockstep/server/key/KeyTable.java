@@ -156,7 +156,7 @@ final class KeyTable {
      * @throws IllegalArgumentException or {@link DateTimeException} if it is none
      */
     static Place parse(String text) {
-      // Four digits of a year: what is earlier or later, a database can not hold.
+      // Years have four digits; the database cannot store times far outside that range.
       if (!text.matches("\\d{4}-\\S{1,32} [\\x21-\\x7e]{1,64}")) {
         throw new IllegalArgumentException("a time, a space and an id");
       }
