@@ -182,7 +182,9 @@ final class PurchaseBench implements Benchmark {
             .encode());
   }
 
-  /** Until the gateway has told all that happened: those who come next find a server at rest. */
+  /**
+   * Waits until the gateway has delivered all events, so that the next load finds an idle server.
+   */
   private void awaitRest() throws Exception {
     Progress.say("waiting until the gateway's webhooks are delivered");
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_REST_SECONDS);
@@ -198,7 +200,7 @@ final class PurchaseBench implements Benchmark {
     return database.number("SELECT count(*) FROM gateway.intent WHERE status = 3");
   }
 
-  /** Sold, charged and acknowledged are one number, and every invariant holds. */
+  /** Checks that sold, charged and acknowledged agree, and that every invariant holds. */
   private static void requireBalance(
       BenchedServer server, List<String> campaigns, String name, long acknowledged, long charged)
       throws IOException, InterruptedException {
