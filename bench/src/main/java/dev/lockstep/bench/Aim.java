@@ -1,10 +1,10 @@
 package dev.lockstep.bench;
 
 /**
- * What a benchmark is meant to show.
+ * What a benchmark should show.
  *
- * @param ratio what was measured; 0 when a side did not run or got nothing done, which meets no aim
- * @param atLeast true: the ratio must reach the target; false: it must not pass it
+ * @param ratio the measured ratio; 0 if a side did not run or got nothing done, which meets no aim
+ * @param atLeast whether the ratio must reach the target, or must not exceed it
  */
 record Aim(String aim, double ratio, double target, boolean atLeast) {
   boolean met() {

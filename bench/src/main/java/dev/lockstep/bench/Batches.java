@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** Threads that each take one batch of jobs after the other, as fast as they can. */
+/** Threads that process one batch of jobs after another, as fast as they can. */
 final class Batches implements AutoCloseable {
   private static final long IDLE_MS = 5;
 

@@ -16,20 +16,20 @@ import org.flywaydb.core.Flyway;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** The one database of a run: durable, migrated, gone afterwards unless it was brought along. */
+/** The one database of a run: durable, migrated, and removed afterwards unless it was supplied. */
 final class BenchDatabase implements AutoCloseable {
-  /** What the interactive contenders get; more would only queue inside the server. */
+  /** The pool of the interactive contenders; a larger one would only queue inside the server. */
   static final int POOL_SIZE = 50;
 
   private static final String COUNTER = "pg_stat_statements";
 
-  // More than is logged between two checkpoints of a run.
+  // More than a run logs between two checkpoints.
   private static final int LOG_FILES = 128;
   private static final int LOG_FILE_MIB = 16;
 
   private final @Nullable PostgresServer server;
   private final HikariDataSource pool;
-  // Whoever interrupts a benchmark gets the machine back as it was.
+  // After an interrupt, the machine is left as it was.
   private final Thread stopper = new Thread(this::interrupted, "stop-database");
   private boolean closed;
 
@@ -49,7 +49,7 @@ final class BenchDatabase implements AutoCloseable {
       PostgresServer server =
           PostgresServer.start(
               PostgresConfig.durable(directory)
-                  // There when statements are to be counted, and off until then.
+                  // Loaded for counting statements, and off until then.
                   .withSetting("shared_preload_libraries", COUNTER)
                   .withSetting(COUNTER + ".track", "none")
                   .withSetting("min_wal_size", LOG_FILES * LOG_FILE_MIB + "MB"));
@@ -73,8 +73,8 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   /**
-   * A server that has been busy before uses its log files again. In a new one the writer waits for
-   * each to be made, and so would whoever is measured.
+   * A busy server reuses its log files. In a new one, the writer waits for each file to be created,
+   * and so would the contender.
    */
   private void makeLogFiles() throws SQLException {
     execute(
@@ -109,13 +109,16 @@ final class BenchDatabase implements AutoCloseable {
     return source;
   }
 
-  /** Nobody pays for what the one before, or the making of its own rows, left to be written. */
+  /**
+   * Flushes what earlier contenders or the setup left to write, so that the next one does not pay
+   * for it.
+   */
   void settle() throws SQLException {
     execute("VACUUM ANALYZE");
     execute("CHECKPOINT");
   }
 
-  /** What the server was asked in a while. */
+  /** How many statements the server received. */
   record Statements(long onTables, long transactions, long all) {}
 
   /** Something to wait for. */
@@ -130,10 +133,9 @@ final class BenchDatabase implements AutoCloseable {
   }
 
   /**
-   * Counts what is asked meanwhile, by anybody. The counter says nothing of COMMIT, but does of
-   * BEGIN.
+   * Counts all sessions' statements meanwhile. The counter misses COMMIT, but counts BEGIN.
    *
-   * @param heard passes in the time that every session needs to hear that counting is on
+   * @param heard passes in the time that every session needs to notice that counting is on
    */
   Statements countStatements(Stretch heard, Stretch stretch)
       throws SQLException, InterruptedException {
@@ -183,13 +185,13 @@ final class BenchDatabase implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(stopper);
     } catch (IllegalStateException ending) {
-      // The JVM is stopping already, and the stopper does it.
+      // The JVM is already stopping, and the stopper does it.
       return;
     }
     stop();
   }
 
-  /** The server that is measured, and Redis, have to go before their database does. */
+  /** Stops the measured server and Redis before their database. */
   private void interrupted() {
     ProcessHandle.current().children().forEach(ProcessHandle::destroy);
     stop();

@@ -3,8 +3,8 @@ package dev.lockstep.bench;
 import java.util.List;
 
 /**
- * One run of a benchmark, and the ways to measure a contender in it. Each way checks the
- * contender's books before it reports.
+ * One run of a benchmark, with several ways to measure a contender. Each checks the contender's
+ * books before it reports.
  *
  * @param seconds how long each contender is measured, after its warm-up
  */
@@ -15,23 +15,23 @@ record BenchRun(BenchDatabase database, int seconds, Report report) {
   /**
    * How long a load of this run warms up.
    *
-   * @param cold it is the first time in this run
+   * @param cold whether it is the first one of its kind in this run
    */
   double warmUpSeconds(boolean cold) {
     return Load.warmUp(cold, seconds);
   }
 
-  /** How long a contender is asked at most, warm-ups included: what its stock must last for. */
+  /** The longest that a contender runs, warm-ups included; its stock must last for that. */
   double longestSeconds() {
     return warmUpSeconds(true) + seconds + TURNS * BETWEEN_TURNS_SECONDS;
   }
 
-  /** A contender by itself. */
+  /** Measures one contender alone. */
   void measure(Contender contender, int callers, double warmUpSeconds) throws Exception {
     contender.book(contender.load(callers).run(warmUpSeconds, seconds), report);
   }
 
-  /** One caller asks all contenders in short turns: a millisecond is easily disturbed. */
+  /** One caller runs all contenders in short turns, because a millisecond is easily disturbed. */
   void alone(List<Contender> contenders) throws Exception {
     InTurns[] turns = contenders.stream().map(Contender::turns).toArray(InTurns[]::new);
     List<Measured> results = InTurns.run(seconds, turns);
@@ -41,8 +41,8 @@ record BenchRun(BenchDatabase database, int seconds, Report report) {
   }
 
   /**
-   * Many callers ask all contenders in turns. A machine has better and worse minutes; contenders
-   * whose ratio is an aim get their share of each.
+   * Many callers run all contenders in turns. A machine has better and worse minutes, and
+   * contenders that are compared should share both.
    */
   void inTurns(List<Contender> contenders, int callers) throws Exception {
     List<Load> loads = contenders.stream().map(contender -> contender.load(callers)).toList();

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The server as its users run it, in a process of its own, on the database of the run. */
+/** The server as users run it, in its own process, on the database of the run. */
 final class BenchedServer implements AutoCloseable {
   private static final String READY = "Lockstep is ready on ";
   private static final String OPERATOR_KEY = "operator-key-of-a-benchmark-on-loopback-only";
@@ -31,7 +31,7 @@ final class BenchedServer implements AutoCloseable {
   /**
    * Starts it and waits until it is ready.
    *
-   * @param environment what differs from the defaults
+   * @param environment overrides of the defaults
    */
   static BenchedServer start(BenchDatabase database, Map<String, String> environment)
       throws IOException {

@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * The ceiling: the rows a batch of granted holds leaves behind (hold, audit, quota, pool), sent and
- * written in bulk by one writer that asks nothing and decides nothing.
+ * The ceiling: the rows that a batch of granted holds leaves behind (hold, audit, quota, pool),
+ * written in bulk by one writer that checks and decides nothing.
  */
 final class BulkRows {
   static final int BATCH = 500;

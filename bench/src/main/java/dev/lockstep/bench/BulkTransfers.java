@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * The ceiling: the rows a batch of transfers leaves behind (transfer, entries, accounts), sent and
- * written in bulk by one writer that asks nothing and decides nothing.
+ * The ceiling: the rows that a batch of transfers leaves behind (transfer, entries, accounts),
+ * written in bulk by one writer that checks and decides nothing.
  */
 final class BulkTransfers {
   static final int BATCH = 500;

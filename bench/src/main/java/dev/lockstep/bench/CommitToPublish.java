@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.HdrHistogram.Histogram;
 
 /**
- * A thousand events a second, each in a transaction of its own, and for each the time from the
- * moment its writer knew of the commit to the moment the sink had it; nothing if that was before.
- * Measured when it has become no faster for a while.
+ * A thousand events per second, each in its own transaction. Measures the time from the writer's
+ * knowledge of the commit to the sink's receipt; zero if the receipt came first. Starts to measure
+ * once it has stopped getting faster.
  */
 final class CommitToPublish {
   static final int PER_SECOND = 1_000;
@@ -41,7 +41,7 @@ final class CommitToPublish {
   CommitToPublish(int maxWarmUpSeconds, int seconds) {
     this.maxWarmUpSeconds = maxWarmUpSeconds;
     this.seconds = seconds;
-    // A stretch more than should be needed, since stretches end a little late.
+    // One stretch more than needed, since stretches end a little late.
     this.perWriter = PER_SECOND * (maxWarmUpSeconds + 2 * STRETCH_SECONDS + seconds) / WRITERS;
     this.committedNanos = new AtomicLongArray(WRITERS * perWriter);
     this.publishedNanos = new AtomicLongArray(WRITERS * perWriter);
@@ -53,7 +53,7 @@ final class CommitToPublish {
   }
 
   /**
-   * Writes events at their pace until it has measured.
+   * Writes events at the given rate until it has measured.
    *
    * @return how many were written
    */
@@ -103,7 +103,7 @@ final class CommitToPublish {
     }
   }
 
-  /** Lets a stretch pass; the latencies of what was committed in it, once it is published. */
+  /** Lets a stretch pass; returns the latencies of what was committed in it, once published. */
   private Histogram stretch(int length) throws InterruptedException {
     int[] from = new int[WRITERS];
     for (int writer = 0; writer < WRITERS; writer++) {

@@ -5,8 +5,8 @@ import java.sql.SQLException;
 /**
  * What is measured, and what its database shows afterwards.
  *
- * @param pooled each call waits for a connection of its own
- * @param atOnce how many things one call does; with more than one there is one caller
+ * @param pooled whether each call waits for a connection of its own
+ * @param atOnce how many things one call does; with more than one, there is one caller
  * @param stored counts what the database shows; must equal what was acknowledged
  */
 record Contender(String name, boolean pooled, int atOnce, Load.Call call, Stored stored) {

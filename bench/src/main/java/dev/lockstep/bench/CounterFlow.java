@@ -5,8 +5,8 @@ import java.sql.SQLException;
 import javax.sql.DataSource;
 
 /**
- * What a careful team writes by hand: one stock row, one reservation row, one transaction a caller.
- * No limit, no idempotency beyond the key's unique index, no audit, no expiry.
+ * What a careful team writes by hand: one stock row, one reservation row, one transaction per
+ * caller. No limit, no idempotency beyond the key's unique index, no audit, no expiry.
  */
 final class CounterFlow {
   private static final int STOCK = 100_000_000;

@@ -122,7 +122,7 @@ final class CountingSink implements Sink {
   /**
    * Waits until all are there.
    *
-   * @return how many a second
+   * @return events per second
    */
   double await(String name) throws InterruptedException {
     if (!all.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {

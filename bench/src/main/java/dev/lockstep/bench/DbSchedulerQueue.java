@@ -65,7 +65,7 @@ final class DbSchedulerQueue implements JobQueue, AutoCloseable {
     return new DbSchedulerQueue(database, true);
   }
 
-  /** With so many threads from now on. */
+  /** Uses this many threads from now on. */
   DbSchedulerQueue with(int workers) {
     threads = workers;
     return this;

@@ -32,7 +32,7 @@ final class DocumentRelay {
   private DocumentRelay() {}
 
   /**
-   * What came of it.
+   * The result.
    *
    * @param perSecond events, each counted once
    */

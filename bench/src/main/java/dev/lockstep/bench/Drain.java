@@ -7,9 +7,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /**
- * Empties a queue that was filled before, and measures how fast: from the end of a warm-up until
- * time is up or the queue is empty, whichever is first. Its percentiles are of the time in which a
- * hundred jobs are run: how evenly they flow.
+ * Empties a filled queue and measures how fast: from the end of the warm-up until time is up or the
+ * queue is empty. Its percentiles are of the time in which a hundred jobs run, which shows how
+ * evenly they flow.
  */
 final class Drain {
   private static final int STRETCH = 100;

@@ -9,10 +9,10 @@ import java.sql.Statement;
 import java.util.stream.IntStream;
 
 /**
- * Ten million events that a sink which begins now has behind it, in the segment of the table to
- * which new ones are appended. The first of each key is appended; the others are copies of it with
- * the sequence and the places that appending would have given them. So that this takes a minute and
- * not several, the segment is filled by itself, and its indexes are made when it is full.
+ * Ten million events ahead of a sink that starts now, in the segment to which new ones are
+ * appended. The first event of each key is appended; the others are copies with the sequences and
+ * places that appending would have given them. To take one minute instead of several, the segment
+ * is filled separately and indexed afterwards.
  */
 final class EventsBehind {
   static final int COUNT = 10_000_000;

@@ -37,12 +37,12 @@ final class HoldBench implements Benchmark {
   private static final String THOUSAND_UNITS = "Lockstep, a thousand units a pool";
   private static final String CEILING = "ceiling: bulk SQL, one writer";
   private static final String CEILING_OF_POOLS = "ceiling: the same, 1,000 pools";
-  // The lone caller comes last, when everything is compiled.
+  // The lone caller runs last, when everything is compiled.
   private static final int[] CALLERS = {50, 500, 4_000, 1};
   private static final int RUSH = 500;
   private static final int MILLION = 1_000_000;
   private static final int COMPILED_AFTER = 5;
-  // More than a machine of so many cores sells. What is not needed only takes time to be made.
+  // More than a machine with this many cores sells. Surplus only costs setup time.
   private static final int UNITS_A_SECOND = 30_000 * Runtime.getRuntime().availableProcessors();
   private static final int UNITS_A_SECOND_ALONE = 20_000;
   private static final int BUYER_LIMIT = 5;
@@ -82,7 +82,7 @@ final class HoldBench implements Benchmark {
     }
   }
 
-  /** Java compiles for ten seconds or more, which would be booked on whoever comes first. */
+  /** Compilation takes ten seconds or more, which the first contender would otherwise pay. */
   private void warmUp() throws Exception {
     for (Contender contender : List.of(counted(), seats(UNITS_A_SECOND * COMPILED_AFTER))) {
       Load.of("Warming up", RUSH, contender.call()).run(COMPILED_AFTER - 1, 1);

@@ -17,24 +17,24 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 
 /**
- * POSTs over HTTP on so many connections, for a bounded time: as many as are answered, or so many a
- * second. On event loops, so that the load takes as little of the machine as it can.
+ * POSTs over HTTP on a number of connections for a bounded time, closed-loop or at a fixed rate.
+ * Runs on event loops, so that the load itself takes little of the machine.
  */
 final class HttpLoad implements AutoCloseable {
   private static final int END_TIMEOUT_SECONDS = 60;
 
   /**
-   * The server's process is new, and shows what it can do when its code is compiled. On two cores
-   * that it shares that takes over a minute.
+   * The server's process is new and must be compiled first, which on two shared cores takes over a
+   * minute.
    */
   static final int MAX_WARM_UP_SECONDS = 120;
 
-  /** The first writes after a checkpoint cost more: whole pages are logged. */
+  /** The first writes after a checkpoint cost more, because whole pages are logged. */
   private static final int PACED_WARM_UP_SECONDS = 10;
 
   private static final long PACE_MS = 1;
 
-  /** A POST that has to be answered with 201. */
+  /** A POST that must be answered with 201. */
   record Post(String path, String idempotencyKey, String body) {}
 
   private final Vertx vertx = Vertx.vertx(new VertxOptions().setPreferNativeTransport(true));
@@ -53,7 +53,7 @@ final class HttpLoad implements AutoCloseable {
     authorization = "Bearer " + key;
   }
 
-  /** A closed loop: each connection asks again as soon as it was answered. */
+  /** A closed loop: each connection sends again as soon as it has its answer. */
   Measured run(String name, int connections, int seconds, LongFunction<Post> posts)
       throws InterruptedException {
     Progress.say("%s, %,d connections", name, connections);
@@ -66,9 +66,8 @@ final class HttpLoad implements AutoCloseable {
   }
 
   /**
-   * An open one, after {@link #run}: so many a second, whether or not those before are answered.
-   * One whose time has come while no connection is free waits for one, and that counts as its
-   * latency.
+   * An open loop, after {@link #run}: a fixed rate, whether or not earlier requests are answered. A
+   * request that is due without a free connection waits for one, and that counts as latency.
    */
   Measured runPaced(
       String name, int connections, int perSecond, int seconds, LongFunction<Post> posts)

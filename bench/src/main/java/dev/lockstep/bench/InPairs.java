@@ -3,7 +3,7 @@ package dev.lockstep.bench;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
-/** Two things at the same time, to have them behind us sooner; nothing that is measured. */
+/** Runs two tasks concurrently to save setup time; measures nothing. */
 final class InPairs {
   private InPairs() {}
 

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * One caller that asks several contenders in short turns: whatever else the machine does meanwhile
- * hits them alike, so that their latencies can be compared.
+ * One caller that runs several contenders in short turns, so that disturbances hit all alike and
+ * their latencies can be compared.
  */
 final class InTurns {
   private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -25,9 +25,8 @@ final class InTurns {
   }
 
   /**
-   * So many measured seconds each, after a warm-up; the results in the same order. One caller asks
-   * a few thousand times a second, and it takes some seconds until all that it runs through is
-   * compiled.
+   * Measures each contender for this many seconds after a warm-up; results in the same order. One
+   * caller makes a few thousand calls per second, so compilation takes some seconds.
    */
   static List<Measured> run(int seconds, InTurns... contenders) throws Exception {
     Progress.say("%s, 1 caller, in turns", contenders[0].name);

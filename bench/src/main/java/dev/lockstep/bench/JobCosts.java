@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
-/** What Lockstep's jobs cost besides running: waiting, idling, space, and a full calendar. */
+/** What Lockstep's jobs cost besides running: pickup, idling, space, and a full calendar. */
 final class JobCosts implements Benchmark {
   private static final String PICKUP = "Lockstep, from COMMIT to start, idle queue";
   private static final String IDLE = "Lockstep, queries of an idle node";
@@ -72,7 +72,7 @@ final class JobCosts implements Benchmark {
         1.1);
   }
 
-  /** One job after the other, each into a queue that is idle: from sending COMMIT to its start. */
+  /** One job at a time, each into an idle queue: from sending COMMIT to its start. */
   @SuppressWarnings("try") // The worker only has to be there.
   private void pickup() throws Exception {
     Progress.say(PICKUP);
@@ -115,7 +115,7 @@ final class JobCosts implements Benchmark {
     }
   }
 
-  /** What the server counts while a node has nothing to do: statements that touch a table. */
+  /** Counts the statements of an idle node that touch a table. */
   @SuppressWarnings("try") // The worker only has to be there.
   private void idle() throws Exception {
     Progress.say(IDLE);
@@ -142,8 +142,8 @@ final class JobCosts implements Benchmark {
   }
 
   /**
-   * A million jobs written and done, and the size of the hot table and its indexes after each
-   * quarter of them, once vacuumed: here at once, elsewhere by autovacuum a minute later.
+   * Writes and completes a million jobs, and measures the hot table with indexes after each
+   * quarter, once vacuumed: here at once, in production by autovacuum a minute later.
    */
   @SuppressWarnings("try") // The worker only has to be there.
   private void bloat() throws Exception {
@@ -170,8 +170,8 @@ final class JobCosts implements Benchmark {
   }
 
   /**
-   * The same jobs again while ever more are scheduled for later, in the same queue: of each number
-   * the median of several rounds.
+   * Runs the same jobs while ever more are scheduled for later in the same queue; the median of
+   * several rounds per size.
    */
   private void scheduled() throws Exception {
     int there = 0;

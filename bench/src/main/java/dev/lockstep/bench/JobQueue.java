@@ -4,14 +4,14 @@ import java.sql.SQLException;
 
 /** A queue of jobs that do nothing: how it is filled, worked on, and counted. */
 interface JobQueue {
-  /** Writes so many jobs down that are due now, durably, by the fastest way the contender has. */
+  /** Writes this many due jobs durably, by the contender's fastest way. */
   void fill(int jobs) throws Exception;
 
   /**
    * Starts to work.
    *
    * @param job what each job runs
-   * @return stops in order: what was begun is finished and written
+   * @return stops in order: started jobs finish and are recorded
    */
   AutoCloseable work(Runnable job) throws Exception;
 

@@ -26,7 +26,9 @@ final class KafkaFlow {
 
   private KafkaFlow() {}
 
-  /** Sends records as fast as an idempotent producer does, from memory; how many a second. */
+  /**
+   * Sends records from memory as fast as an idempotent producer can; returns the rate per second.
+   */
   static double produce(String name, String bootstrapServers, String topic, int count) {
     LongAdder acknowledged = new LongAdder();
     AtomicReference<@Nullable Exception> failed = new AtomicReference<>();

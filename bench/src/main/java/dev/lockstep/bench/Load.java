@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A closed loop: so many callers, each asking again as soon as it was answered, for a bounded time;
- * at once, or in turns with other loads.
+ * A closed loop: callers that each call again as soon as they have an answer, for a bounded time;
+ * alone, or in turns with other loads.
  */
 final class Load {
   private static final long STACK_BYTES = 256 * 1024;
 
-  /** Long enough for what is hot to be compiled. */
+  /** Long enough to compile the hot code. */
   static final double COLD_WARM_UP_SECONDS = 3;
 
-  /** For what was measured before: caches and connections. */
+  /** For a contender measured before: fills caches and connections. */
   static final double WARM_UP_SECONDS = 1.5;
 
   /** One call, made and answered. */
@@ -46,8 +46,8 @@ final class Load {
   }
 
   /**
-   * Of calls that wait for a pooled connection, and do nothing before they have it: those that
-   * still wait when time is up are told to give up, instead of being served for minutes.
+   * For calls that wait for a pooled connection before they do anything: when time is up, waiting
+   * ones are told to give up, instead of being served for minutes.
    */
   static Load ofPooled(String name, int callers, Call call) {
     return new Load(name, callers, true, call);
@@ -56,7 +56,7 @@ final class Load {
   /**
    * How long to warm up.
    *
-   * @param cold it is the first time in this run
+   * @param cold whether it is the first one of its kind in this run
    */
   static double warmUp(boolean cold, int seconds) {
     return Math.max(cold ? COLD_WARM_UP_SECONDS : WARM_UP_SECONDS, seconds / (cold ? 3.0 : 5.0));
@@ -68,7 +68,7 @@ final class Load {
     return measured();
   }
 
-  /** Asks for a while; another turn goes on where this one ended. */
+  /** Runs for a while; another turn continues where this one ended. */
   void turn(double warmUpSeconds, double seconds) throws Exception {
     Progress.say("%s, %,d callers", name, callers);
     window.open();
@@ -94,7 +94,7 @@ final class Load {
   }
 
   /**
-   * What all turns together have shown.
+   * The result of all turns.
    *
    * @throws IllegalStateException if a call failed
    */

@@ -7,7 +7,7 @@ import org.HdrHistogram.Histogram;
 /**
  * One contender at one number of callers.
  *
- * @param acknowledged calls that were answered, warm-up included: what the books must show
+ * @param acknowledged calls that were answered, warm-up included, which the books must show
  */
 record Measured(
     String name,
@@ -23,7 +23,7 @@ record Measured(
     return new Measured(name, callers, 0, 0, 0, 0, 0, why);
   }
 
-  /** From the latencies of the calls that were measured. */
+  /** From the latencies of the measured calls. */
   static Measured of(
       String name, int callers, Histogram latencies, double seconds, long acknowledged) {
     return new Measured(
@@ -37,12 +37,12 @@ record Measured(
         "");
   }
 
-  /** Of one caller that measured how many a second, and nothing about single ones. */
+  /** For a caller that measured a rate, without single latencies. */
   static Measured rate(String name, double perSecond, long count) {
     return new Measured(name, 1, perSecond, 0, 0, 0, count, "");
   }
 
-  /** Of several rounds the one in the middle. */
+  /** The median of several rounds. */
   static Measured median(List<Measured> rounds) {
     return rounds.stream()
         .sorted(Comparator.comparingDouble(Measured::perSecond))
@@ -50,7 +50,7 @@ record Measured(
         .get(rounds.size() / 2);
   }
 
-  /** The same when each call did so many things at once. */
+  /** The same, with this many things per call. */
   Measured times(int things) {
     return new Measured(
         name, callers, perSecond * things, p50Ms, p95Ms, p99Ms, acknowledged * things, skipped);

@@ -35,7 +35,7 @@ final class OutboxToKafka {
   }
 
   /**
-   * @param backlog a stream of so many events
+   * @param backlog a stream with {@code count} events
    */
   static void run(BenchRun run, Relaying relaying, String backlog, int count) throws Exception {
     Progress.say("Starting Kafka");

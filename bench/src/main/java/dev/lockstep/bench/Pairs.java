@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * Which two accounts a transfer is between: each as likely as any other, or the few that are
- * popular much likelier than the many that are not. The same number gives the same pair.
+ * The two accounts of a transfer: uniformly chosen, or skewed towards a few popular ones. The same
+ * number gives the same pair.
  */
 final class Pairs {
   // The likeliest of 100,000 is in 8 % of all draws, the ten likeliest in a quarter.

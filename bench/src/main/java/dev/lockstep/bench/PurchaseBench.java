@@ -25,16 +25,16 @@ final class PurchaseBench implements Benchmark {
   private static final int BASE = 50;
   private static final int POSITIONS = BASE * (BASE + 1) / 2;
 
-  // The triangle-lottery document, §2: what it says of its own design, on four cores.
+  // The triangle-lottery document, section 2: its claims for its own design, on four cores.
   private static final int DOCUMENT_PER_SECOND = 450;
   private static final double DOCUMENT_P95_MS = 420;
 
-  /** How many times the document's rate, at half its p95. */
+  /** The target: this many times the document's rate, at half its p95. */
   private static final int TIMES = 5;
 
   private static final int PACE = TIMES * DOCUMENT_PER_SECOND;
 
-  /** The server's own upkeep and VACUUM come once a minute, and are part of it. */
+  /** The server's upkeep and VACUUM run once a minute, and are part of the measurement. */
   private static final int MIN_PACED_SECONDS = 60;
 
   /** More than any server sells here; stock must not end before the time does. */
@@ -89,10 +89,10 @@ final class PurchaseBench implements Benchmark {
   }
 
   /**
-   * As many as it can sell, which says little of latency: with all connections always waiting it is
-   * their number divided by the rate. So also at the document's rate and at the one that is aimed
-   * at, which buyers who come and go make: 450 a second after 180 ms each are 81 at once, of the
-   * document's 500 users.
+   * Measures the highest rate, which says little about latency: with all connections always
+   * waiting, latency is their number divided by the rate. So it also measures at the document's
+   * rate and at the target rate, as buyers who come and go would: 450 per second with 180 ms each
+   * are 81 at once, of the document's 500 users.
    */
   private void measure(Gateway gateway) throws Exception {
     int seconds = run.seconds();
@@ -182,7 +182,9 @@ final class PurchaseBench implements Benchmark {
             .encode());
   }
 
-  /** Until the gateway has told all that happened: those who come next find a server at rest. */
+  /**
+   * Waits until the gateway has delivered all events, so that the next load finds an idle server.
+   */
   private void awaitRest() throws Exception {
     Progress.say("waiting until the gateway's webhooks are delivered");
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_REST_SECONDS);
@@ -198,7 +200,7 @@ final class PurchaseBench implements Benchmark {
     return database.number("SELECT count(*) FROM gateway.intent WHERE status = 3");
   }
 
-  /** Sold, charged and acknowledged are one number, and every invariant holds. */
+  /** Checks that sold, charged and acknowledged agree, and that every invariant holds. */
   private static void requireBalance(
       BenchedServer server, List<String> campaigns, String name, long acknowledged, long charged)
       throws IOException, InterruptedException {

@@ -49,7 +49,7 @@ final class QuartzQueue implements JobQueue {
     public void initialize() {}
   }
 
-  /** With the tables that come with it. */
+  /** With the tables that Quartz ships. */
   static QuartzQueue create(BenchDatabase database) throws SQLException, IOException {
     String path = "/org/quartz/impl/jdbcjobstore/tables_postgres.sql";
     try (InputStream script = QuartzQueue.class.getResourceAsStream(path);

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A Redis script that takes one from the stock and remembers the buyer, on a real redis-server that
- * syncs every write to disk. No limit, no audit, no expiry, no money.
+ * A Redis script that takes one from stock and records the buyer, on a real redis-server that syncs
+ * every write to disk. No limit, audit, expiry or money.
  */
 final class RedisFlow implements AutoCloseable {
   private static final String SCRIPT =
@@ -72,7 +72,7 @@ final class RedisFlow implements AutoCloseable {
                     directory.toString()))
             .redirectErrorStream(true)
             .start();
-    // Its log says when it listens; nothing is polled and nothing is slept for.
+    // Reads its log for readiness, without polling or sleeping.
     try (var log = server.inputReader()) {
       String line;
       while ((line = log.readLine()) != null) {

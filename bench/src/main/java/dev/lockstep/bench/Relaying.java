@@ -13,7 +13,7 @@ import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The outbox under measurement: streams of their own, and a relay that counts what it delivers. */
+/** The outbox under measurement: streams of its own, and a relay that counts deliveries. */
 final class Relaying {
   static final int PORTFOLIOS = 1_000;
   static final int BATCH = 2_000;
@@ -44,27 +44,27 @@ final class Relaying {
     return stream;
   }
 
-  /** A stream that nobody has read yet, of so many events. */
+  /** An unread stream with this many events. */
   String backlog(String name, int count, int portfolios) {
     String stream = define();
     append(name, stream, count, portfolios);
     return stream;
   }
 
-  /** Has what is committed from now on counted. */
+  /** Counts what is committed from now on. */
   void count(String stream) {
     outbox.define(stream, List.of(SinkSpec.of("sink", COUNTING, "").startingNow()), "bench");
   }
 
-  /** So that the next relay has nothing to do with it. */
+  /** Ensures that the next relay ignores it. */
   void retire(String stream) {
     outbox.define(stream, List.of(), "bench");
   }
 
   /**
-   * Nobody pays for what the one before left to be written; nor does whoever reads a row first, by
-   * noting in its page that it is committed, which after a checkpoint puts the whole page into the
-   * log: a vacuum has done that, as autovacuum does within a minute.
+   * Writes out what earlier contenders left, so that the next one does not pay for it. A vacuum
+   * also sets the hint bits of new rows, as autovacuum does within a minute; otherwise the first
+   * reader of each page after a checkpoint would log the whole page.
    */
   void settle() throws SQLException {
     database.execute("VACUUM lockstep.outbox_event");
@@ -79,7 +79,7 @@ final class Relaying {
     return outbox.relay(config, SinkTypes.standard().with(COUNTING, (stream, spec) -> sink));
   }
 
-  /** How many a second. */
+  /** The rate per second. */
   double append(String name, String stream, int count, int portfolios) {
     Progress.say("%s: appending", name);
     long startedNanos = System.nanoTime();
@@ -92,23 +92,22 @@ final class Relaying {
   }
 
   /**
-   * Has a stream delivered from its first event on, as often as asked for: whoever begins to read
-   * it finds it as it was.
+   * Delivers a stream from its first event on; every call starts from the same state.
    *
-   * @param inner where to; null: nowhere
-   * @return how many a second
+   * @param inner the target; null for none
+   * @return events per second
    */
   double deliverAll(String name, String stream, int count, @Nullable Sink inner) throws Exception {
     outbox.define(stream, List.of(SinkSpec.of("sink", COUNTING, "")), "bench");
     return deliver(name, stream, count, inner);
   }
 
-  /** The same again and again, until it gets no faster. */
+  /** Repeats until it gets no faster. */
   void warmUp(String name, String stream, int count, @Nullable Sink inner) throws Exception {
     WarmUp.run(MAX_WARM_UPS, () -> deliverAll(name, stream, count, inner));
   }
 
-  /** Starts a relay and lets it deliver what the stream's sink has before it; how many a second. */
+  /** Starts a relay that delivers the backlog of the stream's sink; returns the rate per second. */
   double deliver(String name, String stream, int count, @Nullable Sink inner) throws Exception {
     settle();
     Progress.say("%s", name);
@@ -123,7 +122,7 @@ final class Relaying {
   }
 
   /**
-   * From commit to publish, while events come at their pace.
+   * Measures commit to publish at a fixed event rate.
    *
    * @param maxWarmUpSeconds when the warm-up ends at the latest
    */

@@ -28,7 +28,7 @@ final class Report {
             .formatted(cores, quoted(java), quoted(postgres), fsync.equals("on"));
   }
 
-  /** A contender acknowledged something else than its database shows. */
+  /** A contender acknowledged something other than what its database shows. */
   static final class BooksDoNotBalance extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -48,12 +48,12 @@ final class Report {
     results.add(result);
   }
 
-  /** A line for people, below the table. */
+  /** Adds a line below the table. */
   void note(String format, Object... arguments) {
     notes.add(String.format(Locale.ROOT, format, arguments));
   }
 
-  /** The result of a contender that ran at so many callers. */
+  /** The result of a contender at this number of callers. */
   Measured find(String name, int callers) {
     return results.stream()
         .filter(r -> r.name().equals(name) && r.callers() == callers)
@@ -70,7 +70,7 @@ final class Report {
     aims.add(new Aim(aim, ratio(ours, theirs), target, true));
   }
 
-  /** A ratio that should not pass the target. */
+  /** A ratio that should not exceed the target. */
   void atMost(String aim, double ours, double theirs, double target) {
     aims.add(new Aim(aim, ratio(ours, theirs), target, false));
   }
@@ -132,7 +132,7 @@ final class Report {
     }
   }
 
-  /** Nothing where single calls were not timed. */
+  /** Empty if single calls were not timed. */
   private static String ms(double value) {
     return value == 0 ? "" : String.format(Locale.ROOT, "%,.2f", value);
   }

@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The ceiling: each thread reads its own shards and deletes what it has read, in a table with
- * nothing but what that needs. No lease, fence, version, lane, priority or retry.
+ * The ceiling: each thread reads its own shards and deletes what it has read, from a minimal table.
+ * No lease, fence, version, lane, priority or retry.
  */
 final class ShardQueue implements JobQueue {
   static final int WORKERS = 2;
   private static final int SHARDS = 16;
   private static final int BATCH = 1_000;
-  // Jobs of a shard lie together in the table, as Lockstep's do.
+  // A shard's jobs lie together in the table, as Lockstep's do.
   private static final int RUN = 64;
 
   private static final String READ =
@@ -54,7 +54,7 @@ final class ShardQueue implements JobQueue {
             .formatted(RUN, SHARDS, jobs));
   }
 
-  /** A shard and how far it was read. */
+  /** A shard, and how far it has been read. */
   private static final class Cursor {
     final short shard;
     Timestamp due = new Timestamp(0);

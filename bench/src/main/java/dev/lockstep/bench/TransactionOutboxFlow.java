@@ -28,7 +28,7 @@ final class TransactionOutboxFlow {
     void publish(String portfolio, String json);
   }
 
-  /** Schedules so many events, then lets them run; how many a second. */
+  /** Schedules this many events, then runs them; returns the rate per second. */
   static double run(String name, BenchDatabase database, int count) throws Exception {
     LongAdder published = new LongAdder();
     CountDownLatch all = new CountDownLatch(count);

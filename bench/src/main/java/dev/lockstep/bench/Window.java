@@ -86,7 +86,7 @@ final class Window {
     record(latencies, System.nanoTime() - askedNanos);
   }
 
-  /** The first failure is the one that is told. */
+  /** Reports the first failure. */
   void fail(Throwable thrown) {
     failure.compareAndSet(null, thrown);
     failed.countDown();

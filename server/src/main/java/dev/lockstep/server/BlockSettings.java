@@ -13,12 +13,12 @@ import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
 
 /**
- * How the blocks of core are set up.
+ * The settings of core's blocks.
  *
- * @param jobPollInterval longest time between two looks for jobs, whatever the hints say (2 s)
+ * @param jobPollInterval the longest time between two looks for jobs, in spite of hints (2 s)
  * @param streamPollInterval the same for events (1 s)
- * @param streamAttempts failures after which an event's key is parked (10)
- * @param claims what callers may ask for who do jobs over HTTP
+ * @param streamAttempts failures before an event's key is parked (10)
+ * @param claims bounds for callers who do jobs over HTTP
  */
 record BlockSettings(
     HoldsConfig holds,
@@ -33,7 +33,7 @@ record BlockSettings(
   private static final int MAX_SHARDS = 1_024;
   private static final int MAX_DAYS = 3_650;
 
-  /** In a rush: fewer transactions, and nobody who buys over HTTP notices. */
+  /** During a rush this saves transactions, and buyers over HTTP do not notice. */
   private static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int HISTORY_DAYS = 7;
@@ -41,13 +41,13 @@ record BlockSettings(
   private static final Duration STREAM_POLL_INTERVAL = Duration.ofSeconds(1);
   private static final int STREAM_ATTEMPTS = 10;
 
-  /** How long jobs that are done can be looked up. */
+  /** How long completed jobs can be looked up. */
   Duration history() {
     return Duration.ofDays(jobs.historyDays());
   }
 
   /**
-   * @param transactions what batches keep of it: its time-outs
+   * @param transactions whose timeouts the batches keep
    */
   static BlockSettings read(SettingReader in, TxOptions transactions) {
     in.group("Batches of writes");
@@ -67,7 +67,7 @@ record BlockSettings(
             "job.poll-interval",
             Kind.duration(Duration.ofMillis(10), Duration.ofMinutes(1)),
             JOB_POLL_INTERVAL,
-            "How often new jobs are looked for where no notification comes.");
+            "How often to look for new jobs without a notification.");
     int partitions =
         in.read(
             "outbox.partitions",
@@ -80,13 +80,13 @@ record BlockSettings(
             "stream.poll-interval",
             Kind.duration(Duration.ofMillis(10), Duration.ofMinutes(1)),
             STREAM_POLL_INTERVAL,
-            "How often new events are looked for where no notification comes.");
+            "How often to look for new events without a notification.");
     int attempts =
         in.read(
             "stream.max-attempts",
             Kind.number(1, 1_000),
             STREAM_ATTEMPTS,
-            "After how many failures of an event its key is parked, so that others go on.");
+            "The failures of an event after which its key is parked, so that others go on.");
     ClaimRules claims = ClaimRules.read(in);
     in.group("Retention");
     Duration history =
@@ -94,13 +94,13 @@ record BlockSettings(
             "retention.job-history",
             Kind.days(1, MAX_DAYS),
             Duration.ofDays(HISTORY_DAYS),
-            "How long jobs that are done, and schedules that have ended, can be looked up.");
+            "How long completed jobs and ended schedules can be looked up.");
     Duration answers =
         in.read(
             "retention.answers",
             Kind.duration(Duration.ofMinutes(1), Duration.ofDays(MAX_DAYS)),
             OnceConfig.DEFAULT.keepFor(),
-            "How long a request that is repeated with its Idempotency-Key gets its first answer.");
+            "How long a repeated Idempotency-Key gets its first answer.");
     Duration events =
         in.read(
             "retention.events",
@@ -154,7 +154,7 @@ record BlockSettings(
             block + ".gather",
             Kind.duration(Duration.ZERO, Duration.ofSeconds(1)),
             usual.gather(),
-            "How long a busy queue of %s waits for company between two batches.".formatted(what));
+            "How long a busy queue of %s gathers requests between two batches.".formatted(what));
     return usual
         .withMaxWriters(writers)
         .withMaxBatch(batch)

@@ -17,7 +17,7 @@ import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
 
-/** The blocks of the library on one database, and the threads and figures they share. */
+/** The library's blocks on one database, with their shared threads and metrics. */
 record Blocks(
     DatabaseHealth health,
     Transactor transactor,

@@ -1,8 +1,8 @@
 package dev.lockstep.server;
 
 /**
- * The surroundings do not let the server start. The message is one line for the user: what is wrong
- * and what to do next, never a credential.
+ * The environment prevents the start. The message is one line: what is wrong and what to do next,
+ * never a credential.
  */
 final class CannotStart extends RuntimeException {
   private static final long serialVersionUID = 1L;

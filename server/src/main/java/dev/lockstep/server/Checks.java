@@ -7,7 +7,7 @@ import dev.lockstep.server.reconciliation.Reconciliation;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What compares records that have to agree: the invariants, and money with goods. */
+/** The checks of records that must agree: invariants, and money with goods. */
 record Checks(Invariants invariants, Reconciliation reconciliation, Opened opened)
     implements AutoCloseable {
 

@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** What the words of the command line share: {@code --help}, and where they print. A mixin. */
+/** Shared by all commands: {@code --help}, and where they print. A mixin. */
 final class Console {
   @SuppressWarnings("unused") // read by picocli
   @Option(names = "--help", usageHelp = true, description = "Print this text.")
@@ -17,7 +17,7 @@ final class Console {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec word;
 
-  /** Prints an answer, which ends in a line break. */
+  /** Prints an answer that ends in a line break. */
   void print(String text) {
     PrintWriter out = word.commandLine().getOut();
     out.print(text);
@@ -28,7 +28,7 @@ final class Console {
     print(line + System.lineSeparator());
   }
 
-  /** Says in one line what failed; the exit code. */
+  /** Reports a failure in one line; returns the exit code. */
   int fail(String message) {
     PrintWriter err = word.commandLine().getErr();
     err.println("lockstep: " + message);
@@ -36,9 +36,9 @@ final class Console {
     return ExitCode.SOFTWARE;
   }
 
-  /** A bar for a person at a terminal; nothing elsewhere. */
+  /** A progress bar at a terminal; nothing elsewhere. */
   ProgressBar bar(int all) {
-    // Set by the script when standard error is a terminal, which Java cannot tell.
+    // Set by the script if standard error is a terminal, which Java cannot tell.
     boolean terminal = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));
     return new ProgressBar(
         terminal ? word.commandLine().getErr() : new PrintWriter(Writer.nullWriter()), all);

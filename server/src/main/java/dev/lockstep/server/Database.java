@@ -23,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The database the server runs on: reachable, of a supported release, migrated, behind a pool. Safe
- * for many threads; every method blocks, so none belongs on an event loop.
+ * The server's database: reachable, of a supported release, migrated, behind a pool. Thread-safe;
+ * every method blocks, so do not call them on an event loop.
  */
 final class Database implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Database.class);
@@ -35,7 +35,7 @@ final class Database implements AutoCloseable {
   private static final String SERVER_MIGRATIONS = "classpath:db/server";
   private static final int PROBE_TIMEOUT_SECONDS = 3;
 
-  /** Another node may do the same: then one of the two finds that it is done. */
+  /** Another node may do the same; one of the two then finds the work done. */
   private static final String CREATE_SCHEMAS =
       """
       DO $$
@@ -67,7 +67,7 @@ final class Database implements AutoCloseable {
       int migrationsKnown) {
     this.address = address;
     this.pool = pool;
-    // One for each thread that reports run on: none of them waits for another's.
+    // One per report thread, so that reports do not wait for each other.
     this.reports = pool(address, settings, "lockstep-reports", settings.workers().reportThreads());
     PGSimpleDataSource direct = direct(address);
     direct.setConnectTimeout(PROBE_TIMEOUT_SECONDS);
@@ -80,10 +80,10 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * Checks, opens the pool and migrates, in this order: nothing is written to a database that is
-   * not supported.
+   * Checks, opens the pool and migrates, in this order, so nothing is written to an unsupported
+   * database.
    *
-   * @throws CannotStart when any of it is refused
+   * @throws CannotStart when any step is refused
    */
   static Database open(DatabaseAddress address, DatabaseSettings settings) {
     checkVersion(address);
@@ -103,12 +103,12 @@ final class Database implements AutoCloseable {
     return gate;
   }
 
-  /** Whether a write works, as of a moment ago; from memory. */
+  /** Whether a write worked a moment ago; from memory. */
   DatabaseWatch.Finding finding() {
     return watch.finding();
   }
 
-  /** A transaction was attempted; its end says something about the database. */
+  /** Reports the outcome of a transaction attempt, which says something about the database. */
   void met(TxAttempt attempt) {
     if (attempt.outcome() == TxAttempt.Outcome.COMMITTED) {
       watch.heard();
@@ -124,15 +124,12 @@ final class Database implements AutoCloseable {
     return reportsGate;
   }
 
-  /** How busy the pool is; reading them blocks nobody. */
+  /** How busy the pool is; never blocks. */
   HikariPoolMXBean poolFigures() {
     return pool.getHikariPoolMXBean();
   }
 
-  /**
-   * Connections that are nobody else's, past the pool: for notifications, which need one for as
-   * long as they are wanted.
-   */
+  /** Dedicated connections outside the pool, for notifications, which occupy one permanently. */
   DataSource direct() {
     return direct(address);
   }
@@ -152,16 +149,16 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * Stops the pools from handing out their current connections. Either their server takes no writes
-   * (a standby, or a former primary), or the database was unreachable and is back: then the old
-   * connections are probably dead, and a caller would find out by waiting.
+   * Retires the pools' current connections. Either their server takes no writes (a standby or
+   * former primary), or the database was unreachable and is back; the old connections are then
+   * probably dead, and callers would find out by waiting.
    */
   private void forgetConnections() {
     pool.getHikariPoolMXBean().softEvictConnections();
     reports.getHikariPoolMXBean().softEvictConnections();
   }
 
-  /** How many connections the pool has at most. */
+  /** The pool's maximum size. */
   int poolSize() {
     return pool.getMaximumPoolSize();
   }
@@ -177,7 +174,7 @@ final class Database implements AutoCloseable {
     pool.close();
   }
 
-  /** Not through the pool, which would retry until its own timeout and hide the reason. */
+  /** Bypasses the pool, which would retry until its timeout and hide the reason. */
   private static void checkVersion(DatabaseAddress address) {
     int version;
     try (Connection connection = DriverManager.getConnection(address.url(), address.properties());
@@ -203,8 +200,8 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * Two histories, core's first: in a single one a new migration of core would come below the
-   * server's and be refused as out of order. A user's own tool may keep core's alone.
+   * Two histories, core's first: in a single one, a new core migration would be numbered below the
+   * server's and refused as out of order. It also lets a user's own tool maintain core's alone.
    *
    * @return how many migrations this build knows
    */
@@ -214,7 +211,7 @@ final class Database implements AutoCloseable {
         + migrate(pool, address, SERVER_SCHEMA, SERVER_MIGRATIONS);
   }
 
-  /** Flyway would, too; but it tries ten times, a second apart, where it is not allowed to. */
+  /** Flyway could do this, but without permission it would retry ten times, a second apart. */
   private static void createSchemas(DataSource pool) throws SQLException {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
@@ -223,9 +220,9 @@ final class Database implements AutoCloseable {
   }
 
   /**
-   * Brings a schema up to date. Several nodes may do so at once; Flyway's lock lets one do the
-   * work. That lock is transactional by default, as it has to be: a session lock would be stranded
-   * behind a transaction-mode pooler.
+   * Migrates one schema. Several nodes may do so at once; Flyway's lock lets one work. That lock is
+   * transactional by default, as required: behind a transaction-mode pooler, a session lock would
+   * be stranded.
    */
   private static int migrate(
       DataSource pool, DatabaseAddress address, String schema, String migrations) {
@@ -234,7 +231,7 @@ final class Database implements AutoCloseable {
             .dataSource(pool)
             .defaultSchema(schema)
             .locations(migrations)
-            // Each block numbers its own range, so one may add to its range after another's.
+            // Each block numbers its own range, so a migration may be added below another block's.
             .outOfOrder(true)
             .load();
     int applied = flyway.migrate().migrationsExecuted;

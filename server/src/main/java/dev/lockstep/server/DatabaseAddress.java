@@ -7,11 +7,11 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the database is and who we are there. Only {@link #place()} may be shown: a URL can carry a
+ * The database's address and our credentials. Show only {@link #place()}: a URL can carry a
  * password.
  *
  * @param url the JDBC URL, possibly with credentials
- * @param user null when the URL, or the driver's password file, says
+ * @param user null if the URL, or the driver's password file, has it
  * @param password likewise
  * @param place host, port and database, fit for messages and pages
  * @param embedded whether we run it ourselves
@@ -27,7 +27,7 @@ record DatabaseAddress(
         server.url(), server.user(), server.password(), "localhost:" + server.port(), true);
   }
 
-  /** Reads the URL that a flag of this name was given; the value is never repeated. */
+  /** Parses the URL from this flag; messages never repeat the value. */
   static DatabaseAddress external(String flag, String url) {
     try {
       return external(url);
@@ -37,10 +37,10 @@ record DatabaseAddress(
   }
 
   /**
-   * Reads a user's URL.
+   * Parses a user's URL.
    *
-   * @throws IllegalArgumentException with what is wrong with it, to follow its name; the value is
-   *     never repeated
+   * @throws IllegalArgumentException with a message that follows the URL's name and never repeats
+   *     the value
    */
   static DatabaseAddress external(String url) {
     if (!url.startsWith(SCHEME)) {
@@ -61,7 +61,7 @@ record DatabaseAddress(
     return new DatabaseAddress(url, null, null, place, false);
   }
 
-  /** What the driver is told beside the URL, which wins where both speak. */
+  /** Driver properties in addition to the URL, which takes precedence. */
   Properties properties() {
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "lockstep");
@@ -79,7 +79,7 @@ record DatabaseAddress(
     return place;
   }
 
-  /** Everything from the host on, without the parameters. */
+  /** Host, port and database, without parameters. */
   private static String place(String url) {
     String rest = url.substring(SCHEME.length());
     int parameters = rest.indexOf('?');

@@ -10,8 +10,8 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /**
- * A pool that nobody waits for while its database is known to be gone: a connection is refused at
- * once instead of after the pool's time-out.
+ * A pool that refuses connections at once while its database is known to be gone, instead of after
+ * the pool's timeout.
  */
 final class DatabaseGate implements DataSource {
   private final DataSource pool;

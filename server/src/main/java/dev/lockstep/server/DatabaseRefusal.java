@@ -4,8 +4,8 @@ import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says in one line why a database does not take us and what to do about it. Decides by SQLSTATE;
- * the database's own text is only repeated, and names neither URL nor password.
+ * Says in one line why a database refuses us and what to do about it. Decides by SQLSTATE; it only
+ * repeats the database's own text, and names neither URL nor password.
  */
 final class DatabaseRefusal {
   private DatabaseRefusal() {}
@@ -23,7 +23,7 @@ final class DatabaseRefusal {
     if (state.equals("3D000")) {
       return new CannotStart("there is no database " + place + "; create it, then start again", e);
     }
-    // 08004 is an answer, for example to a missing password; the other 08 states are silence.
+    // 08004 is an answer, for example to a missing password; the other 08 states mean silence.
     if (state.startsWith("08") && !state.equals("08004")) {
       return new CannotStart(
           "no database answers at "

@@ -9,13 +9,12 @@ import java.time.Duration;
 /**
  * How the database is used.
  *
- * @param poolSize connections that this server keeps at most (20)
- * @param poolWait how long somebody waits for one of them (3 s)
- * @param transactions how a transaction runs unless its block says otherwise. Its idle time-out
- *     (2.5 s) is below its lock time-out (3 s): nothing of ours computes for long in a transaction,
- *     and should this process stand still, those who wait for its rows get them. One attempt (8 s)
- *     has room for one wait for a lock and for a slow COMMIT
- * @param workers how many requests use it at a time
+ * @param poolSize the most connections of this server (20)
+ * @param poolWait how long a request waits for one (3 s)
+ * @param transactions the defaults of transactions. The idle timeout (2.5 s) is below the lock
+ *     timeout (3 s): our transactions never compute for long, and if this process stalls, others
+ *     get its rows in time. One attempt (8 s) has room for one lock wait and a slow COMMIT
+ * @param workers how many requests use the database at once
  */
 record DatabaseSettings(
     int poolSize, Duration poolWait, TxOptions transactions, WorkersConfig workers) {
@@ -44,7 +43,7 @@ record DatabaseSettings(
     Duration wait =
         in.read(
             "pool.wait",
-            // The pool knows no less.
+            // The pool's own minimum.
             Kind.duration(Duration.ofMillis(250), Duration.ofMinutes(1)),
             DEFAULT.poolWait,
             "How long a request waits for one of these connections before it is refused.");
@@ -78,7 +77,7 @@ record DatabaseSettings(
             "transaction.deadline",
             TIMEOUT,
             usual.deadline(),
-            "How long a transaction may take in all: waiting, every attempt, every pause.");
+            "How long a transaction may take in total: waiting, every attempt, every pause.");
     require(
         in, lock, "lock.timeout", statement, "statement.timeout", "it would end the wait first");
     require(

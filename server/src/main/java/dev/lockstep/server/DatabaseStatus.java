@@ -1,17 +1,17 @@
 package dev.lockstep.server;
 
 /**
- * The database as it is now.
+ * The database's state.
  *
- * @param serverVersion as the server writes it, for example {@code 18.6}
+ * @param serverVersion in the server's own form, for example {@code 18.6}
  * @param schemaVersion the newest migration applied
- * @param migrationsApplied how many are
+ * @param migrationsApplied their number
  * @param migrationsKnown how many this build ships
  */
 record DatabaseStatus(
     String serverVersion, String schemaVersion, int migrationsApplied, int migrationsKnown) {
 
-  /** A database migrated by a newer build has more than we know, and is fine. */
+  /** A database migrated by a newer build has more, and is fine. */
   boolean migrated() {
     return migrationsApplied >= migrationsKnown;
   }

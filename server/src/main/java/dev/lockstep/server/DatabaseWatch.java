@@ -17,15 +17,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes to the database twice a second, on a connection of its own, and so knows whether a write
- * works. What it knows is read from memory: a probe costs the database nothing, and waits for
- * nobody. Thread-safe.
+ * Writes to the database twice a second on a dedicated connection, and so knows whether writes
+ * work. Readers get the state from memory: a probe costs the database nothing and never waits.
+ * Thread-safe.
  *
- * <p>A database that stands still, or a network that swallows everything, ends no call: the look
- * that asks it waits. So trouble is found in two ways. A look that ended says what it met. And when
- * nobody had an answer for {@link Silence#LONGEST}, neither a look nor any transaction, the
- * database is gone, whatever the look that is under way waits for. A database that is slow under
- * its load answers somebody, and is not gone.
+ * <p>A stalled database, or a silent network, ends no call, so the probing call hangs with it.
+ * Trouble is therefore detected in two ways: a probe that ends reports what it met; and if neither
+ * a probe nor any transaction got an answer for {@link Silence#LONGEST}, the database is gone,
+ * whatever the current probe waits for. A database that is slow under load still answers somebody,
+ * and is not gone.
  */
 final class DatabaseWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DatabaseWatch.class);
@@ -33,14 +33,14 @@ final class DatabaseWatch implements AutoCloseable {
   private static final long INTERVAL_MS = 500;
   private static final long CLOSE_TIMEOUT_MS = 500;
 
-  /** A disk that was full a moment ago, for somebody, is not well yet. */
+  /** A disk that was full a moment ago does not count as healthy yet. */
   private static final Duration DISK_FULL_FOR = Duration.ofSeconds(5);
 
   /**
-   * One row for all nodes. The statements travel in one message, so they are one transaction that
-   * no node can leave open by standing still. The database itself cuts off a write that waits for
-   * somebody's lock: that is an answer, and comes before silence is found. A history has a row per
-   * migration, and one without a version for the schema's own creation.
+   * One row for all nodes. The statements travel in one message, hence in one transaction that no
+   * stalled node can leave open. The database itself cancels a write that waits for a lock: that is
+   * an answer, and comes before silence is assumed. A history has one row per migration, and one
+   * without a version for the creation of the schema.
    */
   private static final String LOOK =
       """
@@ -55,10 +55,10 @@ final class DatabaseWatch implements AutoCloseable {
       """;
 
   /**
-   * What the last look found.
+   * The result of the last probe.
    *
-   * @param trouble empty: a write works
-   * @param status what the database said of itself, the last time it did
+   * @param trouble empty if writes work
+   * @param status the database's last reported state
    */
   record Finding(Optional<Trouble> trouble, Optional<DatabaseStatus> status) {
     boolean gone() {
@@ -77,14 +77,14 @@ final class DatabaseWatch implements AutoCloseable {
   private final Thread ticker = new Thread(this::tick, "lockstep-database-silence");
   private volatile Finding finding = new Finding(Optional.empty(), Optional.empty());
   private volatile @Nullable Connection connection;
-  // Of the thread that looks.
+  // Of the probing thread.
   private Optional<Trouble> logged = Optional.empty();
 
   /**
-   * @param direct connections past the pool, with a time-out on everything, that send a string of
+   * @param direct connections outside the pool, with timeouts on everything, that send a string of
    *     statements as one message
    * @param migrationsKnown how many this build knows
-   * @param back called when a database that was gone answers again, before anybody is told
+   * @param back called when a lost database answers again, before anybody is told
    */
   DatabaseWatch(DataSource direct, int migrationsKnown, Runnable back) {
     this.direct = direct;
@@ -94,7 +94,7 @@ final class DatabaseWatch implements AutoCloseable {
     ticker.setDaemon(true);
   }
 
-  /** Looks once, then goes on looking. */
+  /** Probes once, then periodically. */
   void start() {
     look();
     silence.heard();
@@ -114,14 +114,14 @@ final class DatabaseWatch implements AutoCloseable {
     return diskFull ? new Finding(Optional.of(Trouble.DISK_FULL), latest.status()) : latest;
   }
 
-  /** A transaction met this fault. */
+  /** A transaction failed with this fault. */
   void met(SqlFault fault) {
     if (fault == SqlFault.DISK_FULL) {
       diskFullNanos.set(System.nanoTime());
     }
   }
 
-  /** A transaction was committed: the database answers. */
+  /** A transaction committed: the database answers. */
   void heard() {
     silence.heard();
   }
@@ -132,7 +132,7 @@ final class DatabaseWatch implements AutoCloseable {
     try {
       looker.join(CLOSE_TIMEOUT_MS);
       if (looker.isAlive()) {
-        // It waits for an answer that nobody needs any more.
+        // Aborts a wait for an answer that nobody needs any more.
         disconnect();
         looker.join(CLOSE_TIMEOUT_MS);
       }
@@ -153,7 +153,7 @@ final class DatabaseWatch implements AutoCloseable {
     }
   }
 
-  /** Says once that there is silence; that it is over is said by the look that found it so. */
+  /** Reports silence once; the probe that ends it reports its end. */
   private void tick() {
     boolean told = false;
     try {
@@ -178,7 +178,7 @@ final class DatabaseWatch implements AutoCloseable {
     } catch (SQLException | RuntimeException e) {
       SqlFault fault = e instanceof SQLException sql ? SqlFault.of(sql) : SqlFault.OTHER;
       if (fault == SqlFault.CANCELLED) {
-        // Somebody has the row, or the machine is busy; but the database has said so.
+        // The row is locked, or the machine is busy; but the database has answered.
         answered(new Finding(Optional.empty(), known.status()));
         return;
       }
@@ -208,7 +208,7 @@ final class DatabaseWatch implements AutoCloseable {
     logged = now;
   }
 
-  /** A connection that somebody ended says nothing about the database; a new one does. */
+  /** One broken connection says nothing about the database; a new one does. */
   private DatabaseStatus askTwice() throws SQLException {
     if (connection != null) {
       try {
@@ -270,7 +270,7 @@ final class DatabaseWatch implements AutoCloseable {
     return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
   }
 
-  /** Distributions append their own name: {@code 16.4 (Debian 16.4-1)}. */
+  /** Drops what distributions append: {@code 16.4 (Debian 16.4-1)}. */
   private static String shortVersion(String serverVersion) {
     int end = serverVersion.indexOf(' ');
     return end < 0 ? serverVersion : serverVersion.substring(0, end);

@@ -12,12 +12,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How webhooks are delivered to, and mail is sent.
+ * How webhooks and mail are delivered.
  *
- * @param outgoing where to, and how patiently
- * @param signingKeys what receivers' secrets are derived from, the newest first; empty: the
- *     database's
- * @param config how many at a time, and how failures are put off
+ * @param outgoing allowed targets and timeouts
+ * @param signingKeys the master secrets of receivers' secrets, newest first; empty: the database's
+ * @param config concurrency and retries
  * @param smtp how mail is sent; empty: not at all
  */
 record DeliverySettings(
@@ -49,13 +48,13 @@ record DeliverySettings(
             "allow-private-targets",
             Kind.yesOrNo(),
             usual.allowPrivateTargets(),
-            "Whether webhooks may lead to this machine and its private networks.");
+            "Whether webhooks may go to this machine and its private networks.");
     Optional<List<Secret>> signingKeys =
         in.readSecret(
             "webhook.secret",
             SIGNING_KEYS,
-            "a secret is made and kept in the database",
-            "What the secrets of webhook receivers are derived from.");
+            "a secret is created and stored in the database",
+            "The master secret from which the secrets of webhook receivers are derived.");
     Duration connect =
         in.read(
             "webhook.connect-timeout",
@@ -125,13 +124,13 @@ record DeliverySettings(
             "webhook.slow-after",
             Kind.duration(Duration.ofMillis(10), Duration.ofMinutes(1)),
             usual.slowAfter(),
-            "A receiver that takes longer is slow, and stands aside for others.");
+            "A receiver that takes longer is slow, and its deliveries step aside for others.");
     Duration maxAside =
         in.read(
             "webhook.max-aside",
             Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(5)),
             usual.maxAside(),
-            "The longest that a delivery to a slow receiver stands aside before it asks again.");
+            "The longest that a delivery to a slow receiver steps aside before it tries again.");
     Duration firstBackoff =
         in.read(
             "webhook.first-backoff",

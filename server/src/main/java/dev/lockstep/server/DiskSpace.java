@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 
-/** The room that is left where the embedded database lives. Thread-safe. */
+/** The free space on the embedded database's disk. Thread-safe. */
 final class DiskSpace {
   private static final long GIB = 1024L * 1024 * 1024;
 
-  /** The log alone may want this much between two checkpoints. */
+  /** The write-ahead log alone may need this much between two checkpoints. */
   private static final long LOW_BYTES = 4 * GIB;
 
   private final Path folder;
@@ -20,7 +20,7 @@ final class DiskSpace {
     this.folder = folder;
   }
 
-  /** What is left, in bytes; NaN when the system does not say. */
+  /** Free bytes; NaN if unknown. */
   double freeBytes() {
     try {
       FileStore store = Files.getFileStore(folder);
@@ -30,7 +30,7 @@ final class DiskSpace {
     }
   }
 
-  /** Empty, or that there is little left. */
+  /** A warning if little space is left. */
   List<String> problems() {
     double free = freeBytes();
     return free < LOW_BYTES

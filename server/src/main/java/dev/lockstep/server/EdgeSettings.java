@@ -29,7 +29,7 @@ final class EdgeSettings {
   private static final Kind<Duration> TIMEOUT =
       Kind.duration(Duration.ofMillis(100), Duration.ofHours(1));
 
-  /** The longest that an operation waits because it was asked to is a minute. */
+  /** Operations wait a minute at most when asked to wait. */
   private static final Duration LONGER_THAN_A_POLL = Duration.ofSeconds(65);
 
   private static final Kind<Long> SIZE = Kind.size(1_024, 1024 * 1024);
@@ -87,7 +87,7 @@ final class EdgeSettings {
             "http.event-loops",
             Kind.number(1, 256),
             usual.eventLoops(),
-            "one for each processor",
+            "one per processor",
             "How many threads serve HTTP.");
     int connections =
         in.read(
@@ -131,10 +131,7 @@ final class EdgeSettings {
             "How long a connection may wait for its next request; longer than proxies keep theirs.");
     Duration stall =
         timeout(
-            in,
-            "stall",
-            usual.stallTimeout(),
-            "How long a client may take nothing of what is sent to it.");
+            in, "stall", usual.stallTimeout(), "How long a client may stop reading its answer.");
     long line =
         in.read(
             "http.request-line",
@@ -158,7 +155,7 @@ final class EdgeSettings {
             "http.large-body",
             Kind.size(1024 * 1024, 64 * 1024 * 1024),
             (long) usual.bodies().largeBytes(),
-            "How large it may be where many things are sent at once, such as events.");
+            "How large it may be for many items at once, such as events.");
     in.require(
         answer.compareTo(deadline) >= 0,
         "http.answer-timeout",
@@ -200,28 +197,28 @@ final class EdgeSettings {
             MEMORY,
             Math.max(usual.bodies(), largeBody),
             "an eighth of the heap",
-            "How much the bodies of all requests under way may take.");
+            "How many bytes the bodies of all requests in flight may take.");
     long bodiesPerAddress =
         in.read(
             "http.bodies-per-address",
             MEMORY,
             Math.max(bodies / 4, Math.min(bodies, largeBody)),
             "a quarter of that",
-            "How much of these one address may take.");
+            "How many of these bytes one address may take.");
     long unsent =
         in.read(
             "http.unsent",
             MEMORY,
             usual.unsent(),
             "an eighth of the heap",
-            "How much of all answers may wait for clients to take it.");
+            "How many bytes of answers may be unsent.");
     long unsentPerAddress =
         in.read(
             "http.unsent-per-address",
             MEMORY,
             Math.max(unsent / 4, MemoryLimits.MIN_BYTES),
             "a quarter of that",
-            "How much of it may wait for one address.");
+            "How many unsent bytes one address may have.");
     in.require(
         largeBody <= bodiesPerAddress,
         "http.large-body",
@@ -261,7 +258,7 @@ final class EdgeSettings {
             "rate.unknown-keys",
             rate("10/20"),
             usual.unknownKeys(),
-            "Requests with a key that is not known, per address.");
+            "Requests with an unknown key, per address.");
     Rate visitors =
         in.read(
             "rate.visitors",
@@ -307,7 +304,7 @@ final class EdgeSettings {
                 "trust.proxies",
                 RANGES,
                 "nobody",
-                "Whose word is taken for the client's address, scheme and host.")
+                "The proxies trusted to name the client's address, scheme and host.")
             .orElse(List.of());
     ProxyHeader header =
         in.read(
@@ -317,7 +314,7 @@ final class EdgeSettings {
             "The headers that those proxies write: X-Forwarded-For, -Proto and -Host, or Forwarded."
                 + " Either: those that are there, unless they disagree.");
     Set<String> hosts =
-        in.readOptional("trust.hosts", HOSTS, "any", "The names that the server answers to.")
+        in.readOptional("trust.hosts", HOSTS, "any", "The host names that the server serves.")
             .orElse(Set.of());
     OpenTo open =
         in.read(

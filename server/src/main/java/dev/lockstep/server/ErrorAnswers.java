@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Answers what no route does, with a problem each. Thread-safe. */
+/** Answers requests that no route handles, each with a problem. Thread-safe. */
 final class ErrorAnswers {
   private static final Logger log = LoggerFactory.getLogger(ErrorAnswers.class);
 
@@ -24,7 +24,7 @@ final class ErrorAnswers {
   private final FaultLog faultLog;
 
   /**
-   * @param api null for a router that serves before the database is there
+   * @param api null for the router that serves before the database is there
    */
   ErrorAnswers(@Nullable ApiRouter api, FaultLog faultLog) {
     this.api = api;
@@ -32,7 +32,7 @@ final class ErrorAnswers {
   }
 
   void mountOn(Router routes) {
-    // Vert.x Web answers a status without a handler itself, in plain text, and logs a stack trace.
+    // Vert.x Web would answer in plain text and log a stack trace.
     for (int status = 100; status < 400; status++) {
       routes.errorHandler(status, this::unreadable);
     }
@@ -47,7 +47,7 @@ final class ErrorAnswers {
   }
 
   /**
-   * Before the database is there, nothing of the API is: that is not the same as "no such thing".
+   * Before the database is there, the API is missing altogether, which differs from "not found".
    */
   private void notFound(RoutingContext context) {
     Problem problem =
@@ -70,14 +70,14 @@ final class ErrorAnswers {
     List<String> methods = served == null ? List.of() : served.methodsOn(context.normalizedPath());
     context.response().putHeader("Allow", allowed(methods));
     if (context.request().method().equals(HttpMethod.OPTIONS)) {
-      // Says what there is, and opens nothing to other sites.
+      // Lists the methods, and permits nothing to other sites.
       context.response().setStatusCode(204).end();
       return;
     }
     Problem.methodNotAllowed(context.request().method().name()).send(context.response());
   }
 
-  /** What is read with GET is also read with HEAD, and anything may be asked for its options. */
+  /** HEAD works wherever GET does, and OPTIONS everywhere. */
   private static String allowed(List<String> methods) {
     Set<String> all = new TreeSet<>(methods.isEmpty() ? List.of("GET") : methods);
     if (all.contains("GET")) {
@@ -87,7 +87,7 @@ final class ErrorAnswers {
     return String.join(", ", all);
   }
 
-  /** A status that no route of ours fails with. */
+  /** A status that none of our routes fails with. */
   private void refused(RoutingContext context) {
     boolean whileReading =
         context.failure() != null && !(context.failure() instanceof HttpException);
@@ -99,8 +99,8 @@ final class ErrorAnswers {
   }
 
   /**
-   * The body broke off, or its chunks are none; the body handler fails with status 200 then. Where
-   * the next request would begin is not known, so the connection ends.
+   * The body broke off or its chunks are malformed; the body handler then fails with status 200.
+   * Where the next request begins is unknown, so the connection ends.
    */
   private void unreadable(RoutingContext context) {
     if (isOver(context)) {
@@ -118,10 +118,10 @@ final class ErrorAnswers {
   }
 
   private static Problem notWellFormed() {
-    return Problem.badRequest("The request is not well formed.");
+    return Problem.badRequest("The request is malformed.");
   }
 
-  /** Gone, or told so already, before the request was complete. */
+  /** The client is gone, or already has an answer. */
   private static boolean isOver(RoutingContext context) {
     return context.response().ended() || context.response().closed();
   }

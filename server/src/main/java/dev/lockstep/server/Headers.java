@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What every response carries: the request's id, and what keeps browsers from doing harm. */
+/** Headers of every response: the request id, and protections in browsers. */
 final class Headers {
   private static final Logger log = LoggerFactory.getLogger(Headers.class);
 
   private static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("X-Request-Id");
 
-  /** A client's own id is taken over only if it is fit for a header and a log line. */
+  /** A client's id is accepted only if it is fit for a header and a log line. */
   private static final Pattern FIT = Pattern.compile("[A-Za-z0-9._:-]{1,64}");
 
   private static final String POLICY =
@@ -37,7 +37,7 @@ final class Headers {
           Fixed.of("Referrer-Policy", "no-referrer"),
           Fixed.of("Cache-Control", "no-store"));
 
-  /** A header whose name and value know their hash and their bytes: it is in every answer. */
+  /** A header with precomputed hash and bytes, since every answer carries it. */
   private record Fixed(CharSequence name, CharSequence value) {
     static Fixed of(String name, String value) {
       return new Fixed(HttpHeaders.createOptimized(name), HttpHeaders.createOptimized(value));
@@ -46,7 +46,7 @@ final class Headers {
 
   private Headers() {}
 
-  /** Before anything answers. */
+  /** Runs before anything answers. */
   static void add(HttpServerRequest request) {
     String given = request.getHeader(REQUEST_ID);
     String id = given != null && FIT.matcher(given).matches() ? given : newId();
@@ -54,7 +54,7 @@ final class Headers {
     FIXED.forEach(header -> response.putHeader(header.name(), header.value()));
   }
 
-  /** A handler that has the request logged when it was answered. */
+  /** A handler that logs the request when it is answered. */
   static void log(RoutingContext context) {
     if (log.isDebugEnabled()) {
       logAtEnd(context, String.valueOf(requestId(context)));
@@ -62,7 +62,7 @@ final class Headers {
     context.next();
   }
 
-  /** Of random bits, and no secret: it need not be hard to guess. */
+  /** Random but no secret: it need not be hard to guess. */
   private static String newId() {
     ThreadLocalRandom random = ThreadLocalRandom.current();
     return new UUID(random.nextLong(), random.nextLong()).toString();
@@ -72,7 +72,7 @@ final class Headers {
     return context.response().headers().get(REQUEST_ID);
   }
 
-  /** Path, not URI: a query may hold what a log should not. */
+  /** The path, not the URI: a query may contain what logs should not. */
   private static void logAtEnd(RoutingContext context, String id) {
     long startedAt = System.nanoTime();
     context.addEndHandler(

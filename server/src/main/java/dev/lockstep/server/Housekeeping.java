@@ -10,9 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What each node does for itself, once a minute: sees to it that what recurs has its job, learns
- * what the nodes have found that ran the invariant check and the reconciliation, and counts the
- * queues for the metrics.
+ * Runs on every node once a minute: ensures that recurring tasks have their jobs, reads what other
+ * nodes' checks and reconciliations found, and counts the queues for the metrics.
  */
 final class Housekeeping implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Housekeeping.class);
@@ -40,19 +39,19 @@ final class Housekeeping implements AutoCloseable {
   }
 
   private void tidy() {
-    attempt("What recurs was not looked after", jobs::ensureRecurring);
-    attempt("The latest check of invariants was not read", invariants::refresh);
-    attempt("The latest findings were not counted", reconciliation::refresh);
-    attempt("Queues were not counted", jobs::countQueues);
+    attempt("Ensuring recurring tasks failed", jobs::ensureRecurring);
+    attempt("Reading the latest check of invariants failed", invariants::refresh);
+    attempt("Counting the latest findings failed", reconciliation::refresh);
+    attempt("Counting queues failed", jobs::countQueues);
   }
 
-  /** Nothing of it is urgent: the next round tries again. */
+  /** Nothing here is urgent: the next round retries. */
   private static void attempt(String failure, Runnable work) {
     try {
       work.run();
     } catch (RuntimeException | Error e) {
-      // One that throws would be the last.
-      log.warn("{} this time: {}", failure, e.toString());
+      // An exception would end the schedule.
+      log.warn("{}; the next round retries: {}", failure, e.toString());
     }
   }
 
@@ -61,7 +60,7 @@ final class Housekeeping implements AutoCloseable {
     timer.shutdownNow();
     try {
       if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("Housekeeping has not ended within {} s", CLOSE_SECONDS);
+        log.warn("Housekeeping did not end within {} s", CLOSE_SECONDS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -51,8 +51,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The HTTP face. It listens from the start, and is ready once it was given a database and what
- * stands on it. Whatever waits for the database runs on a worker, never on an event loop.
+ * The HTTP server. It listens from the start, and is ready once it has a database and the services
+ * on it. Blocking work runs on workers, never on an event loop.
  *
  * <p>Several event loops serve the same port and share everything here; a connection stays on one.
  */
@@ -62,7 +62,7 @@ final class HttpApi implements AutoCloseable {
   private static final Duration LISTEN_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration CLOSE_TIMEOUT = Duration.ofMillis(500);
 
-  /** For clients to take what they were sent before the server stops. */
+  /** Lets clients receive what they were sent before the server stops. */
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
 
   private static final Set<String> WHILE_STOPPING = Set.of("/healthz", "/metrics");
@@ -79,7 +79,7 @@ final class HttpApi implements AutoCloseable {
   private final AllowedHosts hosts;
   private volatile int port;
 
-  /** Never changed while it serves: the one that knows the API takes the place of the first. */
+  /** Replaced once, when the API is ready. */
   private volatile Router router;
 
   private volatile @Nullable Database database;
@@ -94,14 +94,14 @@ final class HttpApi implements AutoCloseable {
     hosts = new AllowedHosts(edge.trust());
     bodies =
         new BodyBudget(edge.limits().memory().bodies(), edge.limits().memory().bodiesPerAddress());
-    metrics.gauge("lockstep.http.body.bytes", "Bytes of bodies under way.", bodies::taken);
+    metrics.gauge("lockstep.http.body.bytes", "Bytes of request bodies in flight.", bodies::taken);
     router = routes(null);
   }
 
   /**
-   * Listens, not ready yet.
+   * Listens, but is not ready yet.
    *
-   * @throws CannotStart when the port is taken or not ours to take
+   * @throws CannotStart when the port is taken or not permitted
    */
   static HttpApi listen(String host, int port, EdgeConfig edge) {
     HttpApi api = new HttpApi(edge);
@@ -121,16 +121,16 @@ final class HttpApi implements AutoCloseable {
     HttpLimits limits = edge.limits();
     HttpServerOptions options =
         new HttpServerOptions()
-            // HTTP/2 without TLS: nothing here needs it, and it opens a way past proxies.
+            // No HTTP/2 without TLS: nothing needs it, and it opens a way past proxies.
             .setHttp2ClearTextEnabled(false)
-            // Nothing here speaks WebSocket, and what would compress it ends a connection on which
-            // a few hundred requests wait for their answers.
+            // No WebSocket: nothing needs it, and its compression handler ends a connection with a
+            // few hundred pipelined requests.
             .setPerFrameWebSocketCompressionSupported(false)
             .setPerMessageWebSocketCompressionSupported(false)
             .setTcpKeepAlive(true)
             .setMaxInitialLineLength(limits.requestLineBytes())
             .setMaxHeaderSize(limits.headerBytes());
-    // Where any port will do, all take the same.
+    // With port 0, all loops share the port that the first one gets.
     SocketAddress address =
         wanted == 0
             ? SocketAddress.sharedRandomPort(1, host)
@@ -140,7 +140,7 @@ final class HttpApi implements AutoCloseable {
         new DeploymentOptions().setInstances(limits.eventLoops()));
   }
 
-  /** What serves on one event loop. */
+  /** One event loop's server. */
   private final class Loop extends VerticleBase {
     private final HttpServerOptions options;
     private final SocketAddress address;
@@ -162,7 +162,7 @@ final class HttpApi implements AutoCloseable {
     }
   }
 
-  /** From here on requests are served from these, which stay the caller's to close. */
+  /** Serves requests from these from now on; the caller still closes them. */
   void serve(Database migrated, Services services) {
     ApiRouter served =
         new ApiRouter(
@@ -187,7 +187,7 @@ final class HttpApi implements AutoCloseable {
     served.mountOn(complete, vertx);
     problems = services::problems;
     authenticator = Optional.of(services.authenticator());
-    // One write, so that no request sees half of the API; before /readyz says so.
+    // One write, so that no request sees half of the API, before /readyz reports ready.
     router = complete;
     database = migrated;
   }
@@ -208,7 +208,7 @@ final class HttpApi implements AutoCloseable {
     return port;
   }
 
-  /** Refuses what comes new and waits for what is being answered, and for it to be taken. */
+  /** Refuses new requests and waits for those in flight, and until their answers are received. */
   void drain(Duration within) {
     long endNanos = System.nanoTime() + within.toNanos();
     try {
@@ -216,13 +216,13 @@ final class HttpApi implements AutoCloseable {
       long leftNanos = Math.min(LAST_ANSWERS.toNanos(), endNanos - System.nanoTime());
       await(connections.flushed(), Duration.ofNanos(Math.max(0, leftNanos)));
     } catch (ExecutionException | TimeoutException e) {
-      log.warn("Stopping although some clients have not received their answers yet");
+      log.warn("Stopping before some clients have received their answers");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Ends every connection at once: nobody waits for a client that takes or sends nothing. */
+  /** Ends every connection at once, stalled clients included. */
   @Override
   public void close() {
     connections.endAll();
@@ -238,9 +238,9 @@ final class HttpApi implements AutoCloseable {
   private static VertxOptions options(HttpLimits limits) {
     return new VertxOptions()
         .setEventLoopPoolSize(limits.eventLoops())
-        // On Linux; elsewhere it is Java's own, which takes more of the processor's time.
+        // Uses epoll on Linux; elsewhere Java's selectors, which cost more processor time.
         .setPreferNativeTransport(true)
-        // Everything served comes from memory; without this a cache folder is made at every start.
+        // Everything comes from memory; otherwise a cache folder would be created at every start.
         .setFileSystemOptions(
             new FileSystemOptions()
                 .setFileCachingEnabled(false)
@@ -266,7 +266,7 @@ final class HttpApi implements AutoCloseable {
     return routes;
   }
 
-  /** {@code OPTIONS *} asks about the server, not about something on it: no route has that. */
+  /** {@code OPTIONS *} concerns the server as a whole; no route handles it. */
   private void serve(HttpServerRequest request) {
     Headers.add(request);
     if (request.method().equals(HttpMethod.OPTIONS) && request.uri().equals("*")) {
@@ -289,12 +289,12 @@ final class HttpApi implements AutoCloseable {
     context.next();
   }
 
-  /** A page counts like any other request without a key. */
+  /** A page counts like any request without a key. */
   private void admit(RoutingContext context) {
     Optional<Allowance> allowance =
         authenticator.flatMap(keys -> keys.admit(Optional.empty(), Caller.of(context).network()));
     if (allowance.isPresent() && !allowance.get().granted()) {
-      Problem.rateLimited(allowance.get(), "You have had your share of pages for now.")
+      Problem.rateLimited(allowance.get(), "Too many pages requested; try again later.")
           .send(context.response());
       return;
     }
@@ -302,7 +302,7 @@ final class HttpApi implements AutoCloseable {
     context.next();
   }
 
-  /** What tells how a server is doing is answered while it stops, too. */
+  /** Health endpoints answer even while the server stops. */
   private void enter(RoutingContext context) {
     if (WHILE_STOPPING.contains(context.request().path())) {
       context.next();
@@ -311,7 +311,7 @@ final class HttpApi implements AutoCloseable {
     }
   }
 
-  /** Answers what no router sees: a request that can be read in two ways, or in none. */
+  /** Answers requests that reach no router: ambiguous or malformed ones. */
   private void refuse(HttpServerRequest request) {
     Headers.add(request);
     request.response().putHeader("Connection", "close");
@@ -327,7 +327,7 @@ final class HttpApi implements AutoCloseable {
     context.json(new JsonObject().put("status", "alive").put("version", Version.CURRENT));
   }
 
-  /** From memory: a scrape waits for nobody, not even for a database in trouble. */
+  /** From memory, so a scrape never waits, even while the database is in trouble. */
   private void metrics(RoutingContext context) {
     observers
         .requireMetrics(Caller.of(context), context.request(), authenticator)
@@ -380,7 +380,7 @@ final class HttpApi implements AutoCloseable {
     return current == null ? Readiness.starting() : Readiness.of(current);
   }
 
-  /** The system says why, and each transport throws it as something else. */
+  /** Each transport wraps the system's reason in an exception of its own. */
   private static CannotStart cannotListen(int port, Throwable cause) {
     String why = String.valueOf(cause.getMessage());
     String problem =

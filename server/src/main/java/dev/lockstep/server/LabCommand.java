@@ -24,8 +24,8 @@ import picocli.CommandLine.Parameters;
 
 /**
  * The concurrency lab on the command line. It needs no server: a PostgreSQL is started for the
- * command, unless one is named. Exit codes: 0 played, 1 it could not be, or Lockstep's own variant
- * let the anomaly happen, 2 wrong use.
+ * command, unless one is named. Exit codes: 0 played; 1 could not play, or Lockstep's own variant
+ * showed the anomaly; 2 wrong use.
  */
 @Command(
     name = "lab",
@@ -45,7 +45,7 @@ final class LabCommand implements Callable<Integer> {
     throw new WrongUse("say what: lab list, lab run ID or lab matrix");
   }
 
-  /** What all words of the lab share. */
+  /** Shared by the lab's subcommands. */
   private abstract static class Word implements Callable<Integer> {
     @Option(names = "--json", description = "One JSON object instead of text.")
     boolean json;
@@ -53,7 +53,7 @@ final class LabCommand implements Callable<Integer> {
     @Mixin final Console console = new Console();
   }
 
-  /** What those share that play. */
+  /** Shared by the subcommands that play. */
   private abstract static class Playing extends Word {
     @Option(
         names = "--database-url",
@@ -85,7 +85,7 @@ final class LabCommand implements Callable<Integer> {
   }
 
   /** Lists the catalogue. */
-  @Command(name = "list", description = "List what can be played.")
+  @Command(name = "list", description = "List the scenarios.")
   static final class ListCommand extends Word {
     @Override
     public Integer call() {
@@ -111,7 +111,7 @@ final class LabCommand implements Callable<Integer> {
   @Command(name = "run", description = "Play a scenario and draw its timeline.")
   static final class RunCommand extends Playing {
     @SuppressWarnings("NullAway.Init") // picocli sets it before call()
-    @Parameters(index = "0", paramLabel = "ID", description = "As lab list names it.")
+    @Parameters(index = "0", paramLabel = "ID", description = "A scenario from lab list.")
     private String id;
 
     @Option(
@@ -163,7 +163,7 @@ final class LabCommand implements Callable<Integer> {
   /** Plays all. */
   @Command(
       name = "matrix",
-      description = "Play everything at every isolation level, and print the table.")
+      description = "Play every scenario at every isolation level, and print the table.")
   static final class MatrixCommand extends Playing {
     @Override
     public Integer call() {
@@ -182,7 +182,7 @@ final class LabCommand implements Callable<Integer> {
       console.print(
           json
               ? LabJson.matrix(matrix).encodePrettily() + "\n"
-              : "PostgreSQL %s%n%nAs one writes it at first:%n%n%s%nAs Lockstep does it:%n%n%s"
+              : "PostgreSQL %s%n%nNaive:%n%n%s%nWith Lockstep:%n%n%s"
                   .formatted(
                       matrix.serverVersion(),
                       matrix.table(Variant.NAIVE),
@@ -196,7 +196,7 @@ final class LabCommand implements Callable<Integer> {
     }
   }
 
-  /** Of the terminal, where the shell says. */
+  /** The terminal's width, if the shell provides it. */
   private static int columns(Map<String, String> environment) {
     String given = environment.getOrDefault("COLUMNS", "");
     int columns = given.matches("\\d{1,4}") ? Integer.parseInt(given) : DEFAULT_COLUMNS;

@@ -9,7 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** A PostgreSQL for one command: in a temporary folder, gone afterwards, also after Ctrl-C. */
+/**
+ * A PostgreSQL for one command, in a temporary folder that is removed afterwards, even after
+ * Ctrl-C.
+ */
 final class LabPostgres implements AutoCloseable {
   private final PostgresServer server;
   private final Thread stopper = new Thread(this::stop, "lockstep-lab-stop");
@@ -21,7 +24,7 @@ final class LabPostgres implements AutoCloseable {
   }
 
   /**
-   * Starts it; nothing in it has to survive.
+   * Starts it; its data need not survive.
    *
    * @throws CannotStart with one line that says why
    */

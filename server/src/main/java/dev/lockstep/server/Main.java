@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The command line. Exit codes: 0 fine, 1 a check or a start failed, 2 wrong use. */
+/** The command line. Exit codes: 0 success, 1 a check or start failed, 2 wrong use. */
 @Command(
     name = "lockstep",
     synopsisSubcommandLabel = "up | settings | rush | lab | birthdays | verify-draw | version",
@@ -27,13 +27,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
       VersionCommand.class
     })
 public final class Main {
-  /** Held, because java.util.logging forgets the level of a logger that nobody refers to. */
+  /** Referenced, because java.util.logging forgets the level of unreferenced loggers. */
   private static final Logger DRIVER_LOG = Logger.getLogger("org.postgresql");
 
   private Main() {}
 
   public static void main(String[] args) {
-    // The driver logs what it also throws; we answer what it throws, in one line.
+    // The driver logs what it throws; we report exceptions ourselves, in one line.
     DRIVER_LOG.setLevel(Level.OFF);
     int exitCode = commandLine().execute(args);
     System.exit(exitCode);
@@ -53,7 +53,7 @@ public final class Main {
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** The option or word that an unknown one was probably meant to be. */
+  /** The option or command that an unknown one probably meant. */
   private static Optional<String> nearest(ParameterException e) {
     if (!(e instanceof UnmatchedArgumentException unmatched)
         || unmatched.getUnmatched().isEmpty()) {
@@ -70,7 +70,7 @@ public final class Main {
       return CommandLine.ExitCode.USAGE;
     }
     if (e instanceof WrongSettings) {
-      // One line for each, so that a user corrects all of them at once.
+      // One line per problem, so that a user can fix all at once.
       String.valueOf(e.getMessage()).lines().forEach(line -> say(command.getErr(), line));
       return CommandLine.ExitCode.USAGE;
     }
@@ -78,7 +78,7 @@ public final class Main {
       say(command.getErr(), String.valueOf(e.getMessage()));
       return CommandLine.ExitCode.SOFTWARE;
     }
-    // Nothing a user did: a fault of ours, shown whole so that it can be reported.
+    // Not the user's fault but ours: shown whole, so that it can be reported.
     throw e;
   }
 

@@ -9,9 +9,9 @@ import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
 /**
- * One running server as its parts see it: the database, the settings and what all parts share.
+ * One running server as its parts see it: the database, the settings and shared objects.
  *
- * @param self where this server is reached from this machine
+ * @param self this server's address as seen from this machine
  * @param nanoTime the clock of rate limits
  */
 record Node(
@@ -22,12 +22,14 @@ record Node(
     URI self,
     Metrics metrics,
     LongSupplier nanoTime) {
-  /** Names this node to people. Several may run on one machine, so it includes the process. */
+  /**
+   * The node's name for people. Several nodes may run on one machine, so it includes the process.
+   */
   String name() {
     return self.getAuthority() + ", process " + ProcessHandle.current().pid();
   }
 
-  /** Gives connections for notifications, outside the pool. Empty: the parts poll instead. */
+  /** Opens connections for notifications, outside the pool. Empty: the parts poll instead. */
   Optional<DataSource> listen() {
     return config.listen() ? Optional.of(database.direct()) : Optional.empty();
   }

@@ -6,7 +6,7 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a part of the server has opened, closed newest first. One thread opens and closes it. */
+/** The resources that a part of the server has opened, closed newest first. For one thread. */
 final class Opened implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Opened.class);
 
@@ -14,7 +14,7 @@ final class Opened implements AutoCloseable {
 
   private Opened() {}
 
-  /** Makes something of several resources: opens all of them, or leaves none open. */
+  /** Builds something from several resources: opens all of them or leaves none open. */
   static <T> T allOrNone(Function<Opened, T> make) {
     Opened opened = new Opened();
     try {
@@ -31,14 +31,14 @@ final class Opened implements AutoCloseable {
     return resource;
   }
 
-  /** A resource that cannot be closed is logged; the others are closed all the same. */
+  /** Logs a resource that cannot be closed, and closes the others. */
   @Override
   public void close() {
     while (!newestFirst.isEmpty()) {
       try {
         newestFirst.pop().close();
       } catch (Exception e) {
-        log.warn("While stopping: {}", e.toString());
+        log.warn("Closing failed: {}", e.toString());
       }
     }
   }

@@ -17,7 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What payments go through: Stripe with a key, else a gateway of our own, through the same client.
+ * The payment provider: Stripe if there is a key, else the built-in gateway, through the same
+ * client.
  */
 final class PaymentProvider implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(PaymentProvider.class);
@@ -34,7 +35,7 @@ final class PaymentProvider implements AutoCloseable {
   }
 
   /**
-   * @param self where this server is reached from this machine, for the gateway's events
+   * @param self this server's address as seen from this machine, for the gateway's events
    */
   static PaymentProvider open(
       Vertx vertx,
@@ -47,7 +48,7 @@ final class PaymentProvider implements AutoCloseable {
     if (settings.stripeKey().isPresent()) {
       if (settings.webhookSecret().isEmpty()) {
         log.warn(
-            "Without LOCKSTEP_STRIPE_WEBHOOK_SECRET no event of Stripe is believed; unfinished"
+            "Without LOCKSTEP_STRIPE_WEBHOOK_SECRET, Stripe's events are ignored; unfinished"
                 + " purchases are looked up instead, which takes longer");
       }
       Payments payments =
@@ -81,7 +82,7 @@ final class PaymentProvider implements AutoCloseable {
     return webhookSecret;
   }
 
-  /** There when there is no Stripe key. */
+  /** Present if there is no Stripe key. */
   Optional<Gateway> gateway() {
     return gateway;
   }

@@ -12,15 +12,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Who is paid through, and how patiently.
+ * The payment provider and its timeouts.
  *
  * @param stripeKey empty: the built-in gateway
- * @param apiBase where Stripe, or something that speaks like it, is; for a key only
- * @param webhookSecret what events are signed with; empty: a random one, so that only the built-in
- *     gateway's are believed
- * @param answerTimeout how long the provider may take; then the outcome is unknown, and asked for
- *     again
- * @param faults what the built-in gateway does wrong, to rehearse a bad day
+ * @param apiBase the address of Stripe, or of a compatible service; needs a key
+ * @param webhookSecret verifies events; empty: a random one, so that only the built-in gateway's
+ *     events are accepted
+ * @param answerTimeout how long the provider may take; after that the outcome is unknown and is
+ *     looked up
+ * @param faults what the built-in gateway does wrong, to rehearse failures
  */
 record PaymentSettings(
     Optional<Secret> stripeKey,
@@ -80,19 +80,19 @@ record PaymentSettings(
             "stripe.api-base",
             BASE,
             PaymentsConfig.STRIPE.toString(),
-            "Another address that speaks Stripe's HTTP.");
+            "Another address with Stripe's HTTP API.");
     Optional<Secret> webhookSecret =
         in.readSecret(
             "stripe.webhook-secret",
             SECRET,
-            "only the built-in gateway's events are believed",
-            "What Stripe signs its events with.");
+            "only the built-in gateway's events are accepted",
+            "The secret that signs Stripe's events.");
     Optional<GatewayFaults> faults =
         in.readOptional(
             "gateway.faults",
             FAULTS,
             "none",
-            "What the built-in gateway does wrong, to rehearse a bad day.");
+            "What the built-in gateway does wrong, to rehearse failures.");
     if (base.isPresent() && key.isEmpty()) {
       in.problem(in.source("stripe.api-base").orElse("") + " needs LOCKSTEP_STRIPE_KEY");
     }
@@ -112,7 +112,7 @@ record PaymentSettings(
             "payment.look-after",
             Kind.duration(Duration.ofSeconds(1), Duration.ofMinutes(10)),
             Timings.DEFAULT.lookAfter(),
-            "When a purchase about which nothing was heard is looked at again.");
+            "When to look again at a purchase that nothing was heard of.");
     Duration actionWindow =
         in.read(
             "payment.action-window",
@@ -128,7 +128,7 @@ record PaymentSettings(
         faults.orElse(GatewayFaults.NONE));
   }
 
-  /** Whether nobody is charged: the built-in gateway, or Stripe's test mode. */
+  /** Whether payments are in test mode: the built-in gateway, or Stripe's test keys. */
   boolean takesTestCards() {
     return stripeKey.map(key -> key.reveal().matches("(sk|rk)_test_.*")).orElse(true);
   }
@@ -165,7 +165,7 @@ record PaymentSettings(
         return base;
       }
     } catch (URISyntaxException e) {
-      // answered below
+      // Answered below.
     }
     throw new IllegalArgumentException("must be an address such as " + PaymentsConfig.STRIPE);
   }

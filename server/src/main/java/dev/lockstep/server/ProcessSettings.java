@@ -4,12 +4,12 @@ import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.SettingReader;
 
 /**
- * What the process itself is told.
+ * Settings of the process itself.
  *
- * @param heapBytes Java's memory; {@code ./lockstep} reads it before Java starts, here it is
+ * @param heapBytes Java's heap; {@code ./lockstep} reads it before Java starts, here it is only
  *     checked
- * @param log how lines of the log look
- * @param logLevel which lines there are
+ * @param log the format of log lines
+ * @param logLevel the lowest level that is logged
  */
 record ProcessSettings(long heapBytes, String log, String logLevel) {
   private static final long MIN_HEAP = 256L << 20;
@@ -23,22 +23,20 @@ record ProcessSettings(long heapBytes, String log, String logLevel) {
             "heap",
             Kind.size(MIN_HEAP, MAX_HEAP),
             DEFAULT_HEAP,
-            "How much memory Java may take for its objects; the embedded database takes its own."),
+            "The size of Java's heap; the embedded database has its own memory."),
         in.read(
             "log",
             Kind.choice("text", "json"),
             "text",
-            "How lines of the log look: text for people, or one JSON object each."),
+            "The format of log lines: text for people, or one JSON object each."),
         in.read(
             "log.level",
             Kind.choice("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"),
             "INFO",
-            "Which lines the log has."));
+            "The lowest level that is logged."));
   }
 
-  /**
-   * Tells Logback, whose configuration asks for these names. Before anything logs: it is read once.
-   */
+  /** Passes them to Logback's configuration, which is read once; call this before anything logs. */
   void setUpLog() {
     System.setProperty("LOCKSTEP_LOG", log);
     System.setProperty("LOCKSTEP_LOG_LEVEL", logLevel);

@@ -2,7 +2,7 @@ package dev.lockstep.server;
 
 import java.io.PrintWriter;
 
-/** One line of a terminal that is drawn again and again. Thread-safe. */
+/** A progress bar on one line of a terminal. Thread-safe. */
 final class ProgressBar {
   private static final int WIDTH = 40;
   private static final String BEGIN_LINE_ANEW = "\r\033[K";
@@ -16,14 +16,14 @@ final class ProgressBar {
     this.all = all;
   }
 
-  /** Draws how many are done, if the bar has grown: callers may be many. */
+  /** Redraws only if the bar has grown: there may be many callers. */
   synchronized void advance(int done) {
     if (filled(done) > filled) {
       draw(done, done + " of " + all);
     }
   }
 
-  /** Draws how many are done, and what is next. */
+  /** Draws the number done and a text. */
   synchronized void draw(int done, String text) {
     filled = filled(done);
     terminal.print(

@@ -7,7 +7,7 @@ import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.stream.Streams;
 import java.util.Set;
 
-/** What leaves this server: deliveries by webhook and mail, and streams of events. */
+/** Everything that leaves this server: deliveries by webhook and mail, and streams of events. */
 record Publishing(Deliveries deliveries, Streams streams, Opened opened) implements AutoCloseable {
 
   static Publishing open(Node node, Blocks blocks, SaleEvents saleEvents) {

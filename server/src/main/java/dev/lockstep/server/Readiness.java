@@ -6,10 +6,10 @@ import java.util.Optional;
 /**
  * Whether requests can be served now.
  *
- * @param ready the database is migrated, and a write works
+ * @param ready whether the database is migrated and writes work
  * @param explanation one sentence, without credentials
  * @param address the database, once there is one
- * @param status what it answered, when it did
+ * @param status its last reported state
  */
 record Readiness(
     boolean ready,
@@ -20,7 +20,7 @@ record Readiness(
     return new Readiness(false, "The database is starting.", Optional.empty(), Optional.empty());
   }
 
-  /** What the watch knows; from memory. */
+  /** The watch's state, from memory. */
   static Readiness of(Database database) {
     DatabaseWatch.Finding finding = database.finding();
     boolean migrated = finding.status().map(DatabaseStatus::migrated).orElse(false);

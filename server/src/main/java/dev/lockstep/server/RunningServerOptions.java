@@ -5,7 +5,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which running server a word of the command line speaks to, and by which right. A mixin. */
+/**
+ * Options of commands that talk to a running server: its address and an operator's key. A mixin.
+ */
 final class RunningServerOptions {
   @Option(
       names = "--url",
@@ -15,7 +17,7 @@ final class RunningServerOptions {
   private String url = "";
 
   /**
-   * @throws WrongUse if it is no address of a server
+   * @throws WrongUse if it is not a server's address
    */
   URI address() {
     URI address;
@@ -34,8 +36,8 @@ final class RunningServerOptions {
   /**
    * An operator's key.
    *
-   * @param word who needs it
-   * @param flag as an option has it; null: as the environment has it
+   * @param word the command that needs it
+   * @param flag the option's value; null: read the environment
    * @throws WrongUse if there is none
    */
   static String operatorKey(String word, @Nullable String flag) {

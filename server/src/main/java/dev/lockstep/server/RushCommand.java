@@ -15,7 +15,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Many buyers at once. Exit codes: 0 the proof holds, 1 it fails or could not be had, 2 wrong use.
+ * Simulates many buyers. Exit codes: 0 the proof holds, 1 it fails or could not be made, 2 wrong
+ * use.
  */
 @Command(
     name = "rush",

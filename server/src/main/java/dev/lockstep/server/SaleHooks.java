@@ -13,7 +13,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** In the transaction that sells its books, its events, then the draw; after it the counts. */
+/** Joins the selling transaction: books, then events, then the draw; metrics after the commit. */
 record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigures figures)
     implements SaleListener {
   @Override

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Everything that sells: campaigns, carts, purchases, draws, and what payments go through. */
+/** Everything that sells: campaigns, carts, purchases, draws, and the payment provider. */
 record Sales(
     SaleEvents events,
     Campaigns campaigns,

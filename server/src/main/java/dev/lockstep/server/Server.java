@@ -24,17 +24,17 @@ import org.slf4j.LoggerFactory;
  * A running server: HTTP in front, the database behind. Not thread-safe; one thread starts and
  * closes it.
  *
- * <p>The port is bound first. A taken port is then found out before any data is touched, nobody can
- * take it while the database recovers, and meanwhile {@code /healthz} answers and {@code /readyz}
- * says why not yet.
+ * <p>It binds the port first. So a taken port is noticed before any data is touched, nobody can
+ * take the port while the database recovers, and meanwhile {@code /healthz} answers and {@code
+ * /readyz} says why it is not ready.
  */
 final class Server implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
-  // A stop takes less than ten seconds, whatever clients and the database do. By these moments
-  // after
-  // its beginning each stage is over, or left: a sale may wait three seconds for a lock; PostgreSQL
-  // has the most to write, and all that others did not need.
+  // A stop takes less than ten seconds, whatever clients and the database do. Each stage must end
+  // by its deadline, counted from the start of the stop, or is abandoned. A sale may wait three
+  // seconds for a lock. PostgreSQL has the most to write and gets all the time that the others
+  // leave.
   private static final Duration DRAINED = Duration.ofMillis(3_500);
   private static final Duration SERVICES_CLOSED = Duration.ofMillis(5_500);
   private static final Duration POOLS_CLOSED = Duration.ofMillis(6_200);
@@ -42,10 +42,10 @@ final class Server implements AutoCloseable {
   private static final Duration POSTGRES_ENDED = Duration.ofMillis(8_400);
   private static final Duration HTTP_CLOSED = Duration.ofMillis(8_900);
 
-  /** What is ended together, and by when. */
+  /** Resources that end together, and their deadline. */
   private record Stage(Duration until, List<StopTime.Ending> endings) {}
 
-  /** Newest first, which is the order to close in. */
+  /** Newest first, the order of closing. */
   private final Deque<Stage> opened = new ArrayDeque<>();
 
   private final String host;
@@ -79,12 +79,12 @@ final class Server implements AutoCloseable {
       gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();
       http.serve(open, services);
-      // First: what is in flight still needs everything above. Meanwhile jobs and streams end.
+      // Ends first: requests in flight need everything else. Jobs and streams end meanwhile.
       List<StopTime.Ending> first = new ArrayList<>(services.workEndings());
       first.add(http::drain);
       opened.push(new Stage(DRAINED, first));
     } catch (Throwable e) {
-      // An interrupt that ended the start must not end the cleaning up as well.
+      // An interrupt that ended the start must not end the cleanup as well.
       boolean interrupted = Thread.interrupted();
       close();
       if (interrupted) {
@@ -97,8 +97,8 @@ final class Server implements AutoCloseable {
   /**
    * Starts everything, or leaves nothing behind.
    *
-   * @param cannotGoOn told once, on another thread, when the embedded database is gone for good
-   * @throws CannotStart which says why
+   * @param cannotGoOn called once, on another thread, when the embedded database is lost
+   * @throws CannotStart with the reason
    */
   static Server start(ServerConfig config, Consumer<RuntimeException> cannotGoOn) {
     return new Server(config, System::nanoTime, cannotGoOn);
@@ -113,19 +113,19 @@ final class Server implements AutoCloseable {
     return new Server(config, nanoTime, e -> log.error("The database is gone for good", e));
   }
 
-  /** As someone on this machine reaches it. */
+  /** The address as seen from this machine. */
   String url() {
     boolean local =
         Set.of("0.0.0.0", "::", "localhost", ServerConfig.DEFAULT_HOST, "::1").contains(host);
     return "http://" + (local ? "localhost" : host) + ":" + http.port();
   }
 
-  /** A key made at this start, to be shown once; empty when there was one already. */
+  /** A key made at this start, to be shown once; empty if one already existed. */
   Optional<Secret> firstOperatorKey() {
     return firstOperatorKey;
   }
 
-  /** The built-in gateway, unless payments go elsewhere. */
+  /** The built-in gateway, if there is no other provider. */
   Optional<Gateway> gateway() {
     return gateway;
   }
@@ -142,7 +142,7 @@ final class Server implements AutoCloseable {
     }
   }
 
-  /** From memory; once the database is closed, as it was then. */
+  /** From memory; after the database is closed, its last state. */
   private boolean isGone() {
     Database open = database;
     return open != null && open.finding().gone();

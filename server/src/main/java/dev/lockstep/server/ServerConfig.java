@@ -15,30 +15,29 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What {@code up} was asked for. {@link #read} is the table of settings: it reads them all, each
- * part of the server its own, and so declares them.
+ * The configuration of {@code up}. {@link #read} is the table of settings: each part of the server
+ * reads, and thereby declares, its own.
  *
- * @param host the interface to listen on; the loopback one unless told
- * @param port where to listen, 0 for any free port; 8080 unless told
- * @param data the embedded database's folder; {@code ~/.lockstep} unless told
- * @param externalDatabase the user's own PostgreSQL; empty means the embedded one
- * @param operatorKey opens every door; empty: one is made at the first start
- * @param samples whether a new database gets campaigns to play with
- * @param visitors whether the shop sells to people without a key; unless told, only where the
- *     database is the embedded one
- * @param lab whether the concurrency lab may make a database to play in; unless told, only where
- *     the database is the embedded one
- * @param listen whether a connection of its own waits for notifications of new jobs; not behind a
+ * @param host the interface to listen on; default loopback
+ * @param port where to listen, 0 for any free port; default 8080
+ * @param data the embedded database's folder; default {@code ~/.lockstep}
+ * @param externalDatabase the user's own PostgreSQL; empty for the embedded one
+ * @param operatorKey may do everything; empty: one is created at the first start
+ * @param samples whether a new database gets sample campaigns
+ * @param visitors whether the shop sells to people without a key; by default only with the embedded
+ *     database
+ * @param lab whether the concurrency lab may create a database; by default only with the embedded
+ *     database
+ * @param listen whether a dedicated connection waits for notifications of new jobs; not behind a
  *     pooler in transaction mode
- * @param kafka where brokers are reached, host:port with commas between; empty: streams have no
- *     sinks in Kafka
+ * @param kafka the brokers' addresses, host:port separated by commas; empty: no Kafka sinks
  * @param process memory and log
  * @param database how the database is used
- * @param blocks how the blocks of core are set up
- * @param holdRules what a campaign's holds may be
- * @param edge how the network is met
- * @param payments who is paid through
- * @param deliveries how webhooks are delivered to
+ * @param blocks the settings of core's blocks
+ * @param holdRules bounds of campaigns' holds
+ * @param edge limits, rates and trust at the network
+ * @param payments the payment provider
+ * @param deliveries how webhooks and mail are delivered
  */
 record ServerConfig(
     String host,
@@ -62,7 +61,7 @@ record ServerConfig(
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
 
-  /** Jobs and relay: what the pool has besides the batches and the threads of requests. */
+  /** Jobs and relay: the pool's connections besides those of batches and request threads. */
   private static final int OTHER_CONNECTIONS = 4;
 
   private static final Kind<DatabaseAddress> DATABASE =
@@ -96,9 +95,9 @@ record ServerConfig(
   }
 
   /**
-   * The configuration and the settings it was made of.
+   * The configuration and its settings.
    *
-   * @param warnings what is not wrong, yet nobody would want
+   * @param warnings valid, but hardly intended
    */
   record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
 
@@ -117,8 +116,8 @@ record ServerConfig(
   }
 
   /**
-   * Every setting there is. A part that gets a configuration record of its own is read here, from
-   * the record's defaults, and checked against the others below.
+   * Reads every setting there is. A part with its own configuration record is read here, with the
+   * record's defaults, and checked against the others below.
    */
   private static ServerConfig read(SettingReader in) {
     in.group("Server");
@@ -126,8 +125,8 @@ record ServerConfig(
         in.readSecret(
             "operator.key",
             KEY,
-            "one is made at the first start and printed once",
-            "The operator's key, which opens every door.");
+            "one is created at the first start and printed once",
+            "The operator's key, which may do everything.");
     String host = host(in, operatorKey);
     int port =
         in.read(
@@ -152,8 +151,7 @@ record ServerConfig(
     }
     String withEmbedded = "true with the embedded database, else false";
     boolean samples =
-        in.read(
-            "samples", Kind.yesOrNo(), true, "Whether a new database gets campaigns to play with.");
+        in.read("samples", Kind.yesOrNo(), true, "Whether a new database gets sample campaigns.");
     boolean visitors =
         in.read(
             "visitors",
@@ -167,17 +165,17 @@ record ServerConfig(
             Kind.yesOrNo(),
             embedded,
             withEmbedded,
-            "Whether the lab may make a database of its own to play in.");
+            "Whether the lab may create a database for its races.");
     boolean listen =
         in.read(
             "listen",
             Kind.yesOrNo(),
             true,
-            "Whether notifications tell of new jobs and events; not through a pooler in"
+            "Whether to use notifications of new jobs and events; not through a pooler in"
                 + " transaction mode.");
     Optional<String> kafka =
         in.readOptional(
-            "kafka.bootstrap", BROKERS, "no sinks in Kafka", "Where Kafka's brokers are reached.");
+            "kafka.bootstrap", BROKERS, "no sinks in Kafka", "The addresses of Kafka's brokers.");
     ProcessSettings process = ProcessSettings.read(in);
     DatabaseSettings databaseUse = DatabaseSettings.read(in);
     EdgeConfig edge = EdgeSettings.read(in, databaseUse.transactions().deadline());
@@ -218,7 +216,7 @@ record ServerConfig(
         deliveries);
   }
 
-  /** Who waits for a connection inside a batch would hold up everybody behind it. */
+  /** A batch that waits for a connection would hold up everybody behind it. */
   private static void checkConnections(
       SettingReader in, DatabaseSettings database, BlockSettings blocks) {
     int needed =
@@ -233,7 +231,7 @@ record ServerConfig(
     }
   }
 
-  /** Reachable from other machines it needs a key that its operator has chosen, and a good one. */
+  /** A server that other machines can reach needs a good key chosen by its operator. */
   private static String host(SettingReader in, Optional<Secret> operatorKey) {
     String host =
         in.read(
@@ -285,8 +283,7 @@ record ServerConfig(
   }
 
   /**
-   * As a shell understands {@code ~}; the JVM looks elsewhere, and says "?" for a user it does not
-   * know.
+   * The shell's meaning of {@code ~}; the JVM looks elsewhere, and returns "?" for an unknown user.
    */
   private static Optional<Path> home(SettingReader in) {
     return in.environment("HOME")

@@ -12,7 +12,7 @@ import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.stream.Streams;
 import java.util.Optional;
 
-/** What the server's parts know of themselves at any moment, as metrics. */
+/** Gauges of the server's parts. */
 final class ServiceGauges {
   private ServiceGauges() {}
 
@@ -24,12 +24,10 @@ final class ServiceGauges {
         "Pooled connections in use.",
         pool::getActiveConnections);
     metrics.gauge(
-        "lockstep.database.connections.idle",
-        "Pooled connections not in use.",
-        pool::getIdleConnections);
+        "lockstep.database.connections.idle", "Idle pooled connections.", pool::getIdleConnections);
     metrics.gauge(
         "lockstep.database.connections.waiting",
-        "Threads that wait for a connection.",
+        "Threads waiting for a connection.",
         pool::getThreadsAwaitingConnection);
     for (Trouble trouble : Trouble.values()) {
       metrics.gauge(
@@ -51,11 +49,10 @@ final class ServiceGauges {
         ledger::waiting,
         "combiner",
         LedgerConfig.DEFAULT.combiner().name());
-    metrics.gauge(
-        "lockstep.live.clients", "Streams of live counts that are open.", campaigns::watchers);
+    metrics.gauge("lockstep.live.clients", "Open streams of live counts.", campaigns::watchers);
   }
 
-  /** How the parts of this node are that work by themselves. */
+  /** The health of this node's background parts. */
   static void addHealth(
       Metrics metrics, Optional<DiskSpace> disk, JobRunner jobs, Streams streams) {
     metrics.gauge(

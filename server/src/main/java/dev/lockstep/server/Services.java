@@ -100,7 +100,7 @@ final class Services implements AutoCloseable {
         node.metrics(), node.database(), blocks.holds(), blocks.ledger(), sales.campaigns());
     ServiceGauges.addHealth(node.metrics(), disk, work.jobs(), publishing.streams());
     publishing.streams().start();
-    // Last: jobs use everything above.
+    // Last, because jobs use everything above.
     work.startJobs(duties());
   }
 
@@ -124,7 +124,7 @@ final class Services implements AutoCloseable {
         node.config().payments().takesTestCards());
   }
 
-  /** Connects as the same user but outside the pool: the lab wants another database. */
+  /** Connects as the same user but outside the pool, because the lab uses another database. */
   private static LabRuns lab(Node node) {
     ServerConfig config = node.config();
     DatabaseAddress address = node.database().address();
@@ -144,7 +144,7 @@ final class Services implements AutoCloseable {
     return keys;
   }
 
-  /** What is wrong with each part of this node that works by itself. From memory. */
+  /** The problems of each background part of this node. From memory. */
   Map<String, List<String>> problems() {
     Map<String, List<String>> all = new LinkedHashMap<>();
     all.put("Jobs", work.jobs().health().problems());
@@ -160,12 +160,12 @@ final class Services implements AutoCloseable {
     return firstOperatorKey;
   }
 
-  /** The built-in gateway, unless payments go elsewhere. */
+  /** The built-in gateway, if there is no other provider. */
   Optional<Gateway> gateway() {
     return sales.provider().gateway();
   }
 
-  /** End what works by itself, jobs and streams, and hand this node's share over. */
+  /** Ends background work, jobs and streams, and hands over this node's shards and partitions. */
   List<StopTime.Ending> workEndings() {
     return List.of(within -> work.jobs().endWork(), within -> publishing.streams().close());
   }

@@ -9,13 +9,13 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Unmatched;
 
-/** Prints every setting: its value, where that came from, its default and what it means. */
+/** Prints every setting: value, source, default and meaning. */
 @Command(name = "settings", description = "Print every setting, and where its value came from.")
 final class SettingsCommand implements Callable<Integer> {
   @Option(names = "--json")
   private boolean json;
 
-  /** As docs/settings.md is written. */
+  /** Prints the content of docs/settings.md. */
   @Option(names = "--markdown")
   private boolean markdown;
 

@@ -5,17 +5,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How long the database has said nothing to anybody. It is measured on a clock that stands still
- * while this process does: a process that was suspended, or had no processor, has not listened, and
- * cannot tell. One thread ticks; everything else is for any thread.
+ * How long the database has answered nobody. The clock stands still while this process does: a
+ * process that was suspended, or had no processor, cannot know. One thread ticks; all other methods
+ * are thread-safe.
  */
 final class Silence {
-  /** With the time that those who wait are looked for, an answer comes within three seconds. */
+  /**
+   * Plus the interval at which waiting requests are checked, an answer takes at most three seconds.
+   */
   static final Duration LONGEST = Duration.ofSeconds(2);
 
   static final long TICK_MS = 100;
 
-  /** What is longer between two ticks is the process's own fault. */
+  /** A longer gap between two ticks is the process's own fault. */
   private static final long LONGEST_TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(3 * TICK_MS);
 
   private long tickedNanos = System.nanoTime();

@@ -7,7 +7,7 @@ import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.SettingReader;
 import java.util.Optional;
 
-/** How mail is sent: not at all, unless a server is named. */
+/** How mail is sent; without a server, not at all. */
 final class SmtpSettings {
   private static final int PORT = 587;
   private static final int PORT_WITH_TLS = 465;
@@ -54,13 +54,13 @@ final class SmtpSettings {
             Kind.number(1, 65_535),
             tls == Tls.TLS ? PORT_WITH_TLS : PORT,
             "587, or 465 with smtp.tls = tls",
-            "Where it listens.");
+            "The port of that server.");
     Optional<String> from =
         in.readOptional("smtp.from", FROM, "no mail", "The sender of all mail.");
     Optional<String> user =
-        in.readOptional("smtp.user", USER, "it asks nobody", "Who we are to the server.");
+        in.readOptional("smtp.user", USER, "no login", "The user name at that server.");
     Optional<Secret> password =
-        in.readSecret("smtp.password", PASSWORD, "it asks nobody", "The password of smtp.user.");
+        in.readSecret("smtp.password", PASSWORD, "no login", "The password of smtp.user.");
     in.require(
         host.isEmpty() || from.isPresent(),
         "smtp.host",
@@ -84,7 +84,7 @@ final class SmtpSettings {
   }
 
   private static String sender(String text) {
-    // Refuses what is no address.
+    // Refuses an invalid address.
     return SmtpConfig.of("localhost", PORT, Tls.NONE, text).from();
   }
 

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The page at {@code /status}: what runs here and whether it is well. Plain HTML, no script. */
+/** The page at {@code /status}: what runs here, and its health. Plain HTML, no script. */
 final class StatusPage {
   private static final String PAGE =
       """
@@ -31,7 +31,7 @@ final class StatusPage {
     return render(version, startedAt, readiness, Map.of());
   }
 
-  /** For somebody who is no operator: whether it is well, not what it is made of. */
+  /** For callers other than operators: whether the server is ready, without details. */
   static String withoutDetails(Readiness readiness) {
     String main =
         PAGE.formatted(
@@ -42,7 +42,7 @@ final class StatusPage {
   }
 
   /**
-   * @param problems what is wrong with each part of this node that works by itself
+   * @param problems of each background part of this node
    */
   static String render(
       String version, Instant startedAt, Readiness readiness, Map<String, List<String>> problems) {

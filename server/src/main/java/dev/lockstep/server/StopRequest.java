@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Turns SIGTERM and Ctrl-C into an orderly end of the thread that started the server.
  *
- * <p>That thread alone opens and closes things, so nothing is closed from two sides: the JVM's
- * shutdown hook only asks, waits for a bounded time, and then ends the process with code 0 (the
- * JVM's own 143 and 130 would read as failures).
+ * <p>Only that thread opens and closes things. The JVM's shutdown hook just asks, waits for a
+ * bounded time, and then ends the process with code 0, because the JVM's own 143 and 130 look like
+ * failures.
  */
 final class StopRequest implements AutoCloseable {
   /**
@@ -25,14 +25,14 @@ final class StopRequest implements AutoCloseable {
 
   private StopRequest() {}
 
-  /** Listens from now on; the calling thread is the one that is asked. */
+  /** Listens from now on; requests go to the calling thread. */
   static StopRequest onSignal() {
     StopRequest stop = new StopRequest();
     Runtime.getRuntime().addShutdownHook(new Thread(stop::onShutdown, "lockstep-stop"));
     return stop;
   }
 
-  /** From here on a request is noticed by {@link #await}; before, it interrupts the start. */
+  /** From now on {@link #await} reports a request; before, it interrupts the start. */
   synchronized void startFinished() {
     starting = false;
   }
@@ -43,9 +43,9 @@ final class StopRequest implements AutoCloseable {
   }
 
   /**
-   * Waits until a stop is asked for.
+   * Waits for a request to stop.
    *
-   * @throws RuntimeException what it was asked for with, when it was not a signal
+   * @throws RuntimeException the reason, if it was not a signal
    */
   void await() throws InterruptedException {
     requested.await();
@@ -55,7 +55,7 @@ final class StopRequest implements AutoCloseable {
     }
   }
 
-  /** Asks for a stop because the server cannot go on; {@link #await} throws this. */
+  /** Requests a stop because the server cannot continue; {@link #await} throws the reason. */
   void fail(RuntimeException because) {
     failure = because;
     requested.countDown();

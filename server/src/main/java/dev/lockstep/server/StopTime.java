@@ -6,9 +6,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The time that a stop has in all. Each stage may take until a moment that is counted from the
- * stop's beginning: what one stage does not need, the next one has. A stage that is not over by
- * then is left to itself, and the next begins. One thread uses it.
+ * The time budget of a stop. Each stage has a deadline counted from the start of the stop, so the
+ * time that one stage saves goes to the next. A stage past its deadline is abandoned, and the next
+ * one starts. For one thread.
  */
 final class StopTime {
   private static final Logger log = LoggerFactory.getLogger(StopTime.class);
@@ -16,18 +16,18 @@ final class StopTime {
   /** Ends something. */
   @FunctionalInterface
   interface Ending {
-    /** Ends it within this time; after that nobody waits for it any more. */
+    /** Ends it within this time; after that, nobody waits for it. */
     void end(Duration within) throws Exception;
   }
 
   private final long begunNanos = System.nanoTime();
 
-  /** Ends all of these at the same time, and waits for them until so long after the beginning. */
+  /** Ends all of these concurrently, and waits for them until this deadline. */
   void end(Duration until, List<Ending> endings) {
     List<Thread> threads = endings.stream().map(one -> start(one, left(until))).toList();
     try {
       for (Thread thread : threads) {
-        // At least 1: join(0) waits for ever.
+        // At least 1: join(0) waits forever.
         thread.join(Math.max(1, left(until).toMillis()));
       }
     } catch (InterruptedException e) {
@@ -50,7 +50,7 @@ final class StopTime {
     try {
       ending.end(within.isNegative() ? Duration.ZERO : within);
     } catch (Exception e) {
-      log.warn("While stopping: {}", e.toString());
+      log.warn("Closing failed: {}", e.toString());
     }
   }
 }

@@ -25,17 +25,17 @@ import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
 
-/** How this server's streams are set up. */
+/** Sets up this server's streams. */
 final class Streaming {
   private static final String NAMESPACE = "SELECT name FROM lockstep_server.stream_namespace";
 
-  /** A share of the time that a stop has; what is on its way for longer is sent again. */
+  /** Part of the time that a stop has; deliveries that take longer are sent again. */
   private static final Duration RELAY_STOP_TIMEOUT = Duration.ofSeconds(2);
 
   private Streaming() {}
 
   /**
-   * @throws CannotStart if the database is not one to go on with: restored from a dump, say
+   * @throws CannotStart if the database must not be used, for example one restored from a dump
    */
   static Outbox outbox(Transactor transactor, OutboxConfig config) {
     try {
@@ -46,7 +46,7 @@ final class Streaming {
   }
 
   /**
-   * @param listen gives a connection of its own for notifications; empty: the relay polls
+   * @param listen opens a dedicated connection for notifications; empty: the relay polls
    */
   static RelayConfig relay(
       String node, BlockSettings settings, Optional<DataSource> listen, RelayListener figures) {
@@ -60,15 +60,14 @@ final class Streaming {
   }
 
   /**
-   * @param http with connections of its own, so that neither streams nor deliveries hold the other
-   *     up
+   * @param http with connections of its own, so that streams and deliveries do not delay each other
    */
   static SinkKinds sinks(
       OutgoingHttp http, Deliveries deliveries, Optional<SinkTypes.Factory> kafka) {
     return new SinkKinds(http, deliveries::sign, "Lockstep/" + Version.CURRENT, kafka);
   }
 
-  /** Sinks in Kafka, under a name that all nodes of this database share. Blocks. */
+  /** Kafka sinks, under a name shared by all nodes of this database. Blocks. */
   static Optional<SinkTypes.Factory> kafka(Optional<String> brokers, Transactor transactor) {
     return brokers.map(
         where -> KafkaSink.on(KafkaConfig.of(where, transactor.call(Streaming::namespace))));
@@ -81,7 +80,7 @@ final class Streaming {
     return name.list().get(0);
   }
 
-  /** Tells sales whether anybody listens, and the figures how it goes. */
+  /** Tells sales whether anybody listens, and reports to the metrics. */
   static StreamListener telling(SaleEvents events, StreamListener figures) {
     return new StreamListener() {
       @Override

@@ -3,8 +3,7 @@ package dev.lockstep.server;
 import java.util.Optional;
 
 /**
- * Which PostgreSQL releases this runs on, as {@code server_version_num} counts them (18.6 is
- * 180006).
+ * The supported PostgreSQL releases, in the form of {@code server_version_num} (18.6 is 180006).
  */
 final class SupportedVersion {
   private static final int OLDEST_MAJOR = 14;
@@ -16,7 +15,7 @@ final class SupportedVersion {
   /**
    * Refuses a release that is too old.
    *
-   * @return a warning about one that is newer than any we test on
+   * @return a warning about one newer than any tested
    */
   static Optional<String> check(int serverVersionNum) {
     int major = serverVersionNum / MAJOR_UNIT;

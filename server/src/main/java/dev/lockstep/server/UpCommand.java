@@ -12,17 +12,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Unmatched;
 
-/** Starts the server and keeps it until it is asked to stop. */
+/** Starts the server and runs it until it is asked to stop. */
 @Command(name = "up", description = "Start the server, by default with a database of its own.")
 final class UpCommand implements Callable<Integer> {
-  /** What a first look at {@code --help} is for. */
+  /** The settings that {@code --help} shows first. */
   private static final Set<String> COMMON =
       Set.of("port", "data", "database.url", "host", "operator.key", "visitors", "pool.size");
 
   @Option(names = "--help")
   private boolean help;
 
-  /** Flags are settings, and there are as many as there are settings. */
+  /** Flags are settings, one per setting. */
   @Unmatched private final List<String> flags = new ArrayList<>();
 
   @Override
@@ -48,7 +48,7 @@ final class UpCommand implements Callable<Integer> {
         System.out.flush();
         stop.await();
       } catch (RuntimeException e) {
-        // A start that was interrupted by the user's own signal has not failed.
+        // A start that the user's own signal interrupted has not failed.
         if (!stop.requested()) {
           throw e;
         }
@@ -57,7 +57,7 @@ final class UpCommand implements Callable<Integer> {
     return 0;
   }
 
-  /** The one time that the key is seen: only its hash is kept. */
+  /** The only time that the key is visible: only its hash is stored. */
   private static void showKey(Secret key) {
     System.out.println("Operator key: " + key.reveal());
   }

@@ -8,12 +8,12 @@ import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.key.Keys;
 import java.time.Duration;
 
-/** What the blocks themselves need done again and again, by one node for all. */
+/** Recurring tasks of core's blocks, run by one node for all. */
 final class Upkeep {
-  /** How long a hold that has expired may still be shown as held, when many expire. */
+  /** How long an expired hold may still show as held when many expire. */
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(250);
 
-  /** The shortest hold there is: who looks that often knows of each before it expires. */
+  /** The shortest life of a hold: looking that often finds each one before it expires. */
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(1);
 
   private static final Duration CLAIM_INTERVAL = Duration.ofSeconds(5);
@@ -25,16 +25,16 @@ final class Upkeep {
   static Duties of(Holds holds, Ledger ledger, Once once, Keys keys, Claims claims) {
     return Duties.none()
         .paced(SHORTEST_WAIT, "expired-holds", job -> takeBack(holds))
-        // Only to show it: a transfer that needs the money ends what has expired itself.
+        // Only for display: a transfer that needs the money expires old reservations itself.
         .every(LONGEST_WAIT, "expired-transfers", job -> ledger.sweep())
-        // Only to show it: whoever claims from a queue counts what was not answered in it.
+        // Only for display: claiming from a queue counts expired claims itself.
         .every(CLAIM_INTERVAL, "expired-claims", job -> claims.expire())
-        // An expired key counts as none whether or not it is still there.
+        // An expired key counts as gone, whether or not its row is still there.
         .every(MINUTE, "old-idempotency-keys", job -> once.removeExpired())
         .every(MINUTE, "old-visitors", job -> keys.removeOldVisitors());
   }
 
-  /** Wakes with the next expiry, so that stock that comes back shows at once. */
+  /** Wakes at the next expiry, so that freed stock shows at once. */
   private static Duration takeBack(Holds holds) {
     holds.sweep();
     Duration wait = holds.untilNextExpiry(LONGEST_WAIT).orElse(LONGEST_WAIT);

@@ -26,7 +26,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Recomputes a draw. Exit codes: 0 verified, 1 refused or not to be had, 2 wrong use. */
+/** Recomputes a draw. Exit codes: 0 verified, 1 refused or unavailable, 2 wrong use. */
 @Command(
     name = "verify-draw",
     description = "Recompute a draw from its published document, without server or database.")
@@ -54,7 +54,7 @@ final class VerifyDrawCommand implements Callable<Integer> {
 
   @Mixin private final Console console = new Console();
 
-  /** The document cannot be had; the message is one line for the user. */
+  /** The document is unavailable; the message is one line for the user. */
   private static final class NotToBeHad extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -120,7 +120,7 @@ final class VerifyDrawCommand implements Callable<Integer> {
     }
   }
 
-  /** Redirects are not followed: whose word is taken is what the user wrote. */
+  /** Redirects are not followed: the user decides whom to trust. */
   private static String fetch(String url) throws NotToBeHad, InterruptedException {
     String scheme = url.substring(0, url.indexOf(':')).toLowerCase(Locale.ROOT);
     if (!scheme.equals("http") && !scheme.equals("https")) {

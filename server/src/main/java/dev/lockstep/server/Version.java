@@ -6,8 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Properties;
 
 /**
- * The version this was built as; from a resource, since a manifest is missing where tests run from
- * classes.
+ * The version of this build; from a resource, because tests run from classes without a manifest.
  */
 final class Version {
   static final String CURRENT = read();

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What this node does without being asked: jobs, schedules and housekeeping. It uses all other
- * parts, so it starts last and closes first.
+ * This node's background work: jobs, schedules and housekeeping. It uses all other parts, so it
+ * starts last and closes first.
  */
 record Work(JobRunner jobs, Scheduling scheduling, List<Endpoint> endpoints, Opened opened)
     implements AutoCloseable {
@@ -67,15 +67,15 @@ record Work(JobRunner jobs, Scheduling scheduling, List<Endpoint> endpoints, Ope
         node.config().blocks().claims());
   }
 
-  /** Begins what each node does for itself. */
+  /** Starts housekeeping. */
   void startHousekeeping(Checks checks) {
     opened.add(new Housekeeping(jobs, checks.invariants(), checks.reconciliation()));
   }
 
   /**
-   * Begins to run what is due.
+   * Starts to run due jobs.
    *
-   * @throws CannotStart if the database has another number of shards than this node is set to
+   * @throws CannotStart if the database has another number of shards than this node's settings
    */
   void startJobs(List<Duties> duties) {
     opened.add(jobs);

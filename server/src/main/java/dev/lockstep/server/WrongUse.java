@@ -1,8 +1,8 @@
 package dev.lockstep.server;
 
 /**
- * The command line or the environment asks for something that cannot be; the message is one line
- * for the user.
+ * The command line or environment asks for something impossible; the message is one line for the
+ * user.
  */
 final class WrongUse extends RuntimeException {
   private static final long serialVersionUID = 1L;

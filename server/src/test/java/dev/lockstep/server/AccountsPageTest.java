@@ -45,11 +45,11 @@ class AccountsPageTest {
     page.getByLabel("To (id)").fill(world);
     page.getByLabel("Amount in the smallest unit").fill("1500");
     page.getByLabel("Currency").fill("JPY");
-    page.getByRole(AriaRole.BUTTON, named("Move the money")).click();
+    page.getByRole(AriaRole.BUTTON, named("Move money")).click();
     assertThat(page.locator("dialog")).containsText("Insufficient funds");
     page.getByLabel("From (id)").fill(world);
     page.getByLabel("To (id)").fill(purse);
-    page.getByRole(AriaRole.BUTTON, named("Move the money")).click();
+    page.getByRole(AriaRole.BUTTON, named("Move money")).click();
     assertThat(page.locator("#toast")).containsText("Moved.");
     assertThat(accounts.locator("tbody tr").nth(1)).containsText("¥1,500");
     assertThat(page.locator("main")).containsText("The books balance.");

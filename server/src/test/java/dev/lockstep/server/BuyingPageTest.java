@@ -76,7 +76,7 @@ class BuyingPageTest {
     String id = server.triangle(3, null);
     Page page = open(id);
     press(page, "Hold a position");
-    page.getByLabel("Visa that is declined").check();
+    page.getByLabel("Visa, declined").check();
     press(page, "Pay ¥500");
     Locator answer = page.locator("#answer");
     assertThat(answer).containsText("The card was declined.");
@@ -93,7 +93,7 @@ class BuyingPageTest {
   void threeDSecureIsApprovedAtTheTestBank() throws Exception {
     Page page = open(server.triangle(3, null));
     press(page, "Hold a position");
-    page.getByLabel("Visa that asks for 3-D Secure").check();
+    page.getByLabel("Visa with 3-D Secure").check();
     press(page, "Pay ¥500");
     assertThat(heading(page, "Your bank asks you to confirm")).isFocused();
     assertThat(page.locator(".triangle circle.held.mine")).hasCount(1);
@@ -106,7 +106,7 @@ class BuyingPageTest {
   void threeDSecureThatIsRefusedGivesThePositionBack() throws Exception {
     Page page = open(server.triangle(3, null));
     press(page, "Hold a position");
-    page.getByLabel("Visa that asks for 3-D Secure").check();
+    page.getByLabel("Visa with 3-D Secure").check();
     press(page, "Pay ¥500");
     press(page, "Refuse");
     assertThat(page.locator("#answer")).containsText("The payment was not approved.");
@@ -154,7 +154,7 @@ class BuyingPageTest {
           route.abort();
         });
     press(page, "Pay ¥500");
-    assertThat(page.locator("#answer")).containsText("We do not know yet whether that worked.");
+    assertThat(page.locator("#answer")).containsText("The outcome is not known yet.");
     page.unroute("**/checkout");
     press(page, "Pay ¥500");
     assertThat(heading(page, "It is yours")).isVisible();

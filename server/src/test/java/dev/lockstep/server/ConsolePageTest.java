@@ -29,7 +29,7 @@ class ConsolePageTest {
     Page page = chromium.person();
     page.navigate(server.url() + "/console");
     signIn(page, "lsk_nobody");
-    assertThat(page.getByRole(AriaRole.ALERT)).containsText("not accepted");
+    assertThat(page.getByRole(AriaRole.ALERT)).containsText("no longer accepted");
     signIn(page, server.service().key().orElseThrow());
     assertThat(page.getByRole(AriaRole.ALERT)).containsText("This key may not do that.");
     signIn(page, RunningServer.OPERATOR_KEY);
@@ -101,7 +101,7 @@ class ConsolePageTest {
     String id = server.drop(50, null);
     Page operator = console("overview");
     Locator sales = operator.locator(".plot:has(h3:text-is('Sales'))");
-    Locator times = operator.locator(".plot:has(h3:text-is('Time of a purchase'))");
+    Locator times = operator.locator(".plot:has(h3:text-is('Purchase latency'))");
     // The first two readings have been compared, so that what is sold now is between two.
     assertThat(sales.locator(".figure")).containsText("per s");
     server
@@ -142,7 +142,7 @@ class ConsolePageTest {
     operator.getByRole(AriaRole.BUTTON, named("New key")).click();
     dialog(operator).getByLabel("Role").selectOption("service");
     dialog(operator).getByLabel("Name").fill("The web shop");
-    operator.getByRole(AriaRole.BUTTON, named("Make key")).click();
+    operator.getByRole(AriaRole.BUTTON, named("Create key")).click();
     String key = operator.locator("#new-key").textContent();
     new Client(server.url(), Optional.of(key)).get("/v1/visitor").expect(200);
     operator.getByRole(AriaRole.BUTTON, named("I have copied it")).click();
@@ -206,7 +206,7 @@ class ConsolePageTest {
       assertThat(operator.getByRole(AriaRole.REGION, named("Partitions"))).containsText("process");
       assertThat(operator.locator(".plot:has(h3:text-is('Lag')) .figure")).hasText("0 events");
       operator.getByRole(AriaRole.LINK, named("orders")).click();
-      Locator keys = operator.getByRole(AriaRole.REGION, named("Keys that do not flow to shop"));
+      Locator keys = operator.getByRole(AriaRole.REGION, named("Stopped keys of shop"));
       assertThat(keys).containsText("Answered 422");
       keys.getByRole(AriaRole.BUTTON, inside("Event")).click();
       assertThat(operator.locator("pre")).containsText("three pens");
@@ -214,7 +214,7 @@ class ConsolePageTest {
       keys.getByRole(AriaRole.BUTTON, inside("Retry")).click();
       dialog(operator).getByLabel("Reason").fill("The shop is mended");
       dialog(operator).getByRole(AriaRole.BUTTON, inside("Retry")).click();
-      assertThat(operator.locator("#toast")).containsText("tried again");
+      assertThat(operator.locator("#toast")).containsText("being retried");
       Await.until("it was tried again", () -> receiver.received().size() >= 2);
       keys.getByRole(AriaRole.BUTTON, inside("Skip")).click();
       dialog(operator).getByLabel("Reason").fill("Sent by post");
@@ -229,7 +229,7 @@ class ConsolePageTest {
       dialog(operator).getByLabel("Key").fill("order/7 é");
       dialog(operator).getByLabel("Reason").fill("Lost by the shop");
       dialog(operator).getByRole(AriaRole.BUTTON, inside("Replay")).click();
-      assertThat(operator.locator("#toast")).containsText("sent again");
+      assertThat(operator.locator("#toast")).containsText("replay has started");
       Await.until(
           "the second came twice",
           () -> receiver.received().stream().filter(one -> one.seq() == 2).count() == 2);

@@ -68,7 +68,8 @@ class DrawPageTest {
 
   static Stream<Arguments> changes() {
     return Stream.of(
-        Arguments.of("committed to", (Consumer<JsonObject>) d -> d.put("seed", "00".repeat(32))),
+        Arguments.of(
+            "matches the commitment", (Consumer<JsonObject>) d -> d.put("seed", "00".repeat(32))),
         Arguments.of(
             "frozen",
             (Consumer<JsonObject>)

@@ -67,7 +67,7 @@ class JobConsolePageTest {
     assertThat(record).containsText("operator:configured");
 
     queue(operator, "upkeep").getByRole(AriaRole.BUTTON, inside("Pause upkeep")).click();
-    assertThat(dialog(operator)).containsText("holds no longer expire by themselves");
+    assertThat(dialog(operator)).containsText("holds do not expire");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Cancel")).click();
   }
 
@@ -100,18 +100,18 @@ class JobConsolePageTest {
     assertThat(rows).hasCount(1);
 
     operator.getByRole(AriaRole.BUTTON, named("Retry dead …")).click();
-    assertThat(dialog(operator)).containsText("Bring 1 dead job back?");
+    assertThat(dialog(operator)).containsText("Retry 1 dead job?");
     assertThat(dialog(operator)).containsText("kind “postcard”");
     dead("postcard", "Bob");
     dialog(operator).getByLabel("Reason").fill("The street has a name again");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Retry")).click();
-    assertThat(dialog(operator)).containsText("There are 2 now.");
+    assertThat(dialog(operator)).containsText("Now 2 match.");
     Assertions.assertThat(count("job_dead")).isEqualTo(4);
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Count again")).click();
-    assertThat(dialog(operator)).containsText("Bring 2 dead jobs back?");
+    assertThat(dialog(operator)).containsText("Retry 2 dead jobs?");
     dialog(operator).getByLabel("Reason").fill("The street has a name again");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Retry")).click();
-    assertThat(operator.locator("#toast")).containsText("2 jobs brought back.");
+    assertThat(operator.locator("#toast")).containsText("2 jobs retried.");
     Assertions.assertThat(count("job_dead")).isEqualTo(2);
     Assertions.assertThat(count("job")).isEqualTo(3);
   }
@@ -121,7 +121,7 @@ class JobConsolePageTest {
     JobId id = dead("postcard", "Ann");
     Page operator = console("jobs/" + id);
     operator.getByRole(AriaRole.BUTTON, named("Retry")).click();
-    assertThat(dialog(operator)).containsText("what went wrong so far stays listed");
+    assertThat(dialog(operator)).containsText("Past errors stay listed");
     dialog(operator).getByLabel("Reason").fill("The street has a name again");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Retry")).click();
 
@@ -131,7 +131,7 @@ class JobConsolePageTest {
     assertThat(attempts.nth(0)).containsText("Attempt 1 failed");
     assertThat(attempts.nth(1)).containsText("No such street");
     assertThat(attempts.nth(2)).containsText("Attempt 3 is due");
-    assertThat(operator.locator("main")).containsText("2 in all");
+    assertThat(operator.locator("main")).containsText("2 in total");
   }
 
   @Test
@@ -142,7 +142,7 @@ class JobConsolePageTest {
     transactor.run(c -> jobs.runAt(c, late, OptionalInt.empty(), NEXT_CENTURY));
     Page operator = console("jobs?queue=letters&state=ready&kind=postcard");
     operator.getByRole(AriaRole.BUTTON, named("Cancel …")).click();
-    assertThat(dialog(operator)).containsText("Remove 2 jobs for good?");
+    assertThat(dialog(operator)).containsText("Remove 2 jobs permanently?");
     dialog(operator).getByLabel("Reason").fill("Sent by hand");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Cancel jobs")).click();
     assertThat(operator.locator("main")).containsText("No job matches.");
@@ -150,7 +150,7 @@ class JobConsolePageTest {
 
     operator.navigate(server.url() + "/console#/jobs/" + late);
     assertThat(operator.locator(".head .badge")).hasText("scheduled");
-    assertThat(operator.locator(".timeline .next")).containsText("Attempt 1 comes");
+    assertThat(operator.locator(".timeline .next")).containsText("Attempt 1 is scheduled");
     operator.getByRole(AriaRole.BUTTON, named("Run now")).click();
     dialog(operator).getByLabel("Reason").fill("It is urgent");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Run now")).click();
@@ -166,13 +166,13 @@ class JobConsolePageTest {
     dialog(operator).getByLabel("Zone").fill("Asia/Tokyo");
     dialog(operator).getByLabel("Address").fill("https://greetings.invalid/hook");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Show the next runs")).click();
-    assertThat(dialog(operator)).containsText("no cron expression");
+    assertThat(dialog(operator)).containsText("not a cron expression");
     dialog(operator).getByLabel("Cron expression").fill("30 9 * * *");
     dialog(operator).getByRole(AriaRole.BUTTON, inside("Show the next runs")).click();
     assertThat(dialog(operator).locator(".lines li")).hasCount(5);
     assertThat(dialog(operator).locator(".lines li").first())
         .hasText(Pattern.compile("\\d{4}-\\d\\d-\\d\\d 09:30 Asia/Tokyo"));
-    dialog(operator).getByRole(AriaRole.BUTTON, inside("Make schedule")).click();
+    dialog(operator).getByRole(AriaRole.BUTTON, inside("Create schedule")).click();
     assertThat(operator.locator("h1")).hasText("Morning greetings");
     assertThat(operator.locator(".month .busy").first()).containsText("09:30");
     Assertions.assertThat(operator.locator(".month .busy").count()).isGreaterThan(27);

@@ -92,7 +92,7 @@ class LabPageTest {
   void theTableIsFilledByPlayingEverything() {
     Page page = chromium.person();
     page.navigate(server.url() + "/lab/matrix");
-    page.getByRole(AriaRole.BUTTON, named("Play them all")).click();
+    page.getByRole(AriaRole.BUTTON, named("Play all")).click();
     Locator rows = page.locator("table.matrix tbody tr");
     Locator cells = rows.locator("a.cell");
     assertThat(cells).hasCount(3 * rows.count());

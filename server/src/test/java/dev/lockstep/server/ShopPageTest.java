@@ -53,8 +53,8 @@ class ShopPageTest {
     assertThat(other.locator(".triangle circle.mine")).hasCount(0);
     assertThat(other.locator(".stock-words").first()).hasText("9 free, 1 held, 0 sold of 10");
 
-    buyer.getByRole(AriaRole.BUTTON, named("Let go")).click();
-    assertThat(buyer.locator("#answer")).containsText("Given back.");
+    buyer.getByRole(AriaRole.BUTTON, named("Release")).click();
+    assertThat(buyer.locator("#answer")).containsText("Released.");
     assertThat(other.locator(".triangle circle.free")).hasCount(10);
   }
 
@@ -108,8 +108,8 @@ class ShopPageTest {
     again.navigate(server.url() + "/shop/" + id);
     assertThat(heading(again, "Held for you")).isVisible();
     server.service().post("/v1/campaigns/" + id + "/holds", "x", cart("b", sku("A", 1)));
-    page.getByRole(AriaRole.BUTTON, named("Let go")).click();
-    assertThat(page.locator("#answer")).containsText("Given back.");
+    page.getByRole(AriaRole.BUTTON, named("Release")).click();
+    assertThat(page.locator("#answer")).containsText("Released.");
     server.service().post("/v1/campaigns/" + id + "/holds", "y", cart("c", sku("A", 2)));
     page.getByLabel("Thing").fill("1");
     page.getByRole(AriaRole.BUTTON, named("Hold my cart")).click();
@@ -178,7 +178,7 @@ class ShopPageTest {
   @Test
   void aSaleThatIsNotThereLeadsBackToTheList() throws Exception {
     Page page = open("999999");
-    assertThat(page.getByRole(AriaRole.ALERT)).containsText("That is not here.");
+    assertThat(page.getByRole(AriaRole.ALERT)).containsText("Not found.");
     page.getByRole(AriaRole.LINK, named("All sales")).click();
     assertThat(page.locator("h1")).hasText("Sales");
   }

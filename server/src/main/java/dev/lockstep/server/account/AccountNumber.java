@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** An account's id as clients know it: its book, a dot, its number. */
+/** An account's id as clients know it: book, dot, number. */
 record AccountNumber(BookId book, AccountId account) {
   /** The book of accounts that belong to no campaign. */
   static final BookId GENERAL = new BookId(0);

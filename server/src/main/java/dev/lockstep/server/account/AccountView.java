@@ -132,7 +132,7 @@ final class AccountView {
         .put("endedAt", transfer.endedAt().map(Instant::toString).orElse(null));
   }
 
-  /** Sums as text: they may be more than any number that JSON's readers can tell apart. */
+  /** Sums as text: they may exceed the exact integers of JSON readers. */
   static JsonObject json(TrialBalance balance) {
     return new JsonObject()
         .put("currency", balance.currency())

@@ -72,7 +72,7 @@ public final class Accounts {
   public List<Endpoint> endpoints() {
     List<Endpoint> endpoints = new ArrayList<>(transfers.endpoints());
     endpoints.add(
-        Endpoint.of(POST, "/v1/accounts", "Opens an account, with nothing in it.")
+        Endpoint.of(POST, "/v1/accounts", "Opens an account with balance zero.")
             .by(WHO)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .taking(NEW_ACCOUNT)
@@ -82,7 +82,7 @@ public final class Accounts {
         Endpoint.of(GET, "/v1/accounts", "Lists accounts, oldest first.")
             .by(WHO)
             .asReport()
-            .withQuery("campaign", "Those of this campaign's book; else those of none.")
+            .withQuery("campaign", "Accounts of this campaign's book; default: of no campaign.")
             .paged(AccountView.ACCOUNT)
             .handledBy(this::list));
     endpoints.add(
@@ -94,8 +94,7 @@ public final class Accounts {
                 request ->
                     workers.read(request, () -> Answer.ok(AccountView.json(find(request))))));
     endpoints.add(
-        Endpoint.of(
-                GET, "/v1/accounts/{id}/entries", "Lists what changed an account, oldest first.")
+        Endpoint.of(GET, "/v1/accounts/{id}/entries", "Lists an account's entries, oldest first.")
             .by(WHO)
             .asReport()
             .paged(AccountView.ENTRY)
@@ -104,11 +103,11 @@ public final class Accounts {
         Endpoint.of(
                 GET,
                 "/v1/accounts/{id}/statement",
-                "Shows balances at two times, and between them.")
+                "Shows the balances at two times and the entries between them.")
             .by(WHO)
-            .withQuery("from", "What is after this time; from the beginning unless told.")
-            .withQuery("to", "What is not after this time; until now unless told.")
-            .withQuery("limit", "Entries at most, 1 to " + MAX_STATEMENT + "; 100 unless told.")
+            .withQuery("from", "Entries after this time; default: from the beginning.")
+            .withQuery("to", "Entries up to this time; default: now.")
+            .withQuery("limit", "The most entries, 1 to " + MAX_STATEMENT + "; default 100.")
             .answering(200, AccountView.STATEMENT)
             .handledBy(this::statement));
     endpoints.add(
@@ -116,7 +115,7 @@ public final class Accounts {
                 GET, "/v1/trial-balance", "Adds up all balances of a book; the difference is zero.")
             .by(WHO)
             .asReport()
-            .withQuery("campaign", "Of this campaign's book; else of the accounts of none.")
+            .withQuery("campaign", "The campaign whose book to add up; default: no campaign's.")
             .answering(200, AccountView.TRIAL_BALANCE)
             .handledBy(this::trialBalance));
     return endpoints;
@@ -129,7 +128,7 @@ public final class Accounts {
     requireMayWrite(request, book);
     String currency = body.getString("currency");
     if (!currency.matches("[A-Z0-9]+")) {
-      throw Problem.invalid("currency", "must be of A to Z and 0 to 9").asException();
+      throw Problem.invalid("currency", "must consist of A to Z and 0 to 9").asException();
     }
     OptionalLong floor = floor(body);
     String name = body.getString("name");
@@ -203,7 +202,7 @@ public final class Accounts {
       throw Problem.invalid("to", "must not be before 'from'").asException();
     }
     int limit = request.page().limit();
-    // It locks the account for a moment, which a report can not.
+    // It locks the account briefly, which a report cannot.
     return workers.besideReports(
         () -> {
           find(request);
@@ -233,7 +232,7 @@ public final class Accounts {
         .orElseThrow(() -> Problem.notFound("such account").asException());
   }
 
-  /** A campaign's book is its takings: what is written there is for operators. */
+  /** A campaign's book records its takings, so only operators write to it. */
   static void requireMayWrite(Request request, BookId book) {
     if (!book.equals(AccountNumber.GENERAL) && request.principal().role() != Role.OPERATOR) {
       throw Problem.forbidden("Only an operator may write to a campaign's book.").asException();
@@ -250,7 +249,7 @@ public final class Accounts {
     return new BookId(Long.parseLong(campaign.get()));
   }
 
-  /** 0 unless told; null says that there is none. */
+  /** 0 by default; null means no floor. */
   private static OptionalLong floor(JsonObject body) {
     if (!body.containsKey("floor")) {
       return OptionalLong.of(0);

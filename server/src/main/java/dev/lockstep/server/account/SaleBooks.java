@@ -19,15 +19,15 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * The books of sales: what buyers paid and what they got back, posted in the transaction that
- * settles the purchase, in the book of the campaign.
+ * The books of sales: what buyers paid and got back, posted to the campaign's book in the
+ * transaction that settles the purchase.
  *
- * <p>A book has two accounts from its first sale on: the buyers', which is below zero by what they
- * have paid, and the campaign's takings. Neither has a floor: a sale that is paid must not fail for
- * want of bookkeeping. The transfer of a payment has the id of its purchase, so that it is posted
- * once however often the purchase is settled; no key of a caller names such an id. Older versions
- * began purchases under ids that a key can name: where a caller's transfer has the id already, the
- * payment is posted under another one.
+ * <p>From its first sale on, a book has two accounts: the buyers', which is negative by what they
+ * have paid, and the campaign's takings. Neither has a floor, because bookkeeping must not fail a
+ * paid sale. A payment's transfer has its purchase's id, so it is posted once however often the
+ * purchase is settled; no caller's key produces such an id. Older versions began purchases under
+ * ids that a key can produce: if a caller's transfer already has the id, the payment is posted
+ * under another one.
  *
  * <p>Thread-safe.
  */
@@ -42,9 +42,9 @@ public final class SaleBooks {
   }
 
   /**
-   * Money of one purchase that has come in, or gone back.
+   * Money of one purchase that came in or went back.
    *
-   * @param refunded it has gone back
+   * @param refunded whether it went back
    */
   public record Movement(UUID purchase, long amount, String currency, boolean refunded) {
     private Move in(BookId book) {
@@ -63,19 +63,19 @@ public final class SaleBooks {
     }
   }
 
-  /** The transfer that gives a purchase's money back; that of its payment has its own id. */
+  /** The id of the transfer that refunds a purchase; the payment's is the purchase's own. */
   public static TransferId refundOf(UUID purchase) {
     return TransferId.forPurpose("refund", purchase.toString());
   }
 
-  /** As older versions named it. */
+  /** The id that older versions used. */
   public static TransferId olderRefundOf(UUID purchase) {
     return TransferId.forKey("refund", purchase.toString());
   }
 
   /**
-   * Posts movements of one campaign: one round trip, and one that is put off, however many there
-   * are. The caller commits.
+   * Posts movements of one campaign, in one immediate and one deferred round trip, however many
+   * there are. The caller commits.
    *
    * @throws IllegalStateException if one cannot be posted, which fails the whole
    */

@@ -23,7 +23,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** What came of a command on the ledger, as HTTP. */
+/** Maps ledger outcomes to HTTP answers. */
 final class TransferAnswers {
   private static final Cases<LedgerOutcome, Function<BookId, Problem>> PROBLEMS =
       Cases.<LedgerOutcome, Function<BookId, Problem>>over(LedgerOutcome.class)
@@ -51,8 +51,7 @@ final class TransferAnswers {
   private TransferAnswers() {}
 
   /**
-   * @param success the status of a success: 201 for a transfer that was made, 200 for one that was
-   *     there
+   * @param success the status of a success: 201 for a new transfer, 200 for an existing one
    */
   static Answer answer(BookId book, LedgerOutcome outcome, int success) {
     if (outcome instanceof Done done) {
@@ -88,7 +87,7 @@ final class TransferAnswers {
             "currency-mismatch",
             422,
             "Currency mismatch",
-            "The account keeps another currency; nothing was moved.")
+            "The account has another currency; nothing was moved.")
         .with("account", number(book, other.account()))
         .with("currency", other.currency())
         .with("asked", other.asked());
@@ -98,7 +97,7 @@ final class TransferAnswers {
     return conflict(
             "balance-overflow",
             "Balance overflow",
-            "The balance would be more than a number of 64 bits can say; nothing was moved.")
+            "The balance would exceed 64 bits; nothing was moved.")
         .with("account", number(book, overflow.account()));
   }
 
@@ -107,7 +106,7 @@ final class TransferAnswers {
     return conflict(
             "transfer-not-pending",
             "Transfer not pending",
-            "The transfer is not pending any more: it is " + state + ".")
+            "The transfer is no longer pending: it is  " + state + ".")
         .with("state", state)
         .with("posted", other.transfer().posted());
   }
@@ -116,7 +115,7 @@ final class TransferAnswers {
     return conflict(
             "beyond-reserved",
             "Beyond what is reserved",
-            "More was to be posted than is reserved; nothing was moved.")
+            "The amount exceeds what is reserved; nothing was moved.")
         .with("reserved", beyond.transfer().money().amount())
         .with("asked", beyond.asked());
   }

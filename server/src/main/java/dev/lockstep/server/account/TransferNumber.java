@@ -6,7 +6,7 @@ import dev.lockstep.server.api.Problem;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A transfer's id as clients know it: its book, a dot, the transfer. */
+/** A transfer's id as clients know it: book, dot, transfer. */
 record TransferNumber(BookId book, TransferId transfer) {
   private static final Pattern FORM =
       Pattern.compile("(0|[1-9]\\d{0,17})\\.([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})");

@@ -39,7 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Transfers over HTTP: made at once or in two phases, alone or linked. Thread-safe. */
+/** Transfers over HTTP: immediate or two-phase, single or linked. Thread-safe. */
 final class Transfers {
   private static final Role[] WHO = {Role.OPERATOR, Role.SERVICE};
   private static final Duration PENDING_FOR = Duration.ofDays(7);
@@ -54,7 +54,7 @@ final class Transfers {
           .optional("pending", Shape.bool())
           .optional("expiresSeconds", Shape.integer(1, MAX_PENDING_SECONDS));
 
-  /** One, or several that happen all or none. */
+  /** One transfer, or several that happen all or none. */
   private static final Shape NEW_TRANSFERS =
       Shape.oneOfHaving(
           Map.of(
@@ -94,13 +94,13 @@ final class Transfers {
             .tagged()
             .answering(200, AccountView.TRANSFER)
             .handledBy(this::show),
-        Endpoint.of(POST, "/v1/transfers/{id}/post", "Moves what is reserved, or a part of it.")
+        Endpoint.of(POST, "/v1/transfers/{id}/post", "Moves the reserved amount, or part of it.")
             .by(WHO)
             .withIdempotencyKey(IdempotencyKey.REQUIRED)
             .perhapsTaking(POSTING)
             .answering(200, AccountView.TRANSFER)
             .handledBy(this::post),
-        Endpoint.of(POST, "/v1/transfers/{id}/void", "Gives back what is reserved.")
+        Endpoint.of(POST, "/v1/transfers/{id}/void", "Releases the reserved amount.")
             .by(WHO)
             .withIdempotencyKey(IdempotencyKey.REQUIRED)
             .perhapsTaking(Shape.object())
@@ -152,7 +152,7 @@ final class Transfers {
     LedgerCommand<?> of(TransferNumber number);
   }
 
-  /** The key first, then the accounts: the global lock order. Both are in one transaction. */
+  /** Locks the key first, then the accounts, in one transaction: the global lock order. */
   private Future<Answer> end(Request request, Ending ending) {
     TransferNumber number = TransferNumber.of(request.path("id"));
     Accounts.requireMayWrite(request, number.book());
@@ -173,7 +173,7 @@ final class Transfers {
                                 number.book(), ledger.run(connection, ending.of(number)), 200)))));
   }
 
-  /** The same key names the same transfers, so that twins cannot both make them. */
+  /** Equal keys give equal transfer ids, so twins cannot both create them. */
   private static LedgerCommand<?> command(Request request, String key) {
     String owner = request.principal().name();
     JsonArray several = request.body().getJsonArray("transfers");
@@ -182,14 +182,14 @@ final class Transfers {
     }
     List<LedgerCommand<?>> steps = new ArrayList<>();
     for (int i = 0; i < several.size(); i++) {
-      // No key contains a line's end.
+      // Keys contain no line break.
       TransferId id = TransferId.forKey(owner, key + "\n" + i);
       steps.add(one("transfers[" + i + "].", several.getJsonObject(i), id));
     }
     BookId book = steps.get(0).book();
     for (int i = 0; i < steps.size(); i++) {
       if (!steps.get(i).book().equals(book)) {
-        throw Problem.invalid("transfers[" + i + "].from", "must be of the same book as the first")
+        throw Problem.invalid("transfers[" + i + "].from", "must be in the same book as the first")
             .asException();
       }
     }
@@ -200,10 +200,10 @@ final class Transfers {
     AccountNumber from = account(at + "from", body.getString("from"));
     AccountNumber to = account(at + "to", body.getString("to"));
     if (from.equals(to)) {
-      throw Problem.invalid(at + "to", "must be another account than 'from'").asException();
+      throw Problem.invalid(at + "to", "must differ from 'from'").asException();
     }
     if (!from.book().equals(to.book())) {
-      throw Problem.invalid(at + "to", "must be of the same book as 'from'").asException();
+      throw Problem.invalid(at + "to", "must be in the same book as 'from'").asException();
     }
     String currency = body.getString("currency");
     if (!currency.matches("[A-Z0-9]+")) {
@@ -213,7 +213,7 @@ final class Transfers {
     boolean pending = Boolean.TRUE.equals(body.getBoolean("pending"));
     Long seconds = body.getLong("expiresSeconds");
     if (!pending && seconds != null) {
-      throw Problem.invalid(at + "expiresSeconds", "is for a pending transfer").asException();
+      throw Problem.invalid(at + "expiresSeconds", "is only for a pending transfer").asException();
     }
     if (!pending) {
       return new Move(from.book(), id, from.account(), to.account(), money);

@@ -1,4 +1,7 @@
-/** What callers do by hand, with who did it and why. The tables belong to what it is done to. */
+/**
+ * Manual actions of callers, recorded with who and why. Each table belongs to the package it acts
+ * on.
+ */
 @NullMarked
 package dev.lockstep.server.act;
 

@@ -6,13 +6,13 @@ import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** What a handler answers. Immutable by convention: the body is not changed after it was given. */
+/** What a handler answers. Immutable by convention: nobody changes the body after it is given. */
 public record Answer(int status, JsonObject body, Map<String, String> headers) {
   static final String PROBLEM_TYPE = "application/problem+json";
   static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("X-Request-Id");
   private static final CharSequence JSON_TYPE = HttpHeaders.createOptimized("application/json");
 
-  /** The handler sends the response itself, bit by bit. */
+  /** The handler sends the response itself, piece by piece. */
   public static final Answer STREAMING = new Answer(0, new JsonObject(), Map.of());
 
   public Answer {
@@ -31,12 +31,12 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     return new Answer(status, body, Map.of());
   }
 
-  /** The client has it already. */
+  /** The client already has it. */
   static Answer notModified() {
     return of(304, new JsonObject());
   }
 
-  /** With the version that a change is to name in {@code If-Match}. */
+  /** Adds the version that a change names in {@code If-Match}. */
   public Answer withVersion(int version) {
     return withHeader("ETag", "\"" + version + "\"");
   }
@@ -51,7 +51,7 @@ public record Answer(int status, JsonObject body, Map<String, String> headers) {
     return status == 0;
   }
 
-  /** Nothing happens where the answer came too late: the client has another, or is gone. */
+  /** Does nothing if the client already has another answer or is gone. */
   void send(HttpServerResponse response) {
     if (response.ended() || response.closed()) {
       return;

@@ -18,10 +18,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves a table of endpoints. For each request, in this order: the key (from the header, else a
- * visitor's from the cookie), the rate limit, the role, the path and the query; then the body is
- * read, and only then the handler runs. So a request that is refused cannot make the server keep a
- * body.
+ * Serves a table of endpoints. Each request is checked in this order: the key (from the header,
+ * else a visitor's from the cookie), the rate limit, the role, the path, the query. Only then is
+ * the body read and the handler run, so a refused request cannot make the server hold a body.
  */
 public final class ApiRouter {
   private static final String BEARER = "bearer ";
@@ -34,8 +33,8 @@ public final class ApiRouter {
   private final BodyBudget budget;
 
   /**
-   * @param trouble why the database cannot serve anybody now; from memory
-   * @param budget of all bodies under way
+   * @param trouble why the database cannot serve now, from memory
+   * @param budget shared by all bodies in flight
    */
   public ApiRouter(
       List<Endpoint> endpoints,
@@ -63,7 +62,7 @@ public final class ApiRouter {
     }
   }
 
-  /** The methods that some endpoint offers on this path, which may have a slash behind it. */
+  /** The methods offered on this path, with or without a trailing slash. */
   public List<String> methodsOn(String path) {
     String plain = path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
     return endpoints.stream()
@@ -114,7 +113,7 @@ public final class ApiRouter {
         .compose(
             bytes -> {
               if (context.response().ended()) {
-                // Refused while its body was on its way: it was told that nothing is done.
+                // Refused while its body was arriving: the client was told that nothing was done.
                 throw Problem.overloaded(Duration.ZERO).asException();
               }
               Object parsed = parsed(context, endpoint, bytes);
@@ -127,14 +126,16 @@ public final class ApiRouter {
             });
   }
 
-  /** A signature takes the place of a key: only the body can tell whether it is right. */
+  /** Authenticates by signature instead of by key. Only the body can tell whether it is right. */
   private static boolean provesItself(
       RoutingContext context, Endpoint endpoint, Optional<Principal> principal) {
     return principal.isEmpty()
         && endpoint.signature().filter(context.request().headers()::contains).isPresent();
   }
 
-  /** A right signature is counted by nobody; a wrong one like any request without a key. */
+  /**
+   * A valid signature counts against no limit; an invalid one counts like a request without a key.
+   */
   private Future<Answer> proved(RoutingContext context, Request request, Endpoint endpoint) {
     try {
       return endpoint.handle(request);
@@ -176,8 +177,8 @@ public final class ApiRouter {
   }
 
   /**
-   * A shop's visitor. A cookie that is no longer good is no key at all: the browser sends it
-   * without being asked, and must still be able to read what anyone may.
+   * Finds the visitor of the shop. A stale cookie counts as no key: the browser sends it unasked
+   * and must still be able to read public pages.
    */
   private Future<Optional<Principal>> visitor(RoutingContext context, Endpoint endpoint) {
     Optional<String> key =
@@ -194,7 +195,7 @@ public final class ApiRouter {
       return;
     }
     if (principal.isEmpty()) {
-      throw unauthorized("This needs a key: send 'Authorization: Bearer …'.");
+      throw unauthorized("This requires a key: send 'Authorization: Bearer …'.");
     }
     Role role = principal.get().role();
     if (!endpoint.roles().contains(role)) {
@@ -204,12 +205,12 @@ public final class ApiRouter {
 
   private static void requireRate(RoutingContext context, Allowance allowance) {
     if (!allowance.granted()) {
-      throw Problem.rateLimited(allowance, "You have had your share for now.").asException();
+      throw Problem.rateLimited(allowance, "Too many requests; try again later.").asException();
     }
     allowance.tell(context.response());
   }
 
-  /** From the path before it was decoded: the router's decoder replaces what is not UTF-8. */
+  /** Reads the raw path: the router's decoder replaces invalid UTF-8. */
   private static Map<String, String> path(String raw, Endpoint endpoint) {
     String[] words = raw.split("/", -1);
     String[] names = endpoint.path().split("/", -1);
@@ -233,7 +234,7 @@ public final class ApiRouter {
     }
     if (bytes.length() == 0) {
       if (!endpoint.bodyOptional()) {
-        throw Problem.badRequest("This needs a JSON body.").asException();
+        throw Problem.badRequest("This requires a JSON body.").asException();
       }
       return null;
     }
@@ -248,7 +249,7 @@ public final class ApiRouter {
     return body;
   }
 
-  /** Of several headers, all: the codings of a body are one list. */
+  /** Joins repeated headers: the codings of a body are one list. */
   private static @Nullable String encoding(List<String> headers) {
     return headers.isEmpty() ? null : String.join(",", headers);
   }
@@ -276,7 +277,7 @@ public final class ApiRouter {
       context.response().putHeader("WWW-Authenticate", "Bearer");
     }
     if (body.endsConnection()) {
-      // The rest of the body would come all the same, or where it ends is not known.
+      // Otherwise the rest of the body still arrives, or its end is unknown.
       context.response().putHeader("Connection", "close");
       problem.send(context.response());
       var unused = context.request().connection().close();

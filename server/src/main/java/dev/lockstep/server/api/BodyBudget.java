@@ -6,9 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the bytes of all bodies under way, in all and per address: from their arrival until the
- * answer is known. Bytes count when they arrive, so a client has to send what it occupies.
- * Thread-safe.
+ * Bounds the bytes of all bodies in flight, in total and per address, from arrival until the answer
+ * is known. Bytes count when they arrive, so a client must send what it occupies. Thread-safe.
  */
 public final class BodyBudget {
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
@@ -19,21 +18,21 @@ public final class BodyBudget {
   private final Map<String, Long> byNetwork = new ConcurrentHashMap<>();
 
   /**
-   * @param most bytes of all bodies
-   * @param mostPerNetwork of these, from one address; at least as many as the largest body has
+   * @param most bytes of all bodies together
+   * @param mostPerNetwork bytes from one address; at least the size of the largest body
    */
   public BodyBudget(long most, long mostPerNetwork) {
     this.most = most;
     this.mostPerNetwork = mostPerNetwork;
   }
 
-  /** How many bytes are under way. */
+  /** The bytes now in flight. */
   public long taken() {
     return taken.get();
   }
 
   /**
-   * @throws ProblemException when there is no room; then nothing was taken
+   * @throws ProblemException when there is no room; nothing is taken then
    */
   void take(String network, int bytes) {
     long same = byNetwork.merge(network, (long) bytes, Long::sum);
@@ -44,7 +43,7 @@ public final class BodyBudget {
               "too-many-bodies",
               429,
               "Too many bodies",
-              "The bodies of requests from one address take too much at once; nothing was done.")
+              "Requests from this address send too many bytes at once; nothing was done.")
           .retryAfter(RETRY_AFTER)
           .asException();
     }

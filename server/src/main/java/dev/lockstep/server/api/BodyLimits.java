@@ -1,10 +1,10 @@
 package dev.lockstep.server.api;
 
 /**
- * How large the body of a request may be.
+ * The size limits of request bodies.
  *
- * @param bytes of one thing; 64 KiB unless told
- * @param largeBytes where many things are sent at once; 1 MiB unless told
+ * @param bytes an ordinary body; default 64 KiB
+ * @param largeBytes a body that carries many things; default 1 MiB
  */
 public record BodyLimits(int bytes, int largeBytes) {
   private static final int MIN_BYTES = 1_024;

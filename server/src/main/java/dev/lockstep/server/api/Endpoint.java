@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * One operation of the API: registered with the router and written to the OpenAPI document from
- * here. Immutable; begin with {@link #of} and add what applies.
+ * One operation of the API, from which the router and the OpenAPI document are made. Immutable;
+ * start with {@link #of} and add what applies.
  */
 public final class Endpoint {
   private final HttpMethod method;
@@ -35,21 +35,25 @@ public final class Endpoint {
   private String mediaType = "application/json";
   private Handler handler = request -> Future.failedFuture(Problem.internal().asException());
 
-  /** What the header {@code Idempotency-Key} is to an operation. */
+  /** How an operation treats the header {@code Idempotency-Key}. */
   public enum IdempotencyKey {
     UNUSED,
     OPTIONAL,
     REQUIRED
   }
 
-  /** What the header {@code If-Match}, with the version that was seen, is to an operation. */
+  /**
+   * How an operation treats the header {@code If-Match}, which carries the version the client saw.
+   */
   public enum IfMatch {
     UNUSED,
     OPTIONAL,
     REQUIRED
   }
 
-  /** Runs on an event loop; whatever waits goes through {@link Workers} or another async door. */
+  /**
+   * Runs on an event loop. Blocking work goes through {@link Workers} or another asynchronous call.
+   */
   @FunctionalInterface
   public interface Handler {
     Future<Answer> handle(Request request);
@@ -62,7 +66,7 @@ public final class Endpoint {
   }
 
   /**
-   * An operation that anyone may call, without a key and without a body.
+   * An operation that anyone may call, without key or body.
    *
    * @param path with parameters in braces, {@code /v1/holds/{id}}
    */
@@ -70,7 +74,7 @@ public final class Endpoint {
     return new Endpoint(method, path, summary);
   }
 
-  /** Only with a key of one of these roles. */
+  /** Requires a key of one of these roles. */
   public Endpoint by(Role... some) {
     return with(copy -> copy.roles = Set.of(some));
   }
@@ -83,26 +87,26 @@ public final class Endpoint {
         });
   }
 
-  /** A body, or none at all. */
+  /** Takes an optional body. */
   public Endpoint perhapsTaking(Shape shape) {
     return with(copy -> copy.body = Optional.of(shape));
   }
 
-  /** One object, or a list of up to so many of them. */
+  /** Takes one object, or a list of at most {@code max}. */
   public Endpoint takingOneOrMany(Shape item, int max) {
     return taking(Shape.oneOrMany(item, max)).with(copy -> copy.many = true);
   }
 
-  /** Many things may be sent at once: see {@link BodyLimits}. */
+  /** Raises the body limit for operations that take many things: see {@link BodyLimits}. */
   public Endpoint withLargeBody() {
     return with(copy -> copy.largeBody = true);
   }
 
   /**
-   * The body goes to the handler as it came: it is signed, and what is signed are its bytes. The
-   * handler throws {@link Problem#invalidSignature}, before anything else, if they are not.
+   * Passes the raw body to the handler, because the signature covers its bytes. The handler first
+   * checks it and throws {@link Problem#invalidSignature} if it is wrong.
    *
-   * @param header where the signature is
+   * @param header carries the signature
    */
   public Endpoint takingSigned(Shape shape, String header) {
     return with(
@@ -121,13 +125,13 @@ public final class Endpoint {
     return with(copy -> copy.ifMatch = use);
   }
 
-  /** The answer carries an ETag of what it says; whoever names it is told that nothing changed. */
+  /** Adds an ETag of the content; a client that names it in {@code If-None-Match} gets 304. */
   public Endpoint tagged() {
     return with(copy -> copy.tagged = true);
   }
 
   /**
-   * Reads much, whoever asks. What only operators may read is a report without being declared one.
+   * Treats it as a report for every caller. Operator-only reads are reports without being declared.
    */
   public Endpoint asReport() {
     return with(copy -> copy.report = true);
@@ -137,14 +141,14 @@ public final class Endpoint {
     return with(copy -> copy.query.put(name, meaning));
   }
 
-  /** A list that pages with {@code limit} and {@code after}. */
+  /** A list paged by {@code limit} and {@code after}. */
   public Endpoint paged(Shape item) {
-    return withQuery("limit", "Items on a page, 1 to " + Page.MAX_LIMIT + "; 100 unless told.")
-        .withQuery("after", "Where to go on: the 'next' of the page before.")
+    return withQuery("limit", "Items on a page, 1 to " + Page.MAX_LIMIT + "; default 100.")
+        .withQuery("after", "Where to continue: the 'next' of the previous page.")
         .answering(200, Page.shape(item));
   }
 
-  /** The shape of an answer that is no problem. */
+  /** The shape of a successful answer. */
   public Endpoint answering(int status, Shape shape) {
     return with(copy -> copy.answers.put(status, shape));
   }
@@ -170,7 +174,7 @@ public final class Endpoint {
     return summary;
   }
 
-  /** Who may; empty: anyone, without a key. */
+  /** The roles that may call; empty means anyone, without a key. */
   public Set<Role> roles() {
     return roles;
   }
@@ -203,22 +207,22 @@ public final class Endpoint {
     return ifMatch;
   }
 
-  /** Whether answers carry an ETag that {@code If-None-Match} may name. */
+  /** Whether answers carry an ETag for {@code If-None-Match}. */
   public boolean isTagged() {
     return tagged;
   }
 
-  /** Whether it runs on the operators' side: see {@link Request#isReport}. */
+  /** Whether it runs as an operators' report: see {@link Request#isReport}. */
   boolean isReport() {
     return report || (method.equals(HttpMethod.GET) && roles.equals(Set.of(Role.OPERATOR)));
   }
 
-  /** Query parameters with what they mean. */
+  /** Query parameters and their descriptions. */
   public Map<String, String> query() {
     return Map.copyOf(query);
   }
 
-  /** By status. */
+  /** Answer shapes by status. */
   public Map<Integer, Shape> answers() {
     return Map.copyOf(answers);
   }
@@ -243,7 +247,6 @@ public final class Endpoint {
     return method + " " + path;
   }
 
-  /** As Vert.x writes it: {@code /v1/holds/:id}. */
   Optional<String> signature() {
     return signature;
   }

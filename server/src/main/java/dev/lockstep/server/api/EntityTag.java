@@ -10,12 +10,11 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /**
- * The ETag of an answer, made from all that it says, so that nothing can change without it; and the
- * answer 304 to a client that has it already.
+ * The ETag of an answer, hashed from its whole content so that no change goes unnoticed, and the
+ * 304 for a client that already has it.
  *
- * <p>Jobs and schedules carry their version instead, for {@code If-Match}. That does not change
- * when they run, so it can not say that nothing changed, and {@code If-None-Match} is not looked at
- * there.
+ * <p>Jobs and schedules carry their version instead, for {@code If-Match}. A run does not change
+ * that version, so it cannot prove that nothing changed; {@code If-None-Match} is ignored there.
  */
 final class EntityTag {
   private static final int BYTES = 16;
@@ -35,7 +34,7 @@ final class EntityTag {
     return (known ? Answer.notModified() : answer).withHeader("ETag", tag);
   }
 
-  /** Two tags are compared as they are, weak or not. */
+  /** Weak and strong tags compare as equal. */
   private static String weak(String tag) {
     return tag.startsWith("W/") ? tag.substring(2) : tag;
   }
@@ -49,7 +48,7 @@ final class EntityTag {
           Base64.getUrlEncoder().withoutPadding().encodeToString(Arrays.copyOf(hash, BYTES));
       return "\"" + text + "\"";
     } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("Every Java platform has SHA-256", e);
+      throw new IllegalStateException("every Java platform has SHA-256", e);
     }
   }
 }

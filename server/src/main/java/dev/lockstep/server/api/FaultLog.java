@@ -10,9 +10,9 @@ import org.slf4j.event.Level;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /**
- * Says which requests failed or could not be read: one line per kind of fault and second, with a
- * count, so that neither a database in trouble nor a client fills the log. A fault of ours is shown
- * whole, at most once a minute per kind. Thread-safe.
+ * Logs failed and unreadable requests: one line per kind of fault and second, with a count, so that
+ * neither a database in trouble nor a client fills the log. Our own faults are logged with stack
+ * trace at most once per minute and kind. Thread-safe.
  */
 public final class FaultLog {
   private static final Logger log = LoggerFactory.getLogger(FaultLog.class);
@@ -20,7 +20,7 @@ public final class FaultLog {
   private static final long LINE_NANOS = 1_000_000_000L;
   private static final long TRACE_NANOS = 60 * LINE_NANOS;
 
-  /** Kinds are classes of exceptions: there are not many, but nothing here grows without bound. */
+  /** Kinds are exception classes. There are few, but nothing here grows without bound. */
   private static final int MAX_KINDS = 200;
 
   private final Map<String, Kind> kinds = new ConcurrentHashMap<>();
@@ -44,7 +44,7 @@ public final class FaultLog {
       traceAt = now - TRACE_NANOS;
     }
 
-    /** Whether a second has passed since this kind was last told. */
+    /** Whether this kind's last line is at least a second old. */
     private synchronized boolean takeLine(long now) {
       boolean due = now - lineAt >= LINE_NANOS;
       lineAt = due ? now : lineAt;
@@ -59,14 +59,14 @@ public final class FaultLog {
   }
 
   /**
-   * Tells of a request that failed, or counts it.
+   * Logs or counts a failed request.
    *
-   * @param problem what the request is answered with
+   * @param problem the answer to the request
    */
   public void failed(
       String requestId, String method, String path, Problem problem, Throwable thrown) {
     Throwable cause = Faults.causeOf(thrown);
-    // A client's mistake and a fault of ours may be of one class; neither hides the other.
+    // Keeps a client's mistake and our own fault apart when they share a class.
     boolean theirs = problem.status() < 500;
     String name = (theirs ? "refused " : "") + cause.getClass().getSimpleName();
     long now = nanoTime.getAsLong();

@@ -9,14 +9,13 @@ import java.sql.SQLException;
 import java.time.Duration;
 
 /**
- * Turns what was thrown into the problem it is answered with. Whatever an exception was wrapped in
- * on its way here says nothing, what it wraps says everything: so the same fault of the database is
- * the same answer on every route.
+ * Maps exceptions to problems. Wrappers are skipped and the cause decides, so the same database
+ * fault gets the same answer on every route.
  */
 final class Faults {
   private static final Duration SOON = Duration.ofSeconds(1);
 
-  /** Deeper than anything wraps. */
+  /** Deeper than any real chain of causes. */
   private static final int MAX_DEPTH = 20;
 
   private Faults() {}
@@ -31,19 +30,19 @@ final class Faults {
               "outcome-unknown",
               503,
               "Outcome unknown",
-              "The database was lost during the commit. Repeat the request with the same"
+              "The database connection broke during COMMIT. Repeat the request with the same"
                   + " Idempotency-Key to learn what became of it.")
           .retryAfter(SOON);
     }
     if (thrown instanceof TransientFault || isPassing(thrown)) {
       return Problem.of(
-              "unavailable", 503, "Unavailable", "The database could not do it now; try again.")
+              "unavailable", 503, "Unavailable", "The database is unavailable now; try again.")
           .retryAfter(SOON);
     }
     return Problem.internal();
   }
 
-  /** The first that says what happened, from the outside in; itself, if none does. */
+  /** The outermost meaningful cause, or the failure itself. */
   static Throwable causeOf(Throwable failure) {
     Throwable thrown = failure;
     for (int depth = 0; thrown != null && depth < MAX_DEPTH; depth++) {
@@ -57,7 +56,7 @@ final class Faults {
     return failure;
   }
 
-  /** Of the driver or the pool, where no transactor stood between. */
+  /** A transient fault of the driver or the pool, outside any transactor. */
   private static boolean isPassing(Throwable thrown) {
     if (!(thrown instanceof SQLException sql)) {
       return false;

@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Knows the requests that are being answered, so that a stop can let them finish and refuse what
- * comes new. Streams, which never finish by themselves, are ended; so are requests whose body is
- * still on its way, of which nothing was done. Thread-safe.
+ * Tracks requests in flight, so that a stop lets them finish and refuses new ones. A stop ends live
+ * streams, which never finish on their own, and requests whose body is still arriving, for which
+ * nothing was done. Thread-safe.
  */
 public final class InFlight {
   private final AtomicInteger running = new AtomicInteger();
@@ -23,9 +23,10 @@ public final class InFlight {
   private final Promise<Void> drained = Promise.promise();
   private volatile boolean draining;
 
-  /** The first handler of a request: lets it in, or says that this server is going away. */
+  /** The first handler of a request: admits it, or says that the server is stopping. */
   public void enter(RoutingContext context) {
-    // Counted before the flag is read: a drain that began in between then waits for this one.
+    // Counts before it reads the flag, so that a drain that starts in between waits for this
+    // request.
     running.incrementAndGet();
     requests.put(context, context.vertx().getOrCreateContext());
     context.addEndHandler(
@@ -44,7 +45,7 @@ public final class InFlight {
     return draining;
   }
 
-  /** A response without an end of its own. */
+  /** Registers a response that has no end of its own. */
   public void stream(HttpServerResponse response) {
     streams.add(response);
     if (draining) {
@@ -56,7 +57,7 @@ public final class InFlight {
     streams.remove(response);
   }
 
-  /** From now on new requests are refused; completes when the last one in flight has ended. */
+  /** Refuses new requests from now on; completes when the last one in flight has ended. */
   public Future<Void> drain() {
     draining = true;
     streams.forEach(HttpServerResponse::end);
@@ -67,12 +68,12 @@ public final class InFlight {
     return drained.future();
   }
 
-  /** On the request's event loop. Whoever sends slowly is not waited for. */
+  /** Runs on the request's event loop. A slow sender is not waited for. */
   private static void endIfIncomplete(RoutingContext context) {
     HttpServerResponse response = context.response();
     if (!context.request().isEnded() && !response.headWritten() && !response.ended()) {
       refuse(context);
-      // Nothing more is read: the rest of the body must not begin what was refused.
+      // Reads nothing more: the rest of the body must not start the refused request.
       var unused = context.request().connection().close();
     }
   }

@@ -8,9 +8,9 @@ import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpVersion;
 
 /**
- * The body of one request. Nothing of it is read until {@link #read}, so whether to serve the
- * request is decided from its head; what was not read by {@link #release} is thrown away as it
- * arrives. Used on the request's event loop.
+ * The body of one request. It stays unread until {@link #read}, so the head decides whether the
+ * request is served. {@link #release} discards an unread body as it arrives. Used on the request's
+ * event loop.
  */
 final class IncomingBody {
   private final HttpServerRequest request;
@@ -23,9 +23,9 @@ final class IncomingBody {
   private boolean endsConnection;
 
   /**
-   * Stops the request; to be called before anything that waits.
+   * Pauses the request; call it before anything asynchronous.
    *
-   * @param most how long it may be
+   * @param most the longest body accepted
    */
   IncomingBody(HttpServerRequest request, BodyBudget budget, String network, int most) {
     this.request = request.pause();
@@ -35,7 +35,8 @@ final class IncomingBody {
   }
 
   /**
-   * All of it; fails with a problem when it is too long, there is no room, or the client is gone.
+   * Reads the whole body. Fails with a problem if it is too long, there is no room, or the client
+   * is gone.
    */
   Future<Buffer> read() {
     if (declaredLength() > most) {
@@ -45,7 +46,7 @@ final class IncomingBody {
     if (request.isEnded() || (declaredLength() == 0 && !chunked)) {
       return Future.succeededFuture(content);
     }
-    // Whoever speaks HTTP/1.0 does not know what that would be.
+    // An HTTP/1.0 client does not know 100 Continue.
     if (request.version() == HttpVersion.HTTP_1_1
         && request.headers().contains(HttpHeaders.EXPECT)) {
       var unused = request.response().writeContinue();
@@ -62,7 +63,7 @@ final class IncomingBody {
     return complete.future();
   }
 
-  /** Once the answer is known: the room is free again, and what still arrives is not kept. */
+  /** Frees the room once the answer is known; what still arrives is discarded. */
   void release() {
     if (released) {
       return;
@@ -74,7 +75,7 @@ final class IncomingBody {
     }
   }
 
-  /** Whether no further request can come: there was no room for it, or it is not well formed. */
+  /** Whether no further request can follow: there was no room for the body, or it is malformed. */
   boolean endsConnection() {
     return endsConnection;
   }
@@ -97,7 +98,7 @@ final class IncomingBody {
     content.appendBuffer(chunk);
   }
 
-  /** 0 without a declared length; a length that is no number has been refused before. */
+  /** 0 without a declared length; a malformed length was refused before. */
   private long declaredLength() {
     String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);
     return length == null ? 0 : Long.parseLong(length.strip());
@@ -105,11 +106,11 @@ final class IncomingBody {
 
   private ProblemException tooLarge() {
     return Problem.of(
-            "body-too-large", 413, "Body too large", "A body has at most " + most + " bytes.")
+            "body-too-large", 413, "Body too large", "A body may have at most " + most + " bytes.")
         .asException();
   }
 
   private static ProblemException incomplete() {
-    return Problem.badRequest("The body is not complete, or not well formed.").asException();
+    return Problem.badRequest("The body is incomplete or malformed.").asException();
   }
 }

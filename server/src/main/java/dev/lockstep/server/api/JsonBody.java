@@ -22,15 +22,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A body as RFC 8259 has it and nothing beyond: UTF-8 without a mark of byte order, no comments, no
- * member twice, no number that a double can not hold, nothing behind it. What one parser accepts
- * and another does not, or reads differently, is where requests are smuggled past a check.
+ * Parses a body as strict RFC 8259: UTF-8 without byte order mark, no comments, no duplicate
+ * members, no number outside the range of a double, nothing after the value. Requests are smuggled
+ * past checks wherever two parsers differ.
  */
 final class JsonBody {
-  /** Objects and lists within each other. */
+  /** The deepest nesting of objects and lists. */
   static final int MAX_DEPTH = 64;
 
-  /** Of a member's name, in characters. */
+  /** The longest member name, in characters. */
   static final int MAX_NAME_LENGTH = 256;
 
   private static final int MAX_NUMBER_LENGTH = 100;
@@ -58,12 +58,12 @@ final class JsonBody {
               + TOKEN
               + ")=("
               + TOKEN
-              // Possessive: a group that may be given back costs a stack frame per character.
+              // Possessive: a group that can backtrack costs one stack frame per character.
               + "|\"(?:[^\"\\\\\\x00-\\x1f]|\\\\.)*+\")[ \\t]*+");
 
   private final JsonParser parser;
 
-  /** Where the parser is: names of members and places in lists, outermost first. */
+  /** The parser's path: member names and list indexes, outermost first. */
   private final Deque<Object> path = new ArrayDeque<>(MAX_DEPTH);
 
   private JsonBody(JsonParser parser) {
@@ -71,7 +71,7 @@ final class JsonBody {
   }
 
   /**
-   * Refuses a body that does not call itself JSON in UTF-8.
+   * Refuses a body that is not declared as JSON in UTF-8.
    *
    * @param types the headers {@code Content-Type}
    * @param encoding the header {@code Content-Encoding}
@@ -107,9 +107,9 @@ final class JsonBody {
   }
 
   /**
-   * A JSON object, or a list where that is allowed.
+   * Returns a JSON object, or a list where that is allowed.
    *
-   * @throws ProblemException that says what is wrong, without repeating the input
+   * @throws ProblemException that says what is wrong without repeating the input
    */
   static Object parse(Buffer buffer, boolean many) {
     Optional<String> text = Utf8.decode(buffer.getBytes());
@@ -124,7 +124,7 @@ final class JsonBody {
         return body;
       }
     } catch (IOException | NumberFormatException e) {
-      // Answered below; the parser's own text would repeat the input.
+      // Answered below; the parser's own message would repeat the input.
     }
     throw malformed(
         "The body must be one JSON object%s: UTF-8, no member twice, at most %d levels deep."
@@ -135,7 +135,7 @@ final class JsonBody {
     return Problem.of("malformed-json", 400, "Malformed JSON", detail).asException();
   }
 
-  /** Goes no deeper than the parser lets it. */
+  /** The parser bounds the depth of this recursion. */
   private @Nullable Object value() throws IOException {
     JsonToken token = parser.currentToken();
     if (token == null) {
@@ -180,7 +180,7 @@ final class JsonBody {
   }
 
   /**
-   * The path as problems show it. Only for a problem: writing it down for every value would cost
+   * The path for a problem's text. Built only for a problem: building it for every value would cost
    * the product of two lengths that the client chooses.
    */
   private String at() {
@@ -195,7 +195,7 @@ final class JsonBody {
     return text.toString();
   }
 
-  /** One that is infinite as a double, or zero though it is written otherwise, is not meant. */
+  /** Refuses a number that overflows a double to infinity or underflows to zero. */
   private static double number(JsonParser parser) throws IOException {
     String text = parser.getText();
     double number = Double.parseDouble(text);
@@ -205,7 +205,7 @@ final class JsonBody {
     return number;
   }
 
-  /** Whether no digit before the exponent is another than 0. */
+  /** Whether all digits before the exponent are 0. */
   private static boolean isZero(String number) {
     for (int i = 0; i < number.length(); i++) {
       char c = number.charAt(i);

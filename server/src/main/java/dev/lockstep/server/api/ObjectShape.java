@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An object with named members and no others: an unknown one is refused, not ignored. */
+/** An object with named members only: unknown members are refused, not ignored. */
 public final class ObjectShape extends Shape {
   private record Member(Shape shape, boolean required) {}
 

@@ -8,20 +8,20 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Which part of a list is wanted.
+ * The part of a list that is asked for.
  *
  * @param limit how many items
- * @param after the item to go on behind, as the list knows it
- * @param list whose page it is: the path of the operation
+ * @param after the item to continue after, in the list's own terms
+ * @param list the path of the operation
  */
 public record Page(int limit, Optional<String> after, String list) {
   public static final int MAX_LIMIT = 1_000;
   static final int DEFAULT_LIMIT = 100;
 
   /**
-   * The answer to a page.
+   * Builds the answer.
    *
-   * @param found up to {@code limit + 1} items: the one too many says that there are more
+   * @param found up to {@code limit + 1} items: the extra one shows that there are more
    * @param cursor names an item as {@link #after} does
    */
   public <T> JsonObject of(
@@ -34,25 +34,25 @@ public record Page(int limit, Optional<String> after, String list) {
         .put("next", found.size() > limit ? cursor(cursor.apply(items.get(limit - 1))) : null);
   }
 
-  /** As a client carries it: {@link #after} of the page that begins behind this item. */
+  /** The client's form of {@link #after} for the page that follows this item. */
   public String cursor(String item) {
     return PageCursor.encode(list, item);
   }
 
   /**
-   * The item to go on behind, where items are numbered.
+   * The item to continue after, in lists of numbered items.
    *
-   * @param unlessTold for the first page
+   * @param unlessTold used for the first page
    */
   public long afterNumber(long unlessTold) {
     return after.map(Page::number).orElse(unlessTold);
   }
 
   /**
-   * The item to go on behind, where it is more than a text.
+   * The item to continue after, in lists whose items are not named by plain text.
    *
-   * @param read throws {@link IllegalArgumentException} or {@link DateTimeException} for what names
-   *     no item
+   * @param read throws {@link IllegalArgumentException} or {@link DateTimeException} for a cursor
+   *     that names no item
    */
   public <T> Optional<T> after(Function<String, T> read) {
     try {

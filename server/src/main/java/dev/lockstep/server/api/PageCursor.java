@@ -9,9 +9,8 @@ import java.util.function.Function;
 import java.util.zip.CRC32;
 
 /**
- * The place in a list behind which the next page begins, as clients carry it about. It names the
- * list, so that one that was made up, cut short or taken from another list is refused instead of
- * answered with the wrong page or none.
+ * The position after which the next page starts, in the form that clients carry. It names its list,
+ * so an invented, truncated or foreign cursor is refused instead of answered with the wrong page.
  */
 final class PageCursor {
   private static final int CHECK_BYTES = 4;
@@ -20,7 +19,7 @@ final class PageCursor {
 
   /**
    * @param list the path of the list, with its parameters in braces
-   * @param item what the list knows the item by
+   * @param item the list's name for the item
    */
   static String encode(String list, String item) {
     byte[] text = item.getBytes(StandardCharsets.UTF_8);
@@ -29,7 +28,7 @@ final class PageCursor {
     return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
   }
 
-  /** Empty if it is none of this list's. */
+  /** Empty if the cursor is not of this list. */
   static Optional<String> decode(String list, String cursor) {
     byte[] bytes;
     try {
@@ -50,8 +49,8 @@ final class PageCursor {
   }
 
   /**
-   * Against mistakes, not against forgery: a cursor gives nobody more than the list does. So each
-   * list still reads what it gets with {@link Page#after(Function)}.
+   * Guards against mistakes, not forgery: a cursor grants nothing beyond the list. Each list still
+   * validates what it gets through {@link Page#after(Function)}.
    */
   private static int check(String list, byte[] text) {
     CRC32 sum = new CRC32();

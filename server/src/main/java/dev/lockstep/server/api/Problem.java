@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * An error answer as RFC 9457 describes it. Immutable.
+ * An error answer according to RFC 9457. Immutable.
  *
  * @param slug last part of the problem's type
  * @param status the HTTP status
@@ -24,7 +24,7 @@ public record Problem(
   private static final String RATE_LIMIT_POLICY = "rateLimitPolicy";
   private static final String RATE_LIMIT = "rateLimit";
 
-  /** The twin is being answered right now; most requests take less. */
+  /** The twin is being answered right now; most requests take less than this. */
   private static final Duration KEY_IN_USE_FOR = Duration.ofSeconds(1);
 
   public Problem {
@@ -39,7 +39,7 @@ public record Problem(
     return of("bad-request", 400, "Bad request", detail);
   }
 
-  /** A value that cannot be; {@code field} is a path such as {@code items[0].quantity}. */
+  /** An invalid value; {@code field} is a path such as {@code items[0].quantity}. */
   public static Problem invalid(String field, String why) {
     return of("invalid-request", 400, "Invalid request", field + " " + why + ".")
         .with("field", field);
@@ -78,7 +78,7 @@ public record Problem(
         .retryAfter(retryAfter);
   }
 
-  /** Somebody has had what a limit allows, which the header fields name. */
+  /** A limit is used up; the header fields name it. */
   public static Problem rateLimited(Allowance refused, String detail) {
     return of("rate-limited", 429, "Rate limited", detail)
         .with(RATE_LIMIT_POLICY, refused.policyField())
@@ -103,18 +103,18 @@ public record Problem(
         .retryAfter(KEY_IN_USE_FOR);
   }
 
-  /** Somebody changed it meanwhile; nothing was done. */
+  /** Somebody changed it in between; nothing was done. */
   public static Problem versionMismatch(int currentVersion) {
     return of(
             "version-mismatch",
             412,
             "Version mismatch",
-            "It was changed meanwhile, and is at version " + currentVersion + " now.")
+            "Somebody changed it; it is now at version " + currentVersion + ".")
         .with("currentVersion", currentVersion);
   }
 
   public static Problem internal() {
-    return of("internal", 500, "Internal error", "The server failed; its log says why.");
+    return of("internal", 500, "Internal error", "The server failed. Its log has the details.");
   }
 
   public Problem with(String field, Object value) {
@@ -123,7 +123,7 @@ public record Problem(
     return new Problem(slug, status, title, detail, more);
   }
 
-  /** Also sent as a header, in whole seconds, never 0. */
+  /** Also sets the header, in whole seconds, never 0. */
   public Problem retryAfter(Duration wait) {
     long seconds = Math.max(1, (wait.toMillis() + 999) / 1000);
     return with(RETRY_AFTER_SECONDS, seconds);
@@ -152,7 +152,7 @@ public record Problem(
     return value == null ? answer : answer.withHeader(name, value.toString());
   }
 
-  /** Sends it, with the id of the request that the response already names. */
+  /** Sends it with the request id that the response already names. */
   public void send(HttpServerResponse response) {
     toAnswer().send(response);
   }

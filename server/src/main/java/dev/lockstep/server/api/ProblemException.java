@@ -1,6 +1,6 @@
 package dev.lockstep.server.api;
 
-/** Carries a problem to where it is answered. Made without a stack trace: nobody would see it. */
+/** Carries a problem to where it is answered. It has no stack trace: nobody would read it. */
 public final class ProblemException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

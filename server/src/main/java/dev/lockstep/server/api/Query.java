@@ -8,8 +8,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What stands behind the question mark. A parameter that an operation does not know is refused: a
- * filter that is misspelt would otherwise answer with everything.
+ * The query string. Unknown parameters are refused: a misspelt filter would otherwise return
+ * everything.
  */
 final class Query {
   private final Map<String, String> values;
@@ -19,9 +19,9 @@ final class Query {
   }
 
   /**
-   * @param raw as it came, percent-encoded
+   * @param raw as received, percent-encoded
    * @param known the parameters of the operation
-   * @throws ProblemException when one is unknown, is given twice or is no text
+   * @throws ProblemException when one is unknown, repeated or not UTF-8
    */
   static Query of(@Nullable String raw, Set<String> known) {
     Map<String, String> values = new LinkedHashMap<>();
@@ -48,8 +48,8 @@ final class Query {
     if (!known.contains(name)) {
       String offered =
           known.isEmpty()
-              ? "This takes none."
-              : "There are " + String.join(", ", new TreeSet<>(known)) + ".";
+              ? "This operation takes none."
+              : "Known are " + String.join(", ", new TreeSet<>(known)) + ".";
       throw Problem.of(
               "unknown-parameter",
               400,
@@ -63,7 +63,7 @@ final class Query {
               "repeated-parameter",
               400,
               "Repeated parameter",
-              "The parameter " + name + " is there twice.")
+              "The parameter " + name + " occurs twice.")
           .with("parameter", name)
           .asException();
     }

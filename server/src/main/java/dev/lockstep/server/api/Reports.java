@@ -13,9 +13,8 @@ import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 
 /**
- * Where operators' reads run: in a transaction that only reads, sees one moment, is cut off soon,
- * and has a connection that no sale needs. Whatever the work asks of the blocks joins it.
- * Thread-safe; blocks.
+ * Runs operators' reads in a read-only transaction with one snapshot, a short timeout and
+ * connections that no sale needs. Calls to the blocks join that transaction. Thread-safe; blocks.
  */
 public final class Reports {
   private final Transactor transactor;
@@ -23,8 +22,8 @@ public final class Reports {
   private final TxOptions options;
 
   /**
-   * @param transactor the one that the blocks have
-   * @param connections nobody else's
+   * @param transactor the one that the blocks use
+   * @param connections reserved for reports
    * @param timeout of one report
    */
   public Reports(
@@ -36,7 +35,7 @@ public final class Reports {
             .withLabel("report")
             .asReadOnly()
             .withIsolation(Isolation.REPEATABLE_READ)
-            // Below either statement timeout while one is exchanged for the other.
+            // Stays below both statement timeouts while they are swapped.
             .withLockTimeout(Duration.ofMillis(1))
             .withStatementTimeout(timeout)
             .withLockTimeout(timeout)
@@ -64,7 +63,7 @@ public final class Reports {
             "report-too-slow",
             503,
             "Report too slow",
-            "This took longer than the %d ms that a report has. Narrow the search, or try later."
+            "This took longer than the %d ms that a report may take. Narrow the search or try later."
                 .formatted(options.statementTimeout().toMillis()))
         .retryAfter(options.statementTimeout())
         .asException();
@@ -80,7 +79,7 @@ public final class Reports {
     }
   }
 
-  /** Carries what a transaction's work can not throw. */
+  /** Carries checked exceptions out of a transaction's work. */
   private static final class Checked extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final Exception thrown;

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A request that has passed every check its endpoint asks for. Used on its event loop. */
+/** A request that has passed every check of its endpoint. Used on its event loop. */
 public final class Request {
   private static final int MAX_KEY_LENGTH = 255;
   private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]+");
@@ -47,22 +47,22 @@ public final class Request {
     this.bytes = bytes;
   }
 
-  /** Who asks. Only for endpoints that name roles. */
+  /** The caller. Only for endpoints that name roles. */
   public Principal principal() {
     return principal.orElseThrow();
   }
 
-  /** Who asks, where a key is not asked for; empty without one. */
+  /** The caller of an endpoint without roles; empty without a key. */
   public Optional<Principal> caller() {
     return principal;
   }
 
-  /** The body, of the endpoint's shape; empty when none was sent. */
+  /** The body, in the endpoint's shape; empty if none was sent. */
   public JsonObject body() {
     return (JsonObject) body;
   }
 
-  /** The objects of a body that is one or a list of them. */
+  /** The objects of a body that is one object or a list. */
   public List<JsonObject> bodies() {
     return body instanceof JsonArray list
         ? list.stream().map(JsonObject.class::cast).toList()
@@ -82,8 +82,8 @@ public final class Request {
   }
 
   /**
-   * Whether this reads for an operator, or more than a buyer ever asks for: such a request has
-   * threads and connections of its own, see {@link Workers#read}.
+   * Whether this is an operator's read, or a larger read than buyers make. Such requests have
+   * threads and connections of their own: see {@link Workers#read}.
    */
   public boolean isReport() {
     boolean reads = Set.of(HttpMethod.GET, HttpMethod.HEAD).contains(raw().method());
@@ -91,22 +91,21 @@ public final class Request {
         || (reads && principal.filter(who -> who.role() == Role.OPERATOR).isPresent());
   }
 
-  /** Where it comes from. */
   public Caller from() {
     return Caller.of(context);
   }
 
-  /** The key in the cookie of a shop's visitor, if one of our own pages sent this. */
+  /** The key in a visitor's cookie, if one of our own pages sent this. */
   public Optional<String> visitorKey() {
     return VisitorCookie.key(context);
   }
 
-  /** Whether a browser says that another site made it send this. */
+  /** Whether the browser says that another site initiated this. */
   public boolean foreign() {
     return VisitorCookie.foreign(context);
   }
 
-  /** For a handler that answers bit by bit. */
+  /** For a handler that answers piece by piece. */
   public HttpServerRequest raw() {
     return context.request();
   }
@@ -137,7 +136,7 @@ public final class Request {
   /**
    * The header {@code Idempotency-Key}, bare or quoted.
    *
-   * @throws ProblemException when it is missing and required, or malformed
+   * @throws ProblemException when it is malformed, or required and missing
    */
   public Optional<String> idempotencyKey() {
     List<String> all = context.request().headers().getAll("Idempotency-Key");
@@ -156,11 +155,10 @@ public final class Request {
   }
 
   /**
-   * Refuses a request that was made for another version than the current one.
+   * Refuses a request made for another version.
    *
    * @param version the current one
-   * @throws ProblemException when {@code If-Match} is there and does not name it, or is required
-   *     and missing
+   * @throws ProblemException when {@code If-Match} does not name it, or is required and missing
    */
   public void requireMatch(int version) {
     Optional<String> given = header("If-Match");
@@ -169,7 +167,7 @@ public final class Request {
               "precondition-required",
               428,
               "Precondition required",
-              "Send If-Match with the ETag of what you have seen, so that nobody's change is lost.")
+              "Send If-Match with the ETag that you saw, so that nobody's change is lost.")
           .asException();
     }
     boolean matches =
@@ -187,19 +185,19 @@ public final class Request {
   }
 
   /**
-   * What the request asks for, the same however its JSON is written: what a repetition must agree
-   * with.
+   * The content of the request, independent of how its JSON is written. A repetition must agree
+   * with it.
    */
   public String canonicalBody() {
     return String.valueOf(canonical(body));
   }
 
-  /** Of everything that a repetition under the same key must agree with. */
+  /** Covers everything that a repetition under the same key must agree with. */
   public Fingerprint fingerprint() {
     return Fingerprint.of(raw().method().name(), raw().path(), canonicalBody());
   }
 
-  /** The body as it arrived, byte by byte; for endpoints that take it unread. */
+  /** The body as it arrived, byte for byte, for endpoints that take it unparsed. */
   public byte[] rawBody() {
     return bytes.getBytes();
   }

@@ -2,16 +2,16 @@ package dev.lockstep.server.api;
 
 import java.util.Locale;
 
-/** Who a key belongs to, and so what it may do. */
+/** What kind of caller a key belongs to, and so what it may do. */
 public enum Role {
-  /** Runs the place: everything. */
+  /** Runs the service: may do everything. */
   OPERATOR,
-  /** A shop's own backend: acts for any buyer. */
+  /** A shop's backend: acts for any buyer. */
   SERVICE,
-  /** One buyer: acts for itself only. */
+  /** One buyer: acts only for itself. */
   BUYER;
 
-  /** As written in JSON. */
+  /** The form used in JSON. */
   public String label() {
     return name().toLowerCase(Locale.ROOT);
   }

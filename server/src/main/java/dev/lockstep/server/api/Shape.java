@@ -11,17 +11,17 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a JSON value looks like: checks values, and describes itself as JSON Schema for the OpenAPI
+ * The form of a JSON value: checks values, and describes itself as JSON Schema for the OpenAPI
  * document. Immutable.
  */
 public abstract class Shape {
   Shape() {}
 
   /**
-   * Refuses a value that is not of this shape.
+   * Refuses a value of another shape.
    *
-   * @param at where it is, for the message; empty at the top
-   * @throws ProblemException that names the place
+   * @param at the value's path, for the message; empty at the top
+   * @throws ProblemException that names the path
    */
   public abstract void check(String at, @Nullable Object value);
 
@@ -32,7 +32,7 @@ public abstract class Shape {
     return new ObjectShape();
   }
 
-  /** Text of so many characters, not all of them blank when at least one is asked for. */
+  /** Text within a length range. It must not be blank if at least one character is required. */
   public static Shape text(int minLength, int maxLength) {
     return new Text(minLength, maxLength);
   }
@@ -45,7 +45,7 @@ public abstract class Shape {
     return new Whole(min, max);
   }
 
-  /** Any number, with a fraction or without. */
+  /** Any number, with or without a fraction. */
   public static Shape number() {
     return new AnyNumber();
   }
@@ -54,7 +54,7 @@ public abstract class Shape {
     return new Bool();
   }
 
-  /** RFC 3339; what we write is always UTC. */
+  /** RFC 3339. Our own output is always UTC. */
   public static Shape time() {
     return new Time();
   }
@@ -72,22 +72,22 @@ public abstract class Shape {
     return new OneOf(field, new TreeMap<>(byValue));
   }
 
-  /** One of several objects, told apart by which of these fields is there. */
+  /** One of several objects, told apart by which of these fields is present. */
   public static Shape oneOfHaving(Map<String, ObjectShape> byField) {
     return new OneOfHaving(new TreeMap<>(byField));
   }
 
-  /** An object, or a list of up to so many of them. */
+  /** One object, or a list of at most {@code max}. */
   public static Shape oneOrMany(Shape item, int max) {
     return new OneOrMany(item, max);
   }
 
-  /** An object with any members: what is promised elsewhere. */
+  /** An object with any members, specified elsewhere. */
   public static Shape anything() {
     return new Anything();
   }
 
-  /** Whatever JSON there is. */
+  /** Any JSON value. */
   public static Shape any() {
     return new Any();
   }
@@ -152,7 +152,7 @@ public abstract class Shape {
 
     @Override
     public void check(String at, @Nullable Object value) {
-      // Anything else that is a number has a fraction, or is larger than any bound of ours.
+      // Any other number has a fraction or exceeds all our bounds.
       if (!(value instanceof Number number)
           || !(value instanceof Integer || value instanceof Long)
           || number.longValue() < min
@@ -196,7 +196,7 @@ public abstract class Shape {
   }
 
   private static final class Time extends Shape {
-    /** A year has four digits, in UTC as well: what is stored can be shown. */
+    /** A year has four digits, in UTC too, so everything stored can be shown. */
     private static final int MAX_YEAR = 9_999;
 
     @Override
@@ -356,7 +356,7 @@ public abstract class Shape {
   private static final class Any extends Shape {
     @Override
     public void check(String at, @Nullable Object value) {
-      // Nothing is wrong.
+      // Correct.
     }
 
     @Override

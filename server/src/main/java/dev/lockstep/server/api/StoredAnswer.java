@@ -5,11 +5,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** An answer as it is kept with its idempotency key, and given again. */
+/** Stores an answer with its idempotency key, and reads it back. */
 public final class StoredAnswer {
   private StoredAnswer() {}
 
-  /** What the work under a key came to, now or when it was first run. */
+  /** The answer of work under a key, fresh or stored. */
   public static Answer of(OnceResult result) {
     if (result instanceof OnceResult.Done done) {
       return done.replayed() ? replayed(done.answer()) : parsed(done.answer());

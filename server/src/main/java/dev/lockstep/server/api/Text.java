@@ -3,23 +3,23 @@ package dev.lockstep.server.api;
 import dev.lockstep.tx.StorableText;
 import java.util.function.Supplier;
 
-/** Text of a request, which has to be the same before and after the database. */
+/** Checks text of a request, which must survive the database unchanged. */
 final class Text {
   private Text() {}
 
   /**
-   * Refuses what a database would refuse or change, wherever in the request it is.
+   * Refuses text that a database would refuse or change.
    *
-   * @param at where it is, for the message
+   * @param at the text's path, for the message
    */
   static String storable(String at, String text) {
     return storable(() -> at, text);
   }
 
   /**
-   * The same where finding out the place costs something.
+   * The same, where computing the path is expensive.
    *
-   * @param place called for text that is refused, and no other
+   * @param place called only for refused text
    */
   static String storable(Supplier<String> place, String text) {
     if (!StorableText.is(text)) {
@@ -28,7 +28,7 @@ final class Text {
       throw Problem.of(
               "unstorable-text",
               400,
-              "Text that can not be stored",
+              "Text that cannot be stored",
               where + " must not have NUL or half a character (an unpaired surrogate).")
           .with("field", where)
           .asException();

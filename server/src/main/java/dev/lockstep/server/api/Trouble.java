@@ -8,7 +8,7 @@ public enum Trouble {
   READ_ONLY("database-read-only", "The database takes no writes: it is a standby, or read-only."),
   DISK_FULL("disk-full", "The disk of the database is full.");
 
-  /** Of every problem that says the database could not do it now. */
+  /** The slug of every problem that means "the database is unavailable". */
   static final String SLUG = "unavailable";
 
   private static final Duration RETRY_AFTER = Duration.ofSeconds(2);
@@ -21,7 +21,7 @@ public enum Trouble {
     this.sentence = sentence;
   }
 
-  /** As metrics and problems name it. */
+  /** The name in metrics and problems. */
   public String reason() {
     return reason;
   }
@@ -35,7 +35,7 @@ public enum Trouble {
     return problem(" Repeat the request with the same Idempotency-Key, if it has one.");
   }
 
-  /** For a request that still waits for the database: a transaction of its may be under way. */
+  /** For a request that is still waiting: one of its transactions may be in progress. */
   Problem problemOfWaiting() {
     return problem(
         " The request may still take effect. Repeat it with the same Idempotency-Key, if it has"

@@ -11,16 +11,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * Requests that wait for an answer. While the database is in trouble none of them waits for long:
- * it is told what the trouble is, and what it asked for goes on or fails without it. Thread-safe.
+ * Tracks requests that wait for an answer. While the database is in trouble, none waits long: each
+ * is told the trouble, and its work goes on or fails without it. Thread-safe.
  */
 final class Unanswered {
-  /** With the time in which trouble is noticed, an answer comes within three seconds. */
+  /** Plus the time to notice trouble, an answer takes at most three seconds. */
   private static final Duration LONGEST_WAIT = Duration.ofMillis(1_500);
 
   private static final long LOOK_EVERY_MS = 250;
 
-  /** With the database known to be gone: time for an answer from memory, and for nothing else. */
+  /** For a database known to be gone: enough time for an answer from memory. */
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
   private record Waiting(Promise<Answer> promise, Context context, long untilNanos) {}
@@ -32,12 +32,12 @@ final class Unanswered {
     this.trouble = trouble;
   }
 
-  /** Looks from now on, until Vert.x is closed. */
+  /** Checks periodically until Vert.x is closed. */
   void start(Vertx vertx) {
     vertx.setPeriodic(LOOK_EVERY_MS, timer -> trouble.get().ifPresent(this::answerThoseWhoWait));
   }
 
-  /** The answer, or the trouble that it waits for. To be called on the request's event loop. */
+  /** Returns the answer, or the trouble that delays it. Call it on the request's event loop. */
   Future<Answer> orTrouble(Vertx vertx, Future<Answer> answer) {
     if (answer.isComplete()) {
       return answer;
@@ -59,7 +59,7 @@ final class Unanswered {
     return first.future();
   }
 
-  /** With the trouble's name, where the database could not do it and the reason is known. */
+  /** Replaces "unavailable" by the name of the trouble, if it is known. */
   Problem named(Problem problem) {
     return problem.slug().equals(Trouble.SLUG)
         ? trouble.get().map(Trouble::problem).orElse(problem)

@@ -7,7 +7,7 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Reads UTF-8 without replacing what is none. */
+/** Decodes UTF-8 strictly: invalid input is reported, not replaced. */
 final class Utf8 {
   private Utf8() {}
 
@@ -26,7 +26,7 @@ final class Utf8 {
   }
 
   /**
-   * A part of a URL in clear; empty when its percent-encoding or what that encodes is none.
+   * Decodes part of a URL; empty if its percent-encoding or its UTF-8 is invalid.
    *
    * @param plusIsSpace as in a query
    */
@@ -46,7 +46,7 @@ final class Utf8 {
       } else if (c > 0xff) {
         return Optional.empty();
       } else {
-        // What is not ASCII here came as a byte of the request's first line.
+        // Anything but ASCII came as a raw byte of the request line.
         bytes.write(c == '+' && plusIsSpace ? ' ' : c);
       }
     }

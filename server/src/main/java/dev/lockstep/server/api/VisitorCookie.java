@@ -12,9 +12,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cookie that carries a shop visitor's buyer key. No script can read it, and it counts only in
- * requests that come from the shop's own pages: a browser adds cookies by itself, also to what
- * another site makes it send.
+ * The cookie that carries a shop visitor's buyer key. Scripts cannot read it. It counts only in
+ * requests from the shop's own pages, because browsers also add cookies to requests that other
+ * sites initiate.
  */
 public final class VisitorCookie {
   static final String NAME = "lockstep_visitor";
@@ -22,15 +22,15 @@ public final class VisitorCookie {
 
   private VisitorCookie() {}
 
-  /** The key in the cookie, if the request is one of our own pages'. */
+  /** The key in the cookie, if one of our own pages sent the request. */
   static Optional<String> key(RoutingContext context) {
     HttpServerRequest request = context.request();
     Cookie cookie = request.getCookie(NAME);
     if (cookie == null || foreign(context)) {
       return Optional.empty();
     }
-    // Browsers say where a request comes from whenever it can change something, and on secure
-    // origins always. What changes something must say so; a read without a word is let through.
+    // Browsers state the origin of every request that may change something, and on secure origins
+    // of all. A change must state it; a read that does not is let through.
     boolean silent = request.getHeader("Sec-Fetch-Site") == null && origin(request) == null;
     return silent && !SAFE.contains(request.method())
         ? Optional.empty()
@@ -47,7 +47,7 @@ public final class VisitorCookie {
   }
 
   /**
-   * {@code Secure} where a trusted proxy says that the browser speaks HTTPS. Over plain HTTP the
+   * Sets {@code Secure} if a trusted proxy says that the browser uses HTTPS. Over plain HTTP the
    * browser would drop such a cookie.
    */
   public static void set(Request request, String key, Duration maxAge) {

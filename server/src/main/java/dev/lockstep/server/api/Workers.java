@@ -11,9 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Where whatever waits for the database runs: a few named threads and a bounded queue, so that a
- * slow database makes callers be refused rather than pile up. Operators' reports have threads of
- * their own: however slow they are, buyers do not wait for them.
+ * Runs blocking work: a few named threads and a bounded queue, so that a slow database leads to
+ * refusals, not to a backlog. Operators' reports have threads of their own, so buyers do not wait
+ * for them.
  */
 public final class Workers implements AutoCloseable {
   private static final long WARN_AFTER_SECONDS = 30;
@@ -22,7 +22,7 @@ public final class Workers implements AutoCloseable {
   private final Desk operators;
   private final Optional<Reports> reports;
 
-  /** With reports on the connections of everybody else: for a node without a shop. */
+  /** Runs reports on the ordinary connections, for a node without a shop. */
   public Workers(Vertx vertx) {
     this(vertx, WorkersConfig.DEFAULT, Optional.empty());
   }
@@ -44,8 +44,8 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Reads for a request: an operator's as a report, which only reads and is cut off when it takes
-   * long; everybody else's as {@link #run(Callable)} does.
+   * Runs an operator's read as a report, read-only and with a timeout, and any other read as {@link
+   * #run(Callable)} does.
    */
   public <T> Future<T> read(Request request, Callable<T> work) {
     if (!request.isReport()) {
@@ -55,8 +55,8 @@ public final class Workers implements AutoCloseable {
   }
 
   /**
-   * Changes much, or locks what it reads, and takes its time: on the threads of reports, so that
-   * buyers do not wait for one, but with the connections and time-outs of everybody else.
+   * Runs a long change on the report threads, so that buyers do not wait for it, but with the
+   * ordinary connections and timeouts.
    */
   public <T> Future<T> besideReports(Callable<T> work) {
     return operators.run(work);
@@ -73,7 +73,7 @@ public final class Workers implements AutoCloseable {
     operators.close();
   }
 
-  /** Threads, and who waits for them. */
+  /** A pool of threads and its queue. */
   private static final class Desk {
     private final WorkerExecutor executor;
     private final int maxWaiting;
@@ -93,7 +93,7 @@ public final class Workers implements AutoCloseable {
       try {
         return executor.executeBlocking(work, false).onComplete(ended -> waiting.decrementAndGet());
       } catch (RejectedExecutionException e) {
-        // Closed: the server is stopping.
+        // The server is stopping.
         waiting.decrementAndGet();
         return Future.failedFuture(Problem.overloaded(Duration.ofSeconds(1)).asException());
       }

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Lets a buyer answer the challenge of a test card. The purchase then goes on as it would with a
- * real bank: by the gateway's event, not by this request. Thread-safe.
+ * Lets a buyer answer the challenge of a test card. As with a real bank, the gateway's event moves
+ * the purchase on, not this request. Thread-safe.
  */
 public final class TestBank {
   private static final Shape DECISION = Shape.object().required("approved", Shape.bool());
@@ -31,7 +31,7 @@ public final class TestBank {
   private final Optional<Gateway> gateway;
 
   /**
-   * @param gateway empty where payments go through a real provider
+   * @param gateway empty if payments go through a real provider
    */
   public TestBank(Vertx vertx, Purchases purchases, Optional<Gateway> gateway) {
     this.vertx = vertx;
@@ -62,7 +62,7 @@ public final class TestBank {
                 Future.fromCompletionStage(
                     bank.authenticate(payment, approved), vertx.getOrCreateContext()))
         .map(
-            // That the challenge has ended meanwhile is no failure: the purchase says how.
+            // A challenge that has ended is no failure: the purchase shows how it went.
             ended ->
                 Answer.of(202, new JsonObject().put("purchase", id).put("approved", approved)));
   }

@@ -6,7 +6,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.Optional;
 
-/** Something that was done to a campaign, or to what it sold: what, by whom, why, to which. */
+/** A recorded action on a campaign, or on what it sold: what, by whom, why, to what. */
 record Action(
     long id,
     String action,

@@ -10,11 +10,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * A campaign as it was asked for, and where it is in its life.
+ * A campaign as it was created, and its current status.
  *
  * @param seedCommitment hexadecimal SHA-256 of the secret seed; empty while it is a draft
  * @param drawn whether its winners are known
- * @param times when what was done to it
+ * @param times when it was changed
  */
 public record Campaign(
     long id,
@@ -34,10 +34,10 @@ public record Campaign(
   public record Prize(String name, int quantity) {}
 
   /**
-   * When what was done to it.
+   * When a campaign was changed.
    *
-   * @param publishedAt empty: never
-   * @param updatedAt when it was made, published, paused, resumed or closed, the last of these
+   * @param publishedAt empty if never
+   * @param updatedAt when it was last created, published, paused, resumed or closed
    */
   public record Times(Instant createdAt, Optional<Instant> publishedAt, Instant updatedAt) {}
 
@@ -46,32 +46,32 @@ public record Campaign(
     prizes = List.copyOf(prizes);
   }
 
-  /** Whether it was ever published; until then only operators see it. */
+  /** Whether it was ever published; before that, only operators see it. */
   public boolean isPublic() {
     return times.publishedAt().isPresent();
   }
 
-  /** Where its stock is. */
+  /** The scope of its stock. */
   public ScopeId scope() {
     return new ScopeId(id);
   }
 
-  /** For how long a hold is taken. */
+  /** How long a hold lasts. */
   public Duration holdFor() {
     return holdTimes.holdFor();
   }
 
-  /** How often and how far a buyer may extend a hold. */
+  /** How often and how long a buyer may extend a hold. */
   public ExtensionBound buyersBound() {
     return holdTimes.bound();
   }
 
-  /** By layer number or sku. */
+  /** The item with this layer number or SKU. */
   public Optional<Item> item(String code) {
     return items.stream().filter(item -> item.code().equals(code)).findFirst();
   }
 
-  /** Pools are numbered from 1 in the order of the items. */
+  /** The item of this pool. Pools are numbered from 1 in the order of the items. */
   public Item item(PoolId pool) {
     return items.get(Math.toIntExact(pool.value() - 1));
   }

@@ -4,17 +4,17 @@ import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.util.function.Supplier;
 
-/** Something else that happens in the transaction in which an operator changes a campaign. */
+/** Joins the transaction in which an operator changes a campaign. */
 @FunctionalInterface
 public interface CampaignListener {
   CampaignListener NONE = (connection, campaign, change, view) -> {};
 
   /**
-   * Called before COMMIT, perhaps again when the transaction is retried. It commits nothing, and
-   * what it throws fails the change.
+   * Called before COMMIT, and again if the transaction is retried. It must not commit; an exception
+   * fails the change.
    *
    * @param change published, paused, resumed or closed
-   * @param view the campaign as it is shown, after the change
+   * @param view the campaign after the change
    */
   void changed(Connection connection, long campaign, String change, Supplier<JsonObject> view);
 }

@@ -19,9 +19,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What can be done with campaigns. Every method blocks, and commits. Thread-safe. */
+/** Reads and changes campaigns. Every method blocks and commits. Thread-safe. */
 final class CampaignStore {
-  /** The reason given to the pools of a closed campaign. */
+  /** The pause reason of the pools of a closed campaign. */
   static final String CLOSED = "The campaign is closed.";
 
   private static final SecureRandom RANDOM = new SecureRandom();
@@ -32,7 +32,7 @@ final class CampaignStore {
   private final Holds holds;
   private final CampaignListener listener;
 
-  /** Campaigns that have been published: what they sell never changes from then on. */
+  /** Published campaigns, which never change what they sell. */
   private final Map<Long, Campaign> remembered = new ConcurrentHashMap<>();
 
   CampaignStore(Transactor transactor, Holds holds, CampaignListener listener) {
@@ -41,7 +41,7 @@ final class CampaignStore {
     this.listener = listener;
   }
 
-  /** What an operator does, as an action and as what has happened. */
+  /** What an operator does, as a verb and as the resulting event. */
   private enum Change {
     PUBLISH("publish", "published"),
     PAUSE("pause", "paused"),
@@ -57,7 +57,7 @@ final class CampaignStore {
     }
   }
 
-  /** A campaign with the stock it has at one moment. */
+  /** A campaign and its stock in one snapshot. */
   record Stocked(Campaign campaign, List<Pool> pools) {}
 
   Campaign create(NewCampaign campaign, String actor) {
@@ -73,7 +73,7 @@ final class CampaignStore {
     return created;
   }
 
-  /** Makes the stock, shuffled by a new secret seed, and opens the sale. */
+  /** Creates the stock, shuffled by a new secret seed, and opens the sale. */
   Stocked publish(long id, @Nullable String reason, String actor) {
     return transactor.call(
         options("publish campaign"),
@@ -98,7 +98,7 @@ final class CampaignStore {
         });
   }
 
-  /** Stops every pool, between two decisions: who holds something can still pay for it. */
+  /** Pauses every pool between two batches. Buyers can still pay for what they hold. */
   Stocked pause(long id, String reason, String actor) {
     return transactor.call(
         options("pause campaign"),
@@ -110,8 +110,8 @@ final class CampaignStore {
   }
 
   /**
-   * As {@link #pause}, by the server itself: stops those pools that sell, if any does. What is
-   * paused already keeps its reason, and nothing is written down.
+   * Like {@link #pause}, but by the server: pauses the pools that still sell, if any. A paused pool
+   * keeps its reason.
    */
   boolean stop(long id, Predicate<PoolId> which, String reason, String actor) {
     return transactor.call(
@@ -147,7 +147,7 @@ final class CampaignStore {
         });
   }
 
-  /** For good. Closing again changes nothing. */
+  /** Closes it permanently. Closing again changes nothing. */
   Stocked close(long id, @Nullable String reason, String actor) {
     return transactor.call(
         options("close campaign"),
@@ -172,7 +172,7 @@ final class CampaignStore {
   }
 
   /**
-   * @param drafts also those that were never published
+   * @param drafts whether to include campaigns that were never published
    */
   List<Stocked> page(long after, boolean drafts, int limit) {
     return transactor.call(
@@ -194,7 +194,7 @@ final class CampaignStore {
         });
   }
 
-  /** A published campaign that was asked for before, without asking the database. */
+  /** A published campaign that was read before, without a query. */
   Optional<Campaign> remembered(long id) {
     return Optional.ofNullable(remembered.get(id));
   }
@@ -213,7 +213,7 @@ final class CampaignStore {
     return campaign;
   }
 
-  /** Makes and publishes campaigns if there has never been any. */
+  /** Creates and publishes campaigns if none has ever existed. */
   void createSamples(List<NewCampaign> samples, String actor) {
     transactor.run(
         options("sample campaigns"),

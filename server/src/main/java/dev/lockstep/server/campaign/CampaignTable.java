@@ -22,10 +22,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** The tables of campaigns and of what was done to them. On the caller's connection. */
+/** The tables of campaigns and of actions on them. Uses the caller's connection. */
 final class CampaignTable {
-  // Whether it is drawn is read where draws are kept. Were it written here as well, the last sale
-  // would lock the campaign after its pools, and an operator who pauses locks them the other way.
+  // "Drawn" is read from the table of draws. If it were stored here too, the last sale would lock
+  // the campaign after its pools, while a pausing operator locks them in the opposite order.
   private static final String COLUMNS =
       """
       id, kind, name, currency, purchase_limit, hold_seconds, layer_prices, products, prizes, status, seed,
@@ -44,8 +44,8 @@ final class CampaignTable {
   private static final String READ =
       "SELECT " + COLUMNS + " FROM lockstep_server.campaign WHERE id = ?";
 
-  // Taken before any pool: two operators' actions on one campaign come one after the other. Not the
-  // strongest lock, which who refers to the campaign while it holds a pool would wait for.
+  // Taken before any pool, so that operators' actions on one campaign are serialized. NO KEY, so
+  // that rows that reference the campaign while holding a pool do not wait.
   private static final String LOCK = READ + " FOR NO KEY UPDATE";
 
   private static final String SEED = "SELECT seed FROM lockstep_server.campaign WHERE id = ?";
@@ -77,7 +77,7 @@ final class CampaignTable {
       SELECT id, action, actor, reason, at, subject FROM lockstep_server.campaign_action
       WHERE campaign = ? AND id > ? ORDER BY id LIMIT ?""";
 
-  // Of two nodes that start at once, one makes the samples; held to the end of the transaction.
+  // Held until commit: if two nodes start at once, one creates the samples.
   private static final String LOCK_TABLE =
       "LOCK TABLE lockstep_server.campaign IN SHARE ROW EXCLUSIVE MODE";
   private static final String ANY = "SELECT EXISTS (SELECT 1 FROM lockstep_server.campaign)";
@@ -130,7 +130,7 @@ final class CampaignTable {
   }
 
   /**
-   * @param drafts also those that were never published
+   * @param drafts whether to include campaigns that were never published
    */
   static List<Campaign> page(Connection connection, long after, boolean drafts, int limit)
       throws SQLException {
@@ -148,7 +148,7 @@ final class CampaignTable {
     }
   }
 
-  /** A seed once set stays. */
+  /** Once set, a seed stays. */
   static void setStatus(Connection connection, long id, Status status, byte @Nullable [] seed)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(SET_STATUS)) {
@@ -160,7 +160,7 @@ final class CampaignTable {
     }
   }
 
-  /** Its life has changed. The caller has locked it. */
+  /** Records that the campaign changed. The caller has locked it. */
   static void touch(Connection connection, long id) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(TOUCH)) {
       statement.setLong(1, id);
@@ -196,7 +196,7 @@ final class CampaignTable {
     }
   }
 
-  /** What was done to a campaign, oldest first. */
+  /** The actions on a campaign, oldest first. */
   static List<Action> actions(Connection connection, long id, long after, int limit)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(ACTIONS)) {

@@ -35,7 +35,7 @@ final class CampaignView {
           .required("price", NewCampaign.PRICE)
           .required("paused", Shape.bool());
 
-  /** The counts alone: what a live stream sends. */
+  /** The counts alone, as a live stream sends them. */
   static final ObjectShape STOCK =
       COUNTS
           .required("status", Shape.choice("draft", "published", "soldOut", "drawn", "closed"))
@@ -63,7 +63,7 @@ final class CampaignView {
   private CampaignView() {}
 
   /**
-   * @param pools the stock; empty for a campaign that was never published
+   * @param pools the stock; empty if the campaign was never published
    */
   static JsonObject full(Campaign campaign, List<Pool> pools) {
     JsonArray prizes = new JsonArray();
@@ -113,7 +113,7 @@ final class CampaignView {
     return json.put(campaign.kind() == Kind.TRIANGLE ? "layers" : "products", items);
   }
 
-  /** Drawn is the end, whatever was closed before or after. */
+  /** "Drawn" outranks everything else. */
   private static String status(Campaign campaign, int sold) {
     if (campaign.drawn()) {
       return "drawn";

@@ -35,14 +35,14 @@ import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Campaigns over HTTP, and for the packages that sell from them. Thread-safe. */
+/** Campaigns over HTTP, and for the packages that sell them. Thread-safe. */
 public final class Campaigns {
   private static final Pattern ID = Pattern.compile("[1-9]\\d{0,17}");
   private static final String DEFAULT_PAUSE_REASON = "Paused by the operator.";
   private static final Shape REASON =
       Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
 
-  /** Of idempotency keys: a new campaign has no number yet. */
+  /** The scope of idempotency keys: a new campaign has no id yet. */
   private static final long ONCE_SCOPE = -3;
 
   private final Holds holds;
@@ -53,8 +53,8 @@ public final class Campaigns {
   private final LiveStock live;
 
   /**
-   * @param rules what a new campaign's holds may be
-   * @param listener what else happens in the transaction that changes a campaign
+   * @param rules bounds and defaults of holds in new campaigns
+   * @param listener joins the transaction that changes a campaign
    * @param limits how many may watch
    */
   public Campaigns(
@@ -75,30 +75,30 @@ public final class Campaigns {
     this.live = new LiveStock(vertx, workers, store, inFlight, limits);
   }
 
-  /** Something to buy for a server that never had a campaign. Blocks. */
+  /** Creates sample campaigns on a server that never had any. Blocks. */
   public void createSamples() {
     store.createSamples(Samples.all(rules), "samples");
   }
 
   /**
-   * The campaign of a request's path, if it has been published, to sell from; whether it still
-   * sells is decided by its pools.
+   * The published campaign named by a request's path, for a sale. Whether it still sells is up to
+   * its pools.
    *
-   * @throws ProblemException (in the future) if there is none, or it is not open
+   * @throws ProblemException (in the future) if it does not exist or is not open
    */
   public Future<Campaign> open(Request request) {
     return visible(request).map(Campaigns::requireOpen);
   }
 
-  /** The campaign of a request's path, if the caller may see it. */
+  /** The campaign named by a request's path, if the caller may see it. */
   private Future<Campaign> visible(Request request) {
     return visible(request, id(request));
   }
 
   /**
-   * As it is, or as if it were not there: a draft is the operators' until it is published.
+   * Returns the campaign, unless it is a draft and the caller is not an operator.
    *
-   * @throws ProblemException if it is not to be seen
+   * @throws ProblemException if the caller must not see it
    */
   public static Campaign visible(Campaign campaign, Optional<Principal> caller) {
     if (!campaign.isPublic() && !seesDrafts(caller)) {
@@ -112,7 +112,7 @@ public final class Campaigns {
     return find(id).map(found -> visible(found, request.caller()));
   }
 
-  /** What everybody is told of an id that is not there, or not for them. */
+  /** The answer for an id that does not exist or is hidden from the caller. */
   public static ProblemException unknown() {
     return CampaignStore.unknown();
   }
@@ -121,7 +121,7 @@ public final class Campaigns {
     return caller.filter(who -> who.role() == Role.OPERATOR).isPresent();
   }
 
-  /** A campaign that has ever been published, to look things up in. */
+  /** A campaign that was ever published, for look-ups. */
   public Future<Campaign> find(long id) {
     Optional<Campaign> remembered = store.remembered(id);
     return remembered.isPresent()
@@ -134,28 +134,28 @@ public final class Campaigns {
     return CampaignTable.find(connection, id);
   }
 
-  /** The seed, which is a secret until the campaign is drawn. Empty for a draft. Blocks. */
+  /** The seed, secret until the campaign is drawn. Empty for a draft. Blocks. */
   public Optional<byte[]> seed(Connection connection, long id) throws SQLException {
     return CampaignTable.seed(connection, id);
   }
 
   /**
-   * Stops selling without being asked to: written down as what operators do is, and told on the
-   * sale's stream. An operator may resume it. Blocks, and commits unless the caller's transaction
-   * does.
+   * Stops selling on the server's own initiative. It is recorded like an operator's action and
+   * announced on the sale's stream; an operator may resume. Blocks, and commits unless it joins the
+   * caller's transaction.
    *
-   * @return false if nothing of it was selling
+   * @return false if nothing was selling
    */
   public boolean stop(long id, String reason, String actor) {
     return store.stop(id, pool -> true, reason, actor);
   }
 
-  /** The same for one pool of it. */
+  /** Does the same for one pool. */
   public boolean stop(long id, PoolId pool, String reason, String actor) {
     return store.stop(id, pool::equals, reason, actor);
   }
 
-  /** What to say when a pool is paused with this reason. */
+  /** The problem for a pool that is paused with this reason. */
   public static Problem pausedProblem(String reason) {
     return reason.equals(CampaignStore.CLOSED)
         ? CampaignStore.notOpen(Status.CLOSED).problem()
@@ -164,20 +164,19 @@ public final class Campaigns {
   }
 
   /**
-   * Keeps what was done by hand to something that a campaign holds or has sold. The caller commits.
-   * Locks nothing that anybody waits for: the row's reference to its campaign goes together with
-   * the lock that operators' other actions take.
+   * Records a manual action on something that a campaign holds or has sold. The caller commits. It
+   * blocks nobody: the row's foreign key is compatible with the lock of other operators' actions.
    */
   public static void record(Connection connection, long campaign, Act act) throws SQLException {
     CampaignTable.record(connection, campaign, act);
   }
 
-  /** How many streams of counts are open. */
+  /** The number of open streams of counts. */
   public int watchers() {
     return live.watchers();
   }
 
-  /** A campaign's id in a path. */
+  /** The campaign id in a path. */
   public static long id(Request request) {
     String text = request.path("id");
     if (!ID.matcher(text).matches()) {
@@ -188,7 +187,7 @@ public final class Campaigns {
 
   public List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(POST, "/v1/campaigns", "Makes a draft of a triangle or a drop.")
+        Endpoint.of(POST, "/v1/campaigns", "Creates a draft of a triangle or a drop.")
             .by(Role.OPERATOR)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .taking(NewCampaign.shape(rules))
@@ -203,11 +202,11 @@ public final class Campaigns {
             .handledBy(this::show),
         action(
             "publish",
-            "Makes the stock and opens the sale; commits to a secret seed.",
+            "Creates the stock and opens the sale; commits to a secret seed.",
             this::publish),
         action("pause", "Stops selling, with a reason that buyers see.", this::pause),
-        action("resume", "Sells again.", this::resume),
-        action("close", "Ends the sale for good.", this::close),
+        action("resume", "Resumes selling.", this::resume),
+        action("close", "Ends the sale permanently.", this::close),
         Endpoint.of(GET, "/v1/campaigns/{id}/positions", "Lists every position of a triangle.")
             .tagged()
             .answering(200, Positions.SHAPE)
@@ -218,7 +217,7 @@ public final class Campaigns {
             .handledBy(request -> visible(request).compose(seen -> live.watch(request, seen.id()))),
         Endpoint.of(GET, "/v1/campaigns/{id}/audit", "Lists every stock change, oldest first.")
             .by(Role.OPERATOR)
-            .withQuery("pool", "Only this layer or sku.")
+            .withQuery("pool", "Only this layer or SKU.")
             .paged(StockTrail.SHAPE)
             .handledBy(this::audit),
         Endpoint.of(GET, "/v1/campaigns/{id}/actions", "Lists what operators did, oldest first.")

@@ -6,12 +6,12 @@ import dev.lockstep.server.setting.SettingReader;
 import java.time.Duration;
 
 /**
- * What a campaign's holds may be, and are where it does not say.
+ * Bounds and defaults of a campaign's holds.
  *
- * @param lifetime how long a hold lasts unless its campaign says (15 min)
- * @param extensions how often a buyer may extend one unless its campaign says (once)
- * @param max the longest a campaign can ask for (24 h, and never more: a purchase keeps its hold
- *     for that long)
+ * @param lifetime default life of a hold (15 min)
+ * @param extensions default number of times a buyer may extend one (once)
+ * @param max the longest life a campaign may set (24 h, and never more, because a purchase keeps
+ *     its hold that long)
  * @param maxInAll the longest a buyer can keep a hold by extending it (48 h, and never more)
  */
 public record HoldRules(Duration lifetime, int extensions, Duration max, Duration maxInAll) {
@@ -31,7 +31,7 @@ public record HoldRules(Duration lifetime, int extensions, Duration max, Duratio
       throw new IllegalArgumentException("1 s <= lifetime <= max <= 24 h, max <= maxInAll <= 48 h");
     }
     if (extensions < 0 || extensions > MAX_EXTENSIONS) {
-      throw new IllegalArgumentException("extensions is 0 to " + MAX_EXTENSIONS);
+      throw new IllegalArgumentException("extensions must be 0 to  " + MAX_EXTENSIONS);
     }
   }
 
@@ -44,13 +44,13 @@ public record HoldRules(Duration lifetime, int extensions, Duration max, Duratio
             "hold.lifetime",
             Kind.duration(second, LONGEST),
             usual.lifetime(),
-            "How long a hold lasts unless its campaign says.");
+            "How long a hold lasts by default.");
     int extensions =
         in.read(
             "hold.extensions",
             Kind.number(0, MAX_EXTENSIONS),
             usual.extensions(),
-            "How often a buyer may extend a hold unless its campaign says.");
+            "How often a buyer may extend a hold by default.");
     Duration max =
         in.read(
             "hold.max",

@@ -7,24 +7,22 @@ import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 
 /**
- * How long a campaign's holds last, and how far a buyer can stretch that. Operators and services
+ * How long a campaign's holds last, and how far buyers can extend them. Operators and services
  * extend as they see fit.
  *
- * @param holdSeconds for how long a hold is taken, and the most that one extension gives from then
+ * @param holdSeconds the life of a new hold, and the most that one extension grants from its moment
  *     on
  * @param maxExtensions how often a buyer may extend a hold
- * @param maxHoldSeconds how long a buyer can keep a hold in all
+ * @param maxHoldSeconds how long a buyer can keep a hold in total
  */
 public record HoldTimes(int holdSeconds, int maxExtensions, int maxHoldSeconds) {
-  /** Of campaigns there are, whatever rules they were made under. */
+  /** For existing campaigns, whatever rules they were created under. */
   static final Shape SECONDS = Shape.integer(1, HoldRules.LONGEST.toSeconds());
 
   static final Shape EXTENSIONS = Shape.integer(0, HoldRules.MAX_EXTENSIONS);
   static final Shape SECONDS_IN_ALL = Shape.integer(1, HoldRules.LONGEST_IN_ALL.toSeconds());
 
-  /**
-   * From the body of a new campaign: unless it says otherwise, each extension gives as much again.
-   */
+  /** Reads the body of a new campaign. By default, each extension grants the same time again. */
   static HoldTimes of(JsonObject body, HoldRules rules) {
     int seconds = body.getInteger("holdSeconds", Math.toIntExact(rules.lifetime().toSeconds()));
     int extensions = body.getInteger("maxExtensions", rules.extensions());

@@ -7,32 +7,32 @@ import io.vertx.core.json.JsonObject;
  * Something a campaign sells: a layer of a triangle, or a product.
  *
  * @param pool its stock
- * @param code the layer's number or the product's sku, as text
+ * @param code the layer's number or the product's SKU
  * @param price of one, in the currency's minor unit
- * @param total how many there are
+ * @param total the quantity for sale
  */
 public record Item(PoolId pool, Kind kind, String code, String name, long price, int total) {
 
-  /** A layer has positions, n of them in layer n; a product is counted. */
+  /** A layer has positions, n of them in layer n; a product has a count. */
   static Item layer(int layer, long price) {
     return new Item(
         new PoolId(layer), Kind.TRIANGLE, String.valueOf(layer), "Layer " + layer, price, layer);
   }
 
-  /** Names it in JSON: {@code layer} or {@code sku}. */
+  /** Adds its name in JSON: {@code layer} or {@code sku}. */
   public JsonObject nameIn(JsonObject json) {
     return kind == Kind.TRIANGLE
         ? json.put("layer", Integer.parseInt(code))
         : json.put("sku", code);
   }
 
-  /** A position of this layer; units count from 0, columns from 1. */
+  /** A unit of this layer as a position; units count from 0, columns from 1. */
   public JsonObject position(int unit) {
     int layer = Integer.parseInt(code);
     return new JsonObject().put("layer", layer).put("row", layer).put("column", unit + 1);
   }
 
-  /** The unit that a {@link #position} of this layer stands for. */
+  /** The unit of a {@link #position}. */
   public int unit(JsonObject position) {
     return position.getInteger("column") - 1;
   }

@@ -4,9 +4,9 @@ import java.util.Locale;
 
 /** What a campaign is. */
 public enum Kind {
-  /** Positions in layers, and a draw among those who bought them. */
+  /** Positions in layers, with a draw among their buyers. */
   TRIANGLE,
-  /** Products, each so many times. */
+  /** Products with a count each. */
   DROP;
 
   String label() {

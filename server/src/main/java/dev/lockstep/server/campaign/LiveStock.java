@@ -20,14 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Streams of a campaign's counts (server-sent events), at most ten a second.
+ * Streams a campaign's counts as server-sent events, at most ten per second.
  *
- * <p>Each campaign that somebody watches is read once an interval, however many watch, and sent
- * when it has changed. An event holds all counts, so one that a slow client misses is made good by
- * the next; its id says what it holds, so a client that comes back with the id of what is still
- * true is sent nothing until something changes.
+ * <p>Each watched campaign is read once per interval, however many watch it, and sent if it has
+ * changed. Every event holds all counts, so a slow client that misses one catches up with the next.
+ * The event's id is derived from its content: a client that reconnects with the current id gets
+ * nothing until something changes.
  *
- * <p>Thread-safe: watchers come on any event loop, and each is written to on its own.
+ * <p>Thread-safe: watchers come from any event loop, and each is written to on its own.
  */
 final class LiveStock {
   private static final Logger log = LoggerFactory.getLogger(LiveStock.class);
@@ -51,7 +51,7 @@ final class LiveStock {
     this.inFlight = inFlight;
   }
 
-  /** What was sent, and its name. */
+  /** An event and its id. */
   private record Event(String id, String text) {
     static Event of(Stocked stocked) {
       String data = CampaignView.stock(stocked.campaign(), stocked.pools()).encode();
@@ -87,14 +87,14 @@ final class LiveStock {
         .putHeader("Content-Type", "text/event-stream")
         .putHeader("X-Accel-Buffering", "no");
     if (request.raw().method().equals(HttpMethod.HEAD)) {
-      // Its answer is the head alone: a stream would block the connection without a word.
+      // HEAD gets only the head: a stream would block the connection silently.
       place.leave();
       var unused = response.end();
       return;
     }
     Stream stream = new Stream(vertx.getOrCreateContext(), response, place);
     boolean known = request.header("Last-Event-ID").equals(Optional.of(first.id()));
-    // A comment at once: the client then knows that the stream is open.
+    // Send something at once, so that the client knows that the stream is open.
     send(response, known ? ": nothing new\n\n" : first.text());
     Watched campaign =
         watched.compute(
@@ -107,12 +107,12 @@ final class LiveStock {
     response.closeHandler(closed -> end(campaign, stream));
     inFlight.stream(response);
     if (response.closed()) {
-      // Gone while its campaign was read: nobody will tell us again.
+      // The client left while its campaign was read; no close handler will fire.
       end(campaign, stream);
       return;
     }
     if (!campaign.last.id().equals(first.id())) {
-      // Between our read and our joining in, the others were sent something newer.
+      // The others were sent a newer event between our read and our registration.
       send(response, campaign.last.text());
     }
   }
@@ -123,7 +123,7 @@ final class LiveStock {
     inFlight.streamEnded(stream.response());
   }
 
-  /** Somebody who watches, with the event loop that serves him. */
+  /** A watcher and its event loop. */
   private record Stream(Context context, HttpServerResponse response, Place place) {
     void send(String text) {
       context.runOnContext(now -> LiveStock.send(response, text));
@@ -131,13 +131,13 @@ final class LiveStock {
   }
 
   private static void send(HttpServerResponse response, String text) {
-    // A client that does not keep up is sent the next event that it has room for.
+    // A slow client skips events until it has room for one.
     if (!response.ended() && !response.closed() && !response.writeQueueFull()) {
       var unused = response.write(text);
     }
   }
 
-  /** A campaign that somebody watches, or watched a moment ago. */
+  /** A campaign that is watched, or was a moment ago. */
   private final class Watched {
     final long id;
     final Set<Stream> streams = ConcurrentHashMap.newKeySet();
@@ -154,10 +154,10 @@ final class LiveStock {
       vertx.setTimer(INTERVAL_MS, timer -> read());
     }
 
-    /** One read at a time: the next is planned when this one has ended. */
+    /** One read at a time: each schedules the next when it ends. */
     private void read() {
       watched.computeIfPresent(id, (key, now) -> now == this && streams.isEmpty() ? null : now);
-      // Whoever watches is sent away then, and the workers go.
+      // On close, the watchers leave and the workers stop.
       if (watched.get(id) != this || inFlight.draining()) {
         return;
       }
@@ -168,7 +168,7 @@ final class LiveStock {
           .onComplete(ended -> readLater());
     }
 
-    /** While the server stops, a read that comes too late is nothing to tell. */
+    /** Silent while the server stops. */
     private void unread(Throwable e) {
       if (!inFlight.draining()) {
         log.warn("Campaign {} could not be read for its watchers: {}", id, e.toString());

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/** A campaign that is asked for, checked beyond what the shape of the body says. */
+/** A new campaign, validated beyond the shape of the body. */
 record NewCampaign(
     Kind kind,
     String name,
@@ -29,7 +29,7 @@ record NewCampaign(
   static final int MAX_BASE = 50;
   static final int MAX_PRODUCTS = 100;
 
-  /** What card networks take at most: eight digits of the minor unit. */
+  /** The most that card networks take: eight digits of the minor unit. */
   static final long MAX_PRICE = 99_999_999;
 
   private static final int MAX_PRIZES = 100;
@@ -44,7 +44,7 @@ record NewCampaign(
           0,
           MAX_PRIZES);
 
-  /** The body of a new campaign. */
+  /** The shape of a new campaign's body. */
   static Shape shape(HoldRules rules) {
     ObjectShape common =
         Shape.object()
@@ -77,7 +77,7 @@ record NewCampaign(
                     MAX_PRODUCTS))));
   }
 
-  /** From a body of that {@link #shape}. */
+  /** Reads a body of that {@link #shape}. */
   static NewCampaign of(JsonObject body, HoldRules rules) {
     Kind kind = Kind.of(body.getString("kind"));
     List<Item> items = kind == Kind.TRIANGLE ? layers(body) : products(body);
@@ -92,14 +92,14 @@ record NewCampaign(
         prizes(body, items));
   }
 
-  /** Lower case is refused rather than guessed at; so are metals and test codes. */
+  /** Refuses lower case instead of guessing; also metals and test codes. */
   private static String currency(String code) {
     try {
       if (Currency.getInstance(code).getDefaultFractionDigits() >= 0) {
         return code;
       }
     } catch (IllegalArgumentException e) {
-      // answered below
+      // Answered below.
     }
     throw Problem.invalid("currency", "must be an ISO 4217 code such as JPY").asException();
   }
@@ -109,10 +109,10 @@ record NewCampaign(
     JsonArray prices = body.getJsonArray("layerPrices");
     Long price = body.getLong("price");
     if ((prices == null) == (price == null)) {
-      throw Problem.invalid("price", "or layerPrices must be given, and not both").asException();
+      throw Problem.invalid("price", "or layerPrices must be given, but not both").asException();
     }
     if (prices != null && prices.size() != base) {
-      throw Problem.invalid("layerPrices", "must have one price a layer, " + base).asException();
+      throw Problem.invalid("layerPrices", "must have one price per layer,  " + base).asException();
     }
     List<Item> layers = new ArrayList<>(base);
     for (int layer = 1; layer <= base; layer++) {
@@ -129,7 +129,7 @@ record NewCampaign(
     for (int i = 0; i < products.size(); i++) {
       JsonObject product = products.getJsonObject(i);
       if (!seen.add(product.getString("sku"))) {
-        throw Problem.invalid("products[" + i + "].sku", "is there twice").asException();
+        throw Problem.invalid("products[" + i + "].sku", "occurs twice").asException();
       }
       total += product.getInteger("stock");
       items.add(

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Which positions of a triangle are free, held or sold; not whose they are. */
+/** Shows which positions of a triangle are free, held or sold, but not who has them. */
 final class Positions {
   private static final Shape COORDINATE = Shape.integer(1, NewCampaign.MAX_BASE);
   private static final int MAX = NewCampaign.MAX_BASE * (NewCampaign.MAX_BASE + 1) / 2;
@@ -34,8 +34,8 @@ final class Positions {
   private record Place(PoolId pool, int unit) {}
 
   /**
-   * All of them, in order of layer and column; none for a campaign without positions. One that is
-   * not published has no stock yet, and nothing of it is taken. Blocks.
+   * All positions by layer and column; none for a campaign without positions. Before publication
+   * there is no stock, so all are free. Blocks.
    */
   static JsonObject read(Holds holds, Campaign campaign) {
     JsonArray items = new JsonArray();

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
-/** The campaigns a new server opens with, so that there is something to buy. */
+/** The sample campaigns of a new server. */
 final class Samples {
   private static final int BASE = 10;
 
@@ -18,7 +18,7 @@ final class Samples {
     return List.of(triangle(times), drop(times));
   }
 
-  /** The nearer the apex, the dearer. */
+  /** Prices rise towards the apex. */
   private static NewCampaign triangle(HoldTimes times) {
     return new NewCampaign(
         Kind.TRIANGLE,

@@ -2,7 +2,7 @@ package dev.lockstep.server.campaign;
 
 import java.util.Locale;
 
-/** Where a campaign is in its life, as stored. Sold out and drawn are seen elsewhere. */
+/** The stored status of a campaign. "Sold out" and "drawn" are derived from other tables. */
 public enum Status {
   DRAFT,
   PUBLISHED,

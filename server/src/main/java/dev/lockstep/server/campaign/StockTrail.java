@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 /**
  * A campaign's stock audit, oldest first.
  *
- * <p>Each pool counts its changes 1, 2, 3 …; a page merges the pools by time. The cursor is one
- * number a pool, not a time: a change that commits late under an early time is then still shown.
+ * <p>Each pool numbers its changes 1, 2, 3 …; a page merges the pools by time. The cursor holds one
+ * number per pool, not a time, so a change that commits late with an early time is still shown.
  */
 final class StockTrail {
   private static final Shape COUNT = Shape.integer(0, Integer.MAX_VALUE);
@@ -48,7 +48,7 @@ final class StockTrail {
   /**
    * Blocks.
    *
-   * @param only the layer or sku that is wanted; empty: all
+   * @param only the layer or SKU to show; empty for all
    */
   static JsonObject page(Holds holds, Campaign campaign, Optional<String> only, Page page) {
     only.filter(code -> campaign.item(code).isEmpty())
@@ -120,7 +120,7 @@ final class StockTrail {
         return seen;
       }
     } catch (IllegalArgumentException e) {
-      // answered below
+      // Answered below.
     }
     throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
   }

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Places for live streams: so many in all, and so many for one address. A place is taken before
- * anything is read for a stream, and given back exactly once. Thread-safe.
+ * Counts the slots of live streams, in total and per address. A slot is taken before anything is
+ * read for a stream, and freed exactly once. Thread-safe.
  */
 final class Watchers {
   private static final Duration RETRY_AFTER = Duration.ofSeconds(5);
@@ -24,7 +24,7 @@ final class Watchers {
     this.mostPerNetwork = mostPerNetwork;
   }
 
-  /** A place for one stream. */
+  /** The slot of one stream. */
   final class Place {
     private final String network;
     private final AtomicBoolean left = new AtomicBoolean();
@@ -33,7 +33,7 @@ final class Watchers {
       this.network = network;
     }
 
-    /** However often it is called, one place becomes free. */
+    /** Frees the slot; further calls do nothing. */
     void leave() {
       if (left.compareAndSet(false, true)) {
         taken.decrementAndGet();
@@ -47,7 +47,7 @@ final class Watchers {
   }
 
   /**
-   * @throws dev.lockstep.server.api.ProblemException when there is no place
+   * @throws dev.lockstep.server.api.ProblemException when no slot is free
    */
   Place take(String network) {
     int all = taken.incrementAndGet();
@@ -63,7 +63,7 @@ final class Watchers {
               "too-many-streams",
               429,
               "Too many streams",
-              "There are too many live streams to one address; close some.")
+              "This address has too many live streams open; close some.")
           .with("limit", mostPerNetwork)
           .retryAfter(RETRY_AFTER)
           .asException();

@@ -8,14 +8,14 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What follows from each kind of a sealed type. A table that lacks a kind cannot be made, so a kind
- * that is added later cannot be taken for another one.
+ * Maps each kind of a sealed type to a result. An incomplete table cannot be built, so a new kind
+ * cannot be mistaken for an old one.
  *
- * <p>Keep tables in static finals: a test loads every class that has one. A case that needs more
- * than the value answers with a function of the rest. Immutable.
+ * <p>Keep tables in static finals: a test loads every class that has one. If a case needs more than
+ * the value, map it to a function of the rest. Immutable.
  *
  * @param <T> the sealed type
- * @param <R> what follows
+ * @param <R> the result
  */
 public final class Cases<T, R> {
   private final Map<Class<?>, Function<T, R>> byKind;
@@ -24,15 +24,15 @@ public final class Cases<T, R> {
     this.byKind = Map.copyOf(byKind);
   }
 
-  /** Begins a table of all kinds of this sealed type. */
+  /** Starts a table over all kinds of a sealed type. */
   public static <T, R> Builder<T, R> over(Class<T> sealed) {
     return new Builder<>(sealed);
   }
 
   /**
-   * What follows from this value.
+   * The result for this value.
    *
-   * @throws IllegalStateException if the table says that its kind never comes here
+   * @throws IllegalStateException if the table marks its kind as impossible
    */
   public R of(T value) {
     Function<T, R> then = byKind.get(value.getClass());
@@ -42,7 +42,7 @@ public final class Cases<T, R> {
     return then.apply(value);
   }
 
-  /** The kinds of a sealed type: the classes below it that have no kinds themselves. */
+  /** The kinds of a sealed type: its subclasses that are not sealed themselves. */
   static Set<Class<?>> kinds(Class<?> type) {
     Set<Class<?>> kinds = new LinkedHashSet<>();
     if (type.isSealed()) {
@@ -55,7 +55,7 @@ public final class Cases<T, R> {
     return kinds;
   }
 
-  /** A table in the making. One thread uses it. */
+  /** A table under construction. Not thread-safe. */
   public static final class Builder<T, R> {
     private final Class<T> sealed;
     private final Set<Class<?>> missing;
@@ -69,7 +69,7 @@ public final class Cases<T, R> {
       this.missing = kinds(sealed);
     }
 
-    /** What follows from this kind. */
+    /** Sets the result for this kind. */
     public <S extends T> Builder<T, R> when(Class<S> kind, Function<S, R> then) {
       if (!missing.remove(kind)) {
         throw new IllegalStateException(
@@ -79,7 +79,7 @@ public final class Cases<T, R> {
       return this;
     }
 
-    /** A kind that cannot come here. If it does, {@link Cases#of} throws and names it. */
+    /** Marks a kind as impossible. {@link Cases#of} throws if it occurs. */
     public <S extends T> Builder<T, R> never(Class<S> kind) {
       return when(
           kind,
@@ -89,7 +89,7 @@ public final class Cases<T, R> {
     }
 
     /**
-     * The table.
+     * Builds the table.
      *
      * @throws IllegalStateException if a kind has no case
      */

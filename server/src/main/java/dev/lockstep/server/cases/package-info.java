@@ -1,5 +1,5 @@
 /**
- * Complete case distinctions over sealed types, which Java 17 has no switch for. Owns no tables.
+ * Exhaustive case distinctions over sealed types, for which Java 17 has no switch. Owns no tables.
  */
 @NullMarked
 package dev.lockstep.server.cases;

@@ -26,11 +26,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Delivers what schedules say, by jobs: to webhooks in the queue {@code webhooks}, by mail in the
- * queue {@code mail}. A delivery is done when the receiver takes it (2xx; the SMTP server's yes);
- * dead at once when it never will (410; 5xx of the SMTP server) or may not be sent to; else tried
- * again, by the queue's backoff or when the receiver says, until its attempts are used up.
- * Thread-safe.
+ * Runs the deliveries of schedules as jobs: webhooks in the queue {@code webhooks}, mail in the
+ * queue {@code mail}. A delivery is done when the receiver accepts it (2xx, or the SMTP server's
+ * acceptance). It is dead at once if the receiver never will (410, or 5xx of SMTP) or must not be
+ * sent to. Otherwise it is retried, after the queue's backoff or the time the receiver names, until
+ * its attempts are used up. Thread-safe.
  */
 public final class Deliveries {
   private final OutgoingHttp http;
@@ -39,10 +39,10 @@ public final class Deliveries {
   private final Mails mails;
 
   /**
-   * Reads or makes the secret that receivers' secrets come from. Blocks.
+   * Loads or creates the secret from which receivers' secrets are derived. Blocks.
    *
-   * @param configured secrets of the configuration, the newest first; empty: the database's
-   * @param mailer empty: no SMTP server is configured
+   * @param configured secrets from the configuration, newest first; empty uses the database's
+   * @param mailer empty if no SMTP server is configured
    */
   public Deliveries(
       Transactor transactor,
@@ -71,7 +71,7 @@ public final class Deliveries {
         Endpoint.of(
                 GET,
                 "/v1/webhooks/secret",
-                "Shows what requests to a receiver are signed with, for its configuration.")
+                "Shows the secret that signs requests to a receiver, for its configuration.")
             .by(Role.OPERATOR)
             .withQuery("url", "Any URL of the receiver; scheme, host and port count.")
             .answering(
@@ -84,10 +84,10 @@ public final class Deliveries {
   }
 
   /**
-   * The job that delivers what an object of the shape {@link DeliveryJson#NEW} asks for, for the
-   * schedule itself.
+   * The job that delivers what an object of the shape {@link DeliveryJson#NEW} asks for, as the
+   * schedule's template.
    *
-   * @throws dev.lockstep.server.api.ProblemException that names what cannot be
+   * @throws dev.lockstep.server.api.ProblemException that names what is invalid
    */
   public NewJob job(String schedule, JsonObject deliver, int maxAttempts) {
     Delivery delivery = DeliveryJson.read(schedule, deliver);
@@ -109,7 +109,7 @@ public final class Deliveries {
     return Mails.occurrence((Mail) delivery, maxAttempts);
   }
 
-  /** The job of one occurrence of a schedule, made from the schedule's. */
+  /** The job of one occurrence, made from the schedule's template. */
   public static NewJob occurrence(NewJob job, Instant at, DeliveryConfig config) {
     return switch (job.kind()) {
       case Webhooks.KIND ->
@@ -121,9 +121,9 @@ public final class Deliveries {
   }
 
   /**
-   * The headers that prove to a receiver that a request is ours, signed now.
+   * The headers that prove that a request is ours, signed now.
    *
-   * @param id of what is sent, the same each time it is; without a dot
+   * @param id names the message at every attempt; without a dot
    */
   public Map<String, String> sign(SignatureKind kind, Target receiver, String id, byte[] body) {
     return webhooks.sign(kind, receiver, id, body);

@@ -8,20 +8,20 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
-/** What is delivered where, as a job's payload has it. */
+/** What is delivered where, as a job's payload stores it. */
 public sealed interface Delivery {
-  /** Which schedule it is a delivery of. */
+  /** The schedule it belongs to. */
   String schedule();
 
-  /** The occurrence it is the delivery of, which stays when an attempt is put off. */
+  /** The occurrence it belongs to; a retry keeps it. */
   Optional<Instant> dueAt();
 
-  /** Of that occurrence. */
+  /** The same delivery for that occurrence. */
   Delivery dueAt(Instant at);
 
   String payload();
 
-  /** What a job that {@link Deliveries#job} made delivers. */
+  /** Reads a job that {@link Deliveries#job} made. */
   static Delivery of(NewJob job) {
     return job.kind().equals(Mails.KIND) ? Mail.read(job.payload()) : Webhook.read(job.payload());
   }
@@ -29,8 +29,8 @@ public sealed interface Delivery {
   /**
    * A POST.
    *
-   * @param body JSON text, sent byte by byte as it is here
-   * @param dueAt empty in the schedule itself
+   * @param body JSON text, sent byte for byte
+   * @param dueAt empty in the schedule's template
    */
   record Webhook(
       String schedule, String url, String body, SignatureKind signature, Optional<Instant> dueAt)
@@ -42,7 +42,7 @@ public sealed interface Delivery {
           json.getString("schedule"),
           json.getString("webhook"),
           json.getString("body"),
-          // Without one it is from before there was a choice: its receiver knows the old way.
+          // A payload without a signature kind predates the choice: its receiver knows the old one.
           Optional.ofNullable(json.getString("signature"))
               .flatMap(SignatureKind::of)
               .orElse(SignatureKind.LOCKSTEP),
@@ -69,7 +69,7 @@ public sealed interface Delivery {
   /**
    * A mail.
    *
-   * @param dueAt empty in the schedule itself
+   * @param dueAt empty in the schedule's template
    */
   record Mail(
       String schedule,

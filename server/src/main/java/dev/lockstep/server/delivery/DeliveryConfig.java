@@ -3,15 +3,14 @@ package dev.lockstep.server.delivery;
 import java.time.Duration;
 
 /**
- * How many deliveries are under way at a time, and how failures are put off.
+ * How many deliveries run at once, and how failures are retried.
  *
- * @param concurrency webhook requests of a node at a time, each with a thread (128)
- * @param perReceiver webhook requests to one host and port at a time, over all nodes (8)
- * @param slowAfter a receiver that took longer for its last answer is slow, and so is one whose
- *     answer has been awaited for longer; slow and unknown receivers share half of the concurrency
- *     (1 s)
- * @param maxAside the longest that a delivery stands aside for others before it asks again (10 s)
- * @param firstBackoff longest wait after the first failure; doubles with each (1 s)
+ * @param concurrency webhook requests per node at once, one thread each (128)
+ * @param perReceiver webhook requests to one host and port at once, over all nodes (8)
+ * @param slowAfter a receiver is slow if its last answer took longer, or if one is overdue by this
+ *     measure; slow and unknown receivers share half of the concurrency (1 s)
+ * @param maxAside the longest that a delivery steps aside before it asks again (10 s)
+ * @param firstBackoff longest wait after the first failure; doubles with each further one (1 s)
  */
 public record DeliveryConfig(
     int concurrency,
@@ -27,14 +26,15 @@ public record DeliveryConfig(
 
   public DeliveryConfig {
     if (concurrency < 4 || concurrency > MAX_CONCURRENCY) {
-      throw new IllegalArgumentException("concurrency is 4 to %d".formatted(MAX_CONCURRENCY));
+      throw new IllegalArgumentException("concurrency must be 4 to %d".formatted(MAX_CONCURRENCY));
     }
-    // One alone would be an order: what fails would hold up what follows.
+    // With 1, deliveries would be ordered: a failing one would delay all that follow.
     if (perReceiver < 2 || perReceiver > concurrency / 2) {
-      throw new IllegalArgumentException("perReceiver is 2 to half of the concurrency");
+      throw new IllegalArgumentException("perReceiver must be 2 to half of concurrency");
     }
     if (slowAfter.toMillis() < 1 || maxAside.toMillis() < 1 || firstBackoff.toMillis() < 1) {
-      throw new IllegalArgumentException("slowAfter, maxAside and firstBackoff are at least 1 ms");
+      throw new IllegalArgumentException(
+          "slowAfter, maxAside and firstBackoff must be at least 1 ms");
     }
   }
 

@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Deliveries as the API writes them: {@code {"webhook": …}} or {@code {"mail": …}}. */
+/** Deliveries in the API's form: {@code {"webhook": …}} or {@code {"mail": …}}. */
 public final class DeliveryJson {
-  /** Together with what else a request holds below its limit. */
+  /** Leaves room for the rest of a request below its limit. */
   private static final int MAX_TEXT = 60_000;
 
   private static final Shape URL = Shape.text(1, Target.MAX_LENGTH);
@@ -40,7 +40,7 @@ public final class DeliveryJson {
               .required("text", TEXT)
               .optional("html", TEXT));
 
-  /** Those parts that change; a delivery of the other kind replaces it whole. */
+  /** The parts to change; a delivery of the other kind replaces it whole. */
   public static final ObjectShape CHANGE =
       Shape.object()
           .optional("webhook", URL)
@@ -101,7 +101,8 @@ public final class DeliveryJson {
   }
 
   /**
-   * A view with a change of the shape {@link #CHANGE} made to it, to be checked as {@link #NEW}.
+   * Applies a change of the shape {@link #CHANGE} to a view; the result still needs a check against
+   * {@link #NEW}.
    */
   public static JsonObject changed(JsonObject view, JsonObject change) {
     boolean other =
@@ -120,7 +121,7 @@ public final class DeliveryJson {
     return changed;
   }
 
-  /** What is asked for by an object of the shape {@link #NEW}. Names and targets are not asked. */
+  /** Reads an object of the shape {@link #NEW}, without looking up names or targets. */
   static Delivery read(String schedule, JsonObject deliver) {
     if (deliver.containsKey("mail")) {
       return mail(schedule, deliver.getJsonObject("mail"));

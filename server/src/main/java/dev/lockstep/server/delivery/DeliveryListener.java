@@ -2,19 +2,19 @@ package dev.lockstep.server.delivery;
 
 import java.time.Duration;
 
-/** Told of every attempt to deliver. Called by many threads; must not block. */
+/** Receives every delivery attempt. Called by many threads; must not block. */
 @FunctionalInterface
 public interface DeliveryListener {
 
-  /** What came of an attempt. */
+  /** How an attempt ended. */
   enum Ending {
-    /** The receiver took it. */
+    /** The receiver accepted it. */
     DELIVERED,
-    /** The receiver answered, and not with a success. */
+    /** The receiver answered, but not with success. */
     REJECTED,
     /** No answer. */
     FAILED,
-    /** Not sent: the target is not one that may be sent to. */
+    /** Not sent: the target is not allowed. */
     REFUSED
   }
 

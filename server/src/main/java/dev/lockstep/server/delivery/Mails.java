@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Sends deliveries by mail, in a queue of their own: the one receiver they have is the SMTP server,
- * and webhooks do not wait for it. Thread-safe.
+ * Sends deliveries by mail, in a separate queue, so that webhooks do not wait for the SMTP server.
+ * Thread-safe.
  */
 final class Mails {
   static final String QUEUE = "mail";
@@ -69,7 +69,7 @@ final class Mails {
       return new Outcome.Retry("This node has no SMTP server: set LOCKSTEP_SMTP_HOST");
     }
     if (!job.holdsLease()) {
-      // Somebody else has it by now; this result would be refused, but a mail would be sent.
+      // The lease is lost: the result would be refused, but the mail would still be sent.
       return new Outcome.Snooze(Duration.ZERO);
     }
     Message message =
@@ -84,7 +84,7 @@ final class Mails {
     try {
       return mailer.send(message).toCompletableFuture().get();
     } catch (ExecutionException e) {
-      throw new IllegalStateException("A mail failed that never does", e);
+      throw new IllegalStateException("Mailer.send must never fail", e);
     }
   }
 }

@@ -3,20 +3,20 @@ package dev.lockstep.server.delivery;
 import java.util.Base64;
 
 /**
- * What requests to one receiver are signed with.
+ * The secret that signs requests to one receiver.
  *
- * @param key the bytes themselves
+ * @param key the raw bytes
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record ReceiverSecret(byte[] key) {
   private static final String MARK = "whsec_";
 
-  /** As Standard Webhooks writes it: what its libraries take. */
+  /** The form that Standard Webhooks libraries take. */
   String standardText() {
     return MARK + Base64.getEncoder().encodeToString(key);
   }
 
-  /** As receivers of {@code Lockstep-Signature} know it: this text itself is their key. */
+  /** The form for receivers of {@code Lockstep-Signature}: this text itself is the key. */
   String lockstepText() {
     return MARK + Base64.getUrlEncoder().withoutPadding().encodeToString(key);
   }

@@ -12,14 +12,14 @@ import java.sql.SQLException;
 import java.util.List;
 
 /**
- * The secret of each receiver, by scheme, host and port: derived from one that only the servers
- * know, so that there is nothing to store for a receiver, and none can sign for another. Immutable.
+ * Derives one secret per receiver (scheme, host and port) from a master secret that only the
+ * servers know. Nothing is stored per receiver, and no receiver can sign for another. Immutable.
  */
 final class ReceiverSecrets {
   private static final int RANDOM_BYTES = 32;
   private static final String PURPOSE = "lockstep webhook ";
 
-  // Of several nodes that start at once, one makes it and all read it.
+  // If several nodes start at once, one creates it and all read it.
   private static final String MAKE =
       "INSERT INTO lockstep_server.webhook_secret (secret) VALUES (?) ON CONFLICT DO NOTHING";
   private static final String READ = "SELECT secret FROM lockstep_server.webhook_secret";
@@ -30,7 +30,7 @@ final class ReceiverSecrets {
     this.masters = masters;
   }
 
-  /** Those of the configuration, the newest first; without any, the one of the database. Blocks. */
+  /** Uses the configured secrets, newest first, or else the database's. Blocks. */
   static ReceiverSecrets open(Transactor transactor, List<Secret> configured) {
     return new ReceiverSecrets(
         configured.isEmpty()
@@ -50,7 +50,7 @@ final class ReceiverSecrets {
     return stored.list().get(0);
   }
 
-  /** What a receiver's deliveries are signed with; the first is the one to tell. */
+  /** The secrets that sign a receiver's deliveries; the first is the one to hand out. */
   List<ReceiverSecret> of(Target receiver) {
     byte[] whom = (PURPOSE + receiver.origin()).getBytes(StandardCharsets.UTF_8);
     return masters.stream()

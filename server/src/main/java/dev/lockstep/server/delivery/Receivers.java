@@ -12,18 +12,17 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
 /**
- * Decides which receivers may have another request of this node now. Thread-safe; never blocks.
+ * Decides which receivers may get another request from this node now. Thread-safe; never blocks.
  *
- * <p>A request holds a thread until it is answered. So a receiver is quick or it is not: quick if
- * its last answer came in time and none is overdue. Quick receivers may have up to the bound of one
- * receiver each. All others, slow or not known yet, share half of the threads, and of what is free
- * in that half one of them may have an eighth: the first gets its bound, the next ones less, and a
- * newcomer still finds a place behind two dozen that never answer. Whoever gets no place stands
- * aside, for as long as the receiver has let others wait: often while it is busy, seldom once it is
- * silent.
+ * <p>A request holds a thread until it is answered. A receiver is quick if its last answer came in
+ * time and none is overdue. A quick receiver may use its full bound. All others, slow or unknown,
+ * share half of the threads, and each may take an eighth of what is free in that half: early ones
+ * get their bound, later ones less, and a newcomer still finds a thread behind two dozen that never
+ * answer. A delivery without a thread steps aside for as long as its receiver has kept others
+ * waiting: briefly if it is busy, long if it is silent.
  */
 final class Receivers {
-  /** Receivers whose speed is remembered. */
+  /** The number of receivers whose speed is remembered. */
   static final int MAX_REMEMBERED = 10_000;
 
   private static final int SHARE_OF_ONE = 8;
@@ -31,14 +30,14 @@ final class Receivers {
 
   private final DeliveryConfig config;
   private final LongSupplier nanoTime;
-  // The one that was used last is the last.
+  // Least recently used first.
   private final Map<String, State> states = new LinkedHashMap<>(16, 0.75f, true);
-  // Those with something under way: no more than there are threads.
+  // Receivers with requests in flight: no more than there are threads.
   private final Set<State> busy = new HashSet<>();
 
-  /** What comes of asking for a place. */
+  /** The answer to a request for a thread. */
   sealed interface Admission {
-    /** To be given back by {@link #leave}. */
+    /** A thread was granted; return it by {@link #leave}. */
     record Entered(String receiver, long sinceNanos) implements Admission {}
 
     record Aside(Duration time) implements Admission {}
@@ -79,7 +78,7 @@ final class Receivers {
     }
   }
 
-  /** How many are remembered, under way or not. */
+  /** The receivers remembered, idle or not. */
   synchronized int size() {
     return states.size();
   }
@@ -89,12 +88,12 @@ final class Receivers {
     return state.answered && state.lastTookNanos <= bound && longestNanos(state, now) <= bound;
   }
 
-  /** For how long its oldest request has been under way. */
+  /** The age of its oldest request in flight. */
   private static long longestNanos(State state, long now) {
     return state.since.stream().mapToLong(since -> now - since).max().orElse(0);
   }
 
-  /** Of the half that those share that are not quick. */
+  /** Its share of the half for receivers that are not quick. */
   private int share(State state, long now) {
     int taken =
         busy.stream()
@@ -105,7 +104,7 @@ final class Receivers {
     return Math.min(Math.min(config.perReceiver(), free), Math.max(1, free / SHARE_OF_ONE));
   }
 
-  /** With some chance in it, so that those that stood aside together come back apart. */
+  /** Randomized, so that deliveries that step aside together do not return together. */
   private Duration aside(State state, long now) {
     long waited = Math.max(longestNanos(state, now), state.lastTookNanos);
     long bound = Math.max(LEAST_ASIDE.toNanos(), Math.min(waited, config.maxAside().toNanos())) + 1;

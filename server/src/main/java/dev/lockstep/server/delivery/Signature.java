@@ -14,8 +14,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The headers that prove to a receiver that a request is ours, whole, and when it was sent. With a
- * signature for each secret: while one replaces another, receivers may know either.
+ * The headers that prove origin, integrity and time of a request. They carry one signature per
+ * secret: during a rotation, receivers may know either.
  */
 final class Signature {
   private static final String ALGORITHM = "HmacSHA256";
@@ -23,10 +23,10 @@ final class Signature {
   private Signature() {}
 
   /**
-   * As Standard Webhooks has it: {@code v1,} and the Base64 of HMAC-SHA256 over "id.seconds.body",
-   * several with spaces between.
+   * The Standard Webhooks form: {@code v1,} and the Base64 of HMAC-SHA256 over "id.seconds.body",
+   * several separated by spaces.
    *
-   * @param id of the message, the same each time it is sent; without a dot
+   * @param id names the message at every attempt; without a dot
    */
   static Map<String, String> standard(
       String id, byte[] body, List<ReceiverSecret> secrets, Instant sentAt) {

@@ -27,15 +27,15 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Posts deliveries. Of one receiver there are at most so many at a time: its jobs are a lane of
- * their own, so that those that wait hold no thread and cost no write. {@link Receivers} sees to it
- * that slow receivers leave threads for others. Thread-safe.
+ * Posts deliveries to webhooks. Each receiver's jobs form a lane that bounds how many run at once,
+ * so waiting ones hold no thread and cost no write. {@link Receivers} ensures that slow receivers
+ * leave threads for others. Thread-safe.
  */
 final class Webhooks {
   static final String QUEUE = "webhooks";
   static final String KIND = "webhook";
 
-  /** The longest that a receiver can put off the next attempt. */
+  /** The longest pause that a receiver can ask for. */
   static final Duration MAX_RETRY_AFTER = Duration.ofHours(1);
 
   private static final int GONE = 410;
@@ -88,11 +88,11 @@ final class Webhooks {
     return lane(delivery.url()).map(key -> job.inLane(new Lane(key, perReceiver))).orElse(job);
   }
 
-  /** Host and port; empty for a URL that cannot be read, which its handler refuses. */
+  /** Host and port; empty for an unreadable URL, which the handler then refuses. */
   private static Optional<String> lane(String url) {
     try {
       String receiver = Target.parse(url, true).receiver();
-      // A lane may be shared by receivers whose long names end alike: that is slower, not wrong.
+      // Receivers whose long names end alike may share a lane, which is slower but correct.
       return Optional.of(receiver.substring(Math.max(0, receiver.length() - MAX_LANE_LENGTH)));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
@@ -109,7 +109,7 @@ final class Webhooks {
   Outcome deliver(Webhook delivery, JobContext job) throws InterruptedException {
     Target target;
     try {
-      // Again: what was allowed when it was made may not be any more.
+      // Checked again: a target that was allowed at creation may no longer be.
       target = http.target(delivery.url());
     } catch (IllegalArgumentException e) {
       listener.onAttempt(Ending.REFUSED, Duration.ZERO);
@@ -121,7 +121,7 @@ final class Webhooks {
     }
     try {
       if (!job.holdsLease()) {
-        // Somebody else has it by now; this result would be refused, but a request would be sent.
+        // The lease is lost: the result would be refused, but the request would still be sent.
         return new Outcome.Snooze(Duration.ZERO);
       }
       byte[] body = delivery.body().getBytes(StandardCharsets.UTF_8);
@@ -139,11 +139,11 @@ final class Webhooks {
     try {
       return http.post(target, headers, body).toCompletableFuture().get();
     } catch (ExecutionException e) {
-      throw new IllegalStateException("A request failed that never does", e);
+      throw new IllegalStateException("OutgoingHttp must never fail", e);
     }
   }
 
-  /** Signed anew each time: receivers refuse old signatures. */
+  /** Signed anew at every attempt: receivers refuse old signatures. */
   private Map<String, String> headers(
       Webhook delivery, JobContext job, Target target, byte[] body) {
     String id = job.id().toString();
@@ -173,7 +173,7 @@ final class Webhooks {
         : new Outcome.Retry(error, answered.retryAfter().flatMap(Webhooks::bounded));
   }
 
-  /** No longer than an hour; "at once" is left to the backoff. */
+  /** Capped at an hour; zero is left to the backoff. */
   private static Optional<Duration> bounded(Duration wanted) {
     if (wanted.isZero()) {
       return Optional.empty();

@@ -1,10 +1,10 @@
 /**
- * Deliveries: jobs that post to somebody's webhook, signed, or send a mail, until it is taken.
+ * Deliveries: jobs that post to a webhook, signed, or send a mail until it is accepted.
  *
- * <p>Table owned: {@code webhook_secret}. Promises: a delivery has one id, the same at every
- * attempt; it is repeated until the receiver takes it or its attempts are used up, and may then
- * have been received more than once; each receiver has a secret of its own to know our deliveries
- * by; one that does not answer holds up no other.
+ * <p>Owns {@code webhook_secret}. Guarantees: a delivery keeps one id over all attempts; it is
+ * repeated until the receiver accepts it or its attempts are used up, so it may arrive more than
+ * once; each receiver verifies our deliveries with a secret of its own; a receiver that does not
+ * answer delays no other.
  */
 @NullMarked
 package dev.lockstep.server.delivery;

@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The OpenAPI 3.1 document, and a page for readers. Both are made once, at start. */
+/** The OpenAPI 3.1 document and its HTML page. Both are built once, at start. */
 public final class ApiDocument {
   private static final String PROBLEM = "#/components/schemas/Problem";
 
@@ -49,7 +49,7 @@ public final class ApiDocument {
         .put("components", components());
   }
 
-  /** Plain HTML, no script: the strict policy of all pages holds here, too. */
+  /** Plain HTML without scripts, under the strict policy of all pages. */
   public String page() {
     StringBuilder html = new StringBuilder(contents());
     for (Endpoint endpoint : endpoints) {
@@ -88,7 +88,7 @@ public final class ApiDocument {
       document (RFC 9457) whose type names it and whose <code>requestId</code> finds it in the logs.</p>
       %s</main>""";
 
-  /** Where what one looks for begins, by the first word of its path. */
+  /** Links to the first operation of each resource. */
   private String contents() {
     Map<String, String> groups = new LinkedHashMap<>();
     endpoints.forEach(endpoint -> groups.putIfAbsent(group(endpoint), operationId(endpoint)));
@@ -144,7 +144,7 @@ public final class ApiDocument {
           parameter(
               "header",
               "Idempotency-Key",
-              "Makes a repetition harmless: it gets the first answer.",
+              "Makes a repetition safe: it gets the first answer.",
               endpoint.idempotencyKey() == IdempotencyKey.REQUIRED));
     }
     if (endpoint.isTagged()) {
@@ -152,7 +152,7 @@ public final class ApiDocument {
           parameter(
               "header",
               "If-None-Match",
-              "The ETag that was seen: if nothing has changed since, the answer is 304.",
+              "The ETag you last saw. If nothing has changed since, the answer is 304.",
               false));
     }
     if (endpoint.ifMatch() != IfMatch.UNUSED) {
@@ -160,7 +160,7 @@ public final class ApiDocument {
           parameter(
               "header",
               "If-Match",
-              "The ETag that was seen: if it has changed since, nothing is done.",
+              "The ETag you last saw. If it has changed since, nothing is done.",
               endpoint.ifMatch() == IfMatch.REQUIRED));
     }
     return parameters;
@@ -183,7 +183,7 @@ public final class ApiDocument {
                 responses.put(
                     String.valueOf(status),
                     new JsonObject()
-                        .put("description", "As asked.")
+                        .put("description", "Success.")
                         .put("content", content(endpoint.mediaType(), shape.schema()))));
     if (endpoint.isTagged()) {
       responses.put("304", new JsonObject().put("description", "Nothing has changed."));

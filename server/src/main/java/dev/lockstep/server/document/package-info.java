@@ -1,7 +1,4 @@
-/**
- * The API's description, made from the same table of endpoints that the router serves. Owns no
- * table.
- */
+/** The API's description, built from the endpoint table that the router serves. Owns no table. */
 @NullMarked
 package dev.lockstep.server.document;
 

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The tables of draws. On the caller's connection. */
+/** The tables of draws. Uses the caller's connection. */
 final class DrawTable {
-  // Locks the campaign's row, which it makes at first; a row that another transaction has inserted
-  // and not yet committed is waited for. Taken after the pools and before nothing else, and held to
-  // the end of the transaction: whoever comes next sees what this one has sold.
+  // Locks the campaign's gate row, creating it if needed; a conflicting uncommitted insert is
+  // waited for. Taken after the pools, last of all locks, and held until commit: the next
+  // transaction to enter sees what this one sold.
   private static final String ENTER_GATE =
       """
       INSERT INTO lockstep_server.draw_gate AS g (campaign) VALUES (?)
@@ -31,9 +31,8 @@ final class DrawTable {
       INSERT INTO lockstep_server.draw (campaign, algorithm, frozen_at, entrants, entrants_hash)
       VALUES (?, ?, ?, ?, ?) ON CONFLICT (campaign) DO NOTHING""";
 
-  // Locks the draw alone. Of two nodes that come to it with the beacon's value, the second waits
-  // and
-  // then changes nothing.
+  // Locks only the draw. If two nodes bring the beacon's value, the second waits and then changes
+  // nothing.
   private static final String COMPLETE =
       """
       UPDATE lockstep_server.draw SET beacon = ?, winners = ?::jsonb, drawn_at = ?
@@ -55,7 +54,7 @@ final class DrawTable {
 
   private DrawTable() {}
 
-  /** What is known of a draw, hash and beacon in hexadecimal; winners once it is done. */
+  /** What is known of a draw, hash and beacon in hexadecimal; winners once it is complete. */
   record Row(
       Instant frozenAt,
       EntrantList entrants,
@@ -74,7 +73,7 @@ final class DrawTable {
     }
   }
 
-  /** False if there is a draw already. */
+  /** False if the campaign already has a draw. */
   static boolean freeze(Connection connection, long campaign, EntrantList entrants, Instant at)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(FREEZE)) {
@@ -87,7 +86,7 @@ final class DrawTable {
     }
   }
 
-  /** False if it was done before. */
+  /** False if it was completed before. */
   static boolean complete(
       Connection connection,
       long campaign,

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A draw as JSON: the document that docs/draw.md describes and {@code verify-draw} takes. */
+/** A draw as JSON: the document that docs/draw.md describes and {@code verify-draw} reads. */
 final class DrawView {
   private static final int MAX_POSITIONS = 1_275;
   private static final int MAX_PRIZES = 100;
@@ -62,7 +62,7 @@ final class DrawView {
   private DrawView() {}
 
   /**
-   * @param seed asked for only once the campaign is drawn
+   * @param seed called only once the campaign is drawn
    */
   static JsonObject json(Campaign campaign, Optional<DrawTable.Row> draw, Optional<byte[]> seed) {
     boolean drawn = draw.flatMap(DrawTable.Row::drawnAt).isPresent();

@@ -38,13 +38,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Draws the winners of a triangle when its last position is sold: once, whatever nodes and crashes
- * do, and verifiable by anyone who has the document that {@code GET /v1/campaigns/{id}/draw} gives.
+ * Draws the winners of a triangle when its last position is sold: exactly once, in spite of crashes
+ * and several nodes, and verifiable by anyone from the document at {@code GET
+ * /v1/campaigns/{id}/draw}.
  *
  * <p>{@link #afterSales} runs in the caller's transaction, and the caller commits. Thread-safe.
  */
 public final class Draws {
-  /** How soon after its beacon a draw is completed. */
+  /** How often waiting draws ask the beacon. */
   private static final Duration BEACON_INTERVAL = Duration.ofSeconds(5);
 
   private final Transactor transactor;
@@ -57,10 +58,8 @@ public final class Draws {
   private final Rounds<DrawTable.Waiting> waiting = new Rounds<>();
 
   /**
-   * Draws on these.
-   *
-   * @param beacon empty: the winners are ranked in the transaction of the last sale
-   * @param listener what else happens in the transaction that ranks them
+   * @param beacon empty: the last sale's transaction ranks the winners
+   * @param listener joins the transaction that ranks them
    */
   public Draws(
       Transactor transactor,
@@ -89,17 +88,17 @@ public final class Draws {
       at = sale.hold().end().orElseThrow().at();
     }
 
-    /** Whoever sells the last unit of another layer will look again. */
+    /** False if another layer still has units: the sale of its last one checks again. */
     boolean mayBeTheLast() {
       return after.values().stream().allMatch(pool -> pool.sold() == pool.total());
     }
   }
 
   /**
-   * To be called at the end of a transaction that confirms holds, with the outcomes of all its
-   * confirmations in their order, after the purchases' own rows were written. Freezes the entrants
-   * of a campaign that is sold out now. Sends no statement unless the transaction has sold the last
-   * unit of every layer it touched, which happens at most once a layer.
+   * Call this at the end of a transaction that confirms holds, with the outcomes of all its
+   * confirmations in order, after writing the purchases' own rows. It freezes the entrants of a
+   * campaign that is now sold out. It sends no statement unless the transaction has sold the last
+   * unit of every layer it touched, which happens at most once per layer.
    *
    * <p>Locks, after everything else: the campaign's gate, then its new draw.
    */
@@ -119,8 +118,8 @@ public final class Draws {
   }
 
   /**
-   * To be called in a transaction that takes sold units of one campaign back, before it commits.
-   * Whoever draws enters the same gate: either the draw is there, or it will see what came back.
+   * Call this in a transaction that takes back sold units of one campaign, before it commits. A
+   * draw enters the same gate, so either the draw exists already or it will see what came back.
    *
    * <p>Locks, after everything else: the campaign's gate.
    *
@@ -133,7 +132,8 @@ public final class Draws {
       if (units) {
         long campaign = sale.hold().scope().value();
         DrawTable.enterGate(connection, campaign);
-        // A statement of its own, so that it sees what was committed while the gate was waited for.
+        // A separate statement, so that it sees what was committed while this one waited for the
+        // gate.
         return !DrawTable.exists(connection, campaign);
       }
     }
@@ -145,13 +145,13 @@ public final class Draws {
         Endpoint.of(
                 GET,
                 "/v1/campaigns/{id}/draw",
-                "Shows a triangle's draw: all it takes to verify it, once it is drawn.")
+                "Shows a triangle's draw and, once it is drawn, all it takes to verify it.")
             .tagged()
             .answering(200, DrawView.SHAPE)
             .handledBy(this::show));
   }
 
-  /** With a beacon: looks for lists that wait for its value. */
+  /** With a beacon: polls for the values of waiting lists. */
   public Duties duties() {
     return beacon.isPresent()
         ? Duties.none().every(BEACON_INTERVAL, "draws", job -> completeWaiting())
@@ -159,15 +159,15 @@ public final class Draws {
   }
 
   /**
-   * Ranks the winners of every list whose beacon has spoken; one that fails keeps no other from its
-   * turn. Any number of nodes may do so at once. Blocks, and commits.
+   * Ranks the winners of every list whose beacon value is known; a failing list does not delay the
+   * others. Several nodes may do so at once. Blocks and commits.
    */
   public void completeWaiting() {
     waiting.each(transactor.call(DrawTable::waiting), this::completeWaiting);
   }
 
   private int completeWaiting(DrawTable.Waiting draw) {
-    // Asked for outside any transaction: no lock is held over a network call.
+    // Asked outside any transaction: no lock is held over a network call.
     Optional<byte[]> value = beacon.orElseThrow().valueFor(draw.frozenAt());
     if (value.isPresent()) {
       transactor.run(
@@ -190,7 +190,7 @@ public final class Draws {
 
   private void freezeIfSoldOut(Connection connection, long id, Instant at) throws SQLException {
     DrawTable.enterGate(connection, id);
-    // A statement of its own, so that it sees what was committed while the gate was waited for.
+    // A separate statement, so that it sees what was committed while this one waited for the gate.
     Campaign campaign = campaigns.find(connection, id).orElseThrow();
     boolean soldOut =
         holds.pools(connection, campaign.scope()).stream()
@@ -244,7 +244,7 @@ public final class Draws {
     }
     Optional<DrawTable.Row> draw = DrawTable.find(connection, id);
     boolean drawn = draw.flatMap(DrawTable.Row::drawnAt).isPresent();
-    // The secret leaves the database only when it is one no more.
+    // The seed leaves the database only once it is no longer secret.
     Optional<byte[]> seed = drawn ? campaigns.seed(connection, id) : Optional.empty();
     return DrawView.json(campaign, draw, seed);
   }

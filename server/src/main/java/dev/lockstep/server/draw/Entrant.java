@@ -4,7 +4,7 @@ import java.util.regex.Pattern;
 
 /** A sold position and the purchase it was sold with. Layer n is row n of the triangle. */
 record Entrant(int layer, int column, String purchase) {
-  /** No comma or line break, which the canonical list uses itself. */
+  /** Excludes comma and line break, which the canonical list uses as separators. */
   private static final Pattern PURCHASE = Pattern.compile("[\\x21-\\x2b\\x2d-\\x7e]{1,100}");
 
   Entrant {
@@ -16,7 +16,7 @@ record Entrant(int layer, int column, String purchase) {
     }
   }
 
-  /** As it is written in the canonical list and fed to the ranking. */
+  /** The form in the canonical list, which the ranking hashes. */
   String position() {
     return layer + "," + layer + "," + column;
   }

@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The entrants in their one order, with the one text that stands for them. Immutable. */
+/** The entrants in canonical order, with the canonical text that is hashed. Immutable. */
 record EntrantList(List<Entrant> entrants) {
   EntrantList {
     entrants =
@@ -21,7 +21,7 @@ record EntrantList(List<Entrant> entrants) {
     return new EntrantList(canonical.lines().map(EntrantList::parseLine).toList());
   }
 
-  /** A line an entrant: layer, row, column, purchase. */
+  /** One line per entrant: layer, row, column, purchase. */
   String canonical() {
     return entrants.stream()
         .map(entrant -> entrant.position() + "," + entrant.purchase() + "\n")

@@ -13,7 +13,9 @@ import java.util.Optional;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Who wins: a pure function of seed, entrants, beacon and prizes, described in docs/draw.md. */
+/**
+ * Ranks winners: a pure function of seed, entrants, beacon and prizes, specified in docs/draw.md.
+ */
 final class Ranking {
   static final String ALGORITHM = "lockstep-draw-1";
   private static final String HMAC = "HmacSHA256";
@@ -22,10 +24,10 @@ final class Ranking {
 
   record Winner(String prize, Entrant entrant) {}
 
-  /** Hexadecimal text sorts as the bytes do. */
+  /** Hexadecimal text sorts like the bytes. */
   private record Scored(String score, Entrant entrant) {}
 
-  /** In the order of the prizes. Fewer than the prizes when there are fewer entrants. */
+  /** In the order of the prizes; fewer winners than prizes if there are fewer entrants. */
   static List<Winner> winners(
       byte[] seed, EntrantList list, Optional<byte[]> beacon, List<Prize> prizes) {
     Iterator<Scored> ranked = ranked(seed, list, beacon).iterator();
@@ -38,7 +40,7 @@ final class Ranking {
     return winners;
   }
 
-  /** Sorting is stable: should two scores ever be equal, the earlier position comes first. */
+  /** The sort is stable: for equal scores, the earlier position comes first. */
   private static List<Scored> ranked(byte[] seed, EntrantList list, Optional<byte[]> beacon) {
     try {
       Mac hmac = Mac.getInstance(HMAC);

@@ -9,8 +9,8 @@ import java.util.Map;
 @FunctionalInterface
 public interface SoldTo {
   /**
-   * The purchases of a campaign that take part in its draw, by the hold they paid for: those that
-   * are paid and not being refunded, as the connection's transaction sees them.
+   * The purchases of a campaign that take part in its draw, by the hold they paid for: paid and not
+   * being refunded, as the connection's transaction sees them.
    */
   Map<HoldId, String> purchases(Connection connection, long campaign) throws SQLException;
 }

@@ -1,13 +1,14 @@
 /**
- * The draw of a triangle: one a campaign, and anyone can verify it (docs/draw.md).
+ * The draw of a triangle: one per campaign, verifiable by anyone (docs/draw.md).
  *
- * <p>Tables owned: {@code lockstep_server.draw} (its primary key is the campaign: inserting the row
- * is what makes a draw the only one) and {@code lockstep_server.draw_gate}. The campaign package
- * reads whether a campaign is drawn.
+ * <p>Owns {@code lockstep_server.draw}, whose primary key is the campaign, so that there can be
+ * only one draw, and {@code lockstep_server.draw_gate}. The campaign package reads whether a
+ * campaign is drawn.
  *
- * <p>The transaction that confirms the last position freezes the entrants, so a campaign is sold
- * out and its list frozen in the same instant, or neither. Without a beacon it also ranks the
- * winners; with one, a loop does so when the beacon has spoken. The seed is shown from then on.
+ * <p>The transaction that confirms the last position freezes the entrants, so a campaign sells out
+ * and its list freezes in the same commit. Without a beacon that transaction also ranks the
+ * winners; with one, a recurring task does so once the beacon's value is known. From then on the
+ * seed is public.
  */
 @NullMarked
 package dev.lockstep.server.draw;

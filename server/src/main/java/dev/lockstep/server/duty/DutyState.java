@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Who goes on with a check that takes long, and where it is. Each method is a short transaction of
- * its own. Thread-safe.
+ * Which node continues a long check, and how far it has come. Each method is one short transaction.
+ * Thread-safe.
  */
 public final class DutyState {
   private static final String TAKE =
@@ -21,7 +21,7 @@ public final class DutyState {
       WHERE d.until <= now() OR d.holder = excluded.holder
       RETURNING state""";
 
-  // Zero rows: somebody else has gone on with it.
+  // Zero rows: another node has taken it over.
   private static final String SAVE =
       """
       UPDATE lockstep_server.duty_state
@@ -39,7 +39,7 @@ public final class DutyState {
   private final String holder = UUID.randomUUID().toString();
 
   /**
-   * @param lease how long nobody else goes on with it after the last sign of whoever does
+   * @param lease how long after the holder's last save nobody else takes over
    */
   public DutyState(Transactor transactor, String name, Duration lease) {
     this.transactor = transactor;
@@ -47,17 +47,17 @@ public final class DutyState {
     this.lease = lease;
   }
 
-  /** Takes it, and says where it is; empty: somebody else has it. */
+  /** Takes the check and returns its progress; empty if another node has it. */
   public Optional<JsonObject> take() {
     return one(TAKE, name, holder, lease.toMillis()).map(JsonObject::new);
   }
 
-  /** Says where it is now, and keeps it; false: somebody else has taken it. */
+  /** Saves the progress; false if another node has taken over. */
   public boolean save(JsonObject state) {
     return one(SAVE, state.encode(), lease.toMillis(), name, holder).isPresent();
   }
 
-  /** Lets somebody else go on with it. */
+  /** Hands the check over to any node. */
   public void leave() {
     transactor.run(
         connection -> {
@@ -67,7 +67,7 @@ public final class DutyState {
         });
   }
 
-  /** Where it was when somebody last said so. */
+  /** The progress last saved by any node. */
   public JsonObject read() {
     return one(READ, name).map(JsonObject::new).orElseGet(JsonObject::new);
   }

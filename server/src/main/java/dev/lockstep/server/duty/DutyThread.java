@@ -14,11 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One thread for a check that may take long, so that it takes none that answers requests, and one
- * connection at a time. Work that waits is run once for everybody who asked meanwhile: what they
- * get began after they asked.
+ * One thread for a long check, so that it uses no request thread and one connection at most. A
+ * queued run serves everybody who asked before it began.
  *
- * <p>Thread-safe. {@link #close} interrupts what runs and waits for it, a bounded time.
+ * <p>Thread-safe. {@link #close} interrupts the current run and waits for it, for a bounded time.
  *
  * @param <T> what the check finds
  */
@@ -31,7 +30,7 @@ public final class DutyThread<T> implements AutoCloseable {
   private final ExecutorService thread;
   private @Nullable CompletableFuture<T> waiting;
 
-  /** The thread is named so, after {@code lockstep-}. */
+  /** The thread is called {@code lockstep-} and this name. */
   public DutyThread(String name, Callable<T> work) {
     this.name = name;
     this.work = work;
@@ -44,7 +43,7 @@ public final class DutyThread<T> implements AutoCloseable {
             });
   }
 
-  /** Runs it, after what runs now. */
+  /** Runs it after the current run. */
   public CompletableFuture<T> ask() {
     synchronized (this) {
       if (waiting != null) {
@@ -58,9 +57,9 @@ public final class DutyThread<T> implements AutoCloseable {
   }
 
   /**
-   * Runs it and waits; empty if that takes longer, while it goes on.
+   * Runs it and waits; empty if it takes longer, and then it continues.
    *
-   * @throws IllegalStateException with what it threw as the cause
+   * @throws IllegalStateException with the failure as its cause
    */
   public Optional<T> ask(Duration atMost) throws InterruptedException {
     try {
@@ -93,7 +92,7 @@ public final class DutyThread<T> implements AutoCloseable {
     thread.shutdownNow();
     try {
       if (!thread.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("{} has not ended within {} s", name, CLOSE_SECONDS);
+        log.warn("{} did not end within {} s", name, CLOSE_SECONDS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -1,6 +1,6 @@
 /**
- * What long checks share: a thread of their own, and a row that says who goes on with one and where
- * it is. Owns {@code duty_state}.
+ * What long checks share: a thread of their own, and a row that names the node that continues one
+ * and its progress. Owns {@code duty_state}.
  */
 @NullMarked
 package dev.lockstep.server.duty;

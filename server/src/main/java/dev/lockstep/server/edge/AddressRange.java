@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Addresses that begin with the same bits: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a single
- * one. Names are not looked up.
+ * Addresses that share a prefix: {@code 10.0.0.0/8}, {@code 2001:db8::/32}, or a single address.
+ * Names are not looked up.
  */
 public final class AddressRange {
   private final byte[] first;
@@ -22,9 +22,9 @@ public final class AddressRange {
   }
 
   /**
-   * A range, or an address alone.
+   * Parses a range or a single address.
    *
-   * @throws IllegalArgumentException when it is neither an address nor a range
+   * @throws IllegalArgumentException when it is neither
    */
   public static AddressRange of(String text) {
     int slash = text.indexOf('/');
@@ -35,7 +35,7 @@ public final class AddressRange {
     byte[] first = address.get().getAddress();
     int bits = slash < 0 ? first.length * 8 : prefix(text.substring(slash + 1), first.length * 8);
     if (bits < 0) {
-      throw new IllegalArgumentException("'" + text + "' has no such number of bits");
+      throw new IllegalArgumentException("'" + text + "' has an invalid prefix length");
     }
     return new AddressRange(first, bits, text);
   }
@@ -54,7 +54,7 @@ public final class AddressRange {
     return true;
   }
 
-  /** A literal address; an IPv4 address written as an IPv6 one is an IPv4 address. */
+  /** A literal address; an IPv4-mapped IPv6 address becomes IPv4. */
   static Optional<InetAddress> address(String literal) {
     byte @Nullable [] bytes = NetUtil.createByteArrayFromIpAddressString(literal);
     if (bytes == null || literal.indexOf('%') >= 0 || literal.startsWith("[")) {

@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests for hosts that this server does not answer to, where they are named. Probes are
- * answered under any name: they come to an address. Thread-safe.
+ * Refuses requests for hosts that this server does not serve, if the configuration names any.
+ * Health probes pass under any name, because they address the machine. Thread-safe.
  */
 public final class AllowedHosts {
   private static final Set<String> PROBES = Set.of("/healthz", "/readyz");
@@ -20,7 +20,7 @@ public final class AllowedHosts {
     this.hosts = trust.hosts();
   }
 
-  /** A handler before those that serve. */
+  /** A handler that runs before those that serve. */
   public void check(RoutingContext context) {
     if (allows(context.request(), Caller.of(context))) {
       context.next();
@@ -41,12 +41,12 @@ public final class AllowedHosts {
             "misdirected-request",
             421,
             "Misdirected request",
-            "This server does not answer to that host.")
+            "This server does not serve that host.")
         .send(request.response());
   }
 
   /**
-   * @param local the address that the connection was made to
+   * @param local the local address of the connection
    */
   boolean ours(String host, @Nullable String local) {
     return hosts.contains(HostName.of(host)) || (HostName.loopback(host) && onLoopback(local));

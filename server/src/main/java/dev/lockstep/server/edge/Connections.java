@@ -27,13 +27,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The connections of a server: how many, from where, and that each is watched by a {@link Guard}.
- * Thread-safe; every event loop uses the same one.
+ * The connections of a server: bounds how many there are in total and per address, and puts a
+ * {@link Guard} on each. Thread-safe; all event loops share one instance.
  */
 public final class Connections {
   /**
-   * Beyond so many that are being told so, or as many as may be open if that is less, further ones
-   * are closed without a word.
+   * At most this many connections (or the connection limit, if lower) are told that there are too
+   * many. Any more are closed without an answer.
    */
   private static final int MAX_TURNED_AWAY = 1_000;
 
@@ -43,9 +43,7 @@ public final class Connections {
     ADDRESS
   }
 
-  /**
-   * What one connection may have in memory before anybody has looked at it. Netty's own is a MiB.
-   */
+  /** The receive buffer of one connection before anything is parsed. Netty's default is a MiB. */
   private static final RecvByteBufAllocator RECEIVING =
       new AdaptiveRecvByteBufAllocator(512, 2_048, 16_384).maxMessagesPerRead(1);
 
@@ -71,9 +69,9 @@ public final class Connections {
     this.unsent = new Unsent(limits.memory());
     this.dropped =
         metrics.counter(
-            "lockstep.http.dropped",
-            "Connections closed because too many bytes waited for clients.");
-    metrics.gauge("lockstep.http.unsent.bytes", "Bytes that wait for clients.", unsent::bytes);
+            "lockstep.http.dropped", "Connections closed because too many bytes were unsent.");
+    metrics.gauge(
+        "lockstep.http.unsent.bytes", "Bytes that clients have not taken yet.", unsent::bytes);
     for (Guard.Step step : Guard.Step.values()) {
       expired.put(
           step,
@@ -88,14 +86,14 @@ public final class Connections {
           reason,
           metrics.counter(
               "lockstep.http.refused",
-              "Connections and requests not served at all.",
+              "Connections and requests refused unserved.",
               "reason",
               label(reason)));
     }
-    metrics.gauge("lockstep.http.connections", "Connections of clients.", open::get);
+    metrics.gauge("lockstep.http.connections", "Open client connections.", open::get);
   }
 
-  /** For every new connection, on its event loop, before anything is read from it. */
+  /** For every new connection, on its event loop, before anything is read. */
   public void admit(HttpConnection connection) {
     ChannelHandlerContext vertx = ((HttpServerConnection) connection).channelHandlerContext();
     InetAddress peer = peer(vertx.channel());
@@ -131,26 +129,26 @@ public final class Connections {
     }
   }
 
-  /** Before a request is served: who asks, seen through the proxies that are trusted. */
+  /** Determines the caller of a request, through trusted proxies, before it is served. */
   public Caller begin(HttpServerRequest request) {
     Guard guard = Guard.of(channel(request));
     guard.serving(request);
     return forwarding.caller(guard.peer(), request.headers());
   }
 
-  /** What to answer to a request that is not served as it stands. */
+  /** The answer to a request that cannot be served as sent. */
   public Problem refuse(HttpServerRequest request) {
     Guard.of(channel(request)).serving(request);
     refused(Reason.MALFORMED);
     return Refusal.problem(request.decoderResult().cause());
   }
 
-  /** How many are open, those that are being turned away included. */
+  /** The open connections, including those being turned away. */
   public int open() {
     return open.get();
   }
 
-  /** Without a word: it would not be read. */
+  /** Without an answer: the client would not read it. */
   private void drop(ChannelHandlerContext inner) {
     dropped.increment();
     inner
@@ -166,16 +164,16 @@ public final class Connections {
     return Future.join(guarded.stream().map(Connections::flushed).toList());
   }
 
-  /** An empty buffer waits its turn behind everything written before it. */
+  /** An empty buffer queues behind everything written before it. */
   private static Future<Void> flushed(ChannelHandlerContext inner) {
     Promise<Void> promise = Promise.promise();
     var unused = inner.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> promise.complete());
     return promise.future();
   }
 
-  /** Ends every connection at once, whatever it sends or has not taken. */
+  /** Ends every connection at once, unsent data included. */
   public void endAll() {
-    // From inside the guard, which would wait for what is still on its way.
+    // From inside the guard, which would otherwise wait for unsent data.
     for (ChannelHandlerContext inner : guarded) {
       var unused = inner.close();
     }
@@ -207,7 +205,7 @@ public final class Connections {
     return channel.remoteAddress() instanceof InetSocketAddress address
             && address.getAddress() != null
         ? address.getAddress()
-        : NOBODY; // Gone already; nothing will be read from it.
+        : NOBODY; // Already gone; nothing will be read from it.
   }
 
   private static Problem tooMany() {
@@ -215,7 +213,7 @@ public final class Connections {
             "too-many-connections",
             429,
             "Too many connections",
-            "There are too many connections from one address; close some, or use them again.")
+            "This address has too many connections open; close or reuse some.")
         .retryAfter(RETRY_AFTER);
   }
 }

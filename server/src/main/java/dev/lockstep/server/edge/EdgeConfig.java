@@ -3,11 +3,11 @@ package dev.lockstep.server.edge;
 import dev.lockstep.server.rate.RateLimits;
 
 /**
- * Everything about the server's edge that depends on a machine, a network or a business.
+ * The settings of the edge that depend on the machine, network or business.
  *
- * @param limits connections, time-outs and sizes
- * @param rates how often somebody may ask
- * @param trust whose word is taken, and for what
+ * @param limits connections, timeouts and sizes
+ * @param rates how often callers may ask
+ * @param trust which proxies, hosts and observers are trusted
  */
 public record EdgeConfig(HttpLimits limits, RateLimits rates, Trust trust) {
   public static final EdgeConfig DEFAULT =

@@ -12,14 +12,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Finds the client behind proxies. Each proxy adds, on the right, who it was asked by; so the list
- * is read from the right for as long as the one who wrote the entry is trusted. The first address
- * that is no trusted proxy's is the client. What stands left of it may be anybody's invention, and
- * an entry that is no address ends the search where it is.
+ * Finds the client behind proxies. Each proxy appends the address that asked it, so the list is
+ * read from right to left while the writer of the entry is trusted. The first address that is not a
+ * trusted proxy is the client. Anything further left may be invented, and an entry that is not an
+ * address ends the search.
  *
- * <p>Only the family of headers that the proxies write is read. They pass the other one on as it
- * came, so it is the client's own word. Where nobody has said which family that is, two families
- * that do not name the same client are both disregarded: one of them is an invention.
+ * <p>Only the header family that the proxies write is read; they pass the other family through, so
+ * that one is the client's own. If the configuration does not name the family and the two disagree,
+ * both are ignored, since one of them is invented.
  */
 final class Forwarding {
   private static final String FORWARDED = "Forwarded";
@@ -30,7 +30,7 @@ final class Forwarding {
   private static final List<String> X_FORWARDED =
       List.of(FORWARDED_FOR, FORWARDED_PROTO, FORWARDED_HOST);
 
-  /** What says that somebody stands in between. */
+  /** Headers that reveal a proxy. */
   private static final List<String> TRACES =
       List.of(
           FORWARDED,
@@ -41,18 +41,18 @@ final class Forwarding {
           "X-Real-IP",
           "Via");
 
-  /** Behind an address: a port, or a name that stands for one (RFC 7239, section 6). */
+  /** What may follow an address: a port, or an obfuscated port (RFC 7239, section 6). */
   private static final String PORT = "(?::(?:\\d{1,5}|_[\\w.-]{1,32}))?";
 
   private static final Pattern BRACKETED = Pattern.compile("\\[([^\\]]*)]" + PORT);
   private static final Pattern BARE = Pattern.compile("([^:]*)" + PORT);
 
-  /** More hops than any chain of proxies has; what is further left is not looked at. */
+  /** More hops than any real chain of proxies; entries further left are ignored. */
   private static final int MAX_HOPS = 32;
 
   private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]++";
 
-  /** Possessive: a group that may be given back costs a stack frame per character. */
+  /** Possessive: a group that can backtrack costs one stack frame per character. */
   private static final Pattern PAIR =
       Pattern.compile("\\s*+(" + TOKEN + ")=(" + TOKEN + "|\"(?:[^\"\\\\]|\\\\.)*+\")\\s*+");
 
@@ -62,7 +62,7 @@ final class Forwarding {
     this.trust = trust;
   }
 
-  /** Where somebody was, as one proxy tells it; empty parts were not told. */
+  /** One hop as a proxy reports it; unreported parts are empty. */
   private record Hop(
       Optional<InetAddress> address, Optional<String> proto, Optional<String> host) {}
 
@@ -110,10 +110,10 @@ final class Forwarding {
         false);
   }
 
-  /** RFC 7239, section 4. An element that is not well formed tells nothing. */
+  /** RFC 7239, section 4. A malformed element is ignored. */
   private static List<Hop> forwarded(MultiMap headers) {
     List<Hop> hops = new ArrayList<>();
-    // Line by line: a quote that the client left open does not reach into the proxy's line.
+    // Line by line, so that a quote left open by the client cannot swallow the proxy's line.
     for (String line : headers.getAll(FORWARDED)) {
       split(line, ',').forEach(element -> hops.add(element(element)));
     }
@@ -135,14 +135,14 @@ final class Forwarding {
         case "proto" -> proto = Optional.of(value);
         case "host" -> host = Optional.of(value);
         default -> {
-          // "by", and what may come later.
+          // "by" and future parameters.
         }
       }
     }
     return new Hop(address, proto, host);
   }
 
-  /** Proto and host have one entry for each hop, or else one for all, from the nearest proxy. */
+  /** Proto and host have one entry per hop, or a single entry from the nearest proxy. */
   private static List<Hop> xForwarded(MultiMap headers) {
     List<String> addresses = list(headers, FORWARDED_FOR);
     List<String> protos = list(headers, FORWARDED_PROTO);
@@ -165,7 +165,7 @@ final class Forwarding {
     return values.isEmpty() ? Optional.empty() : Optional.of(values.get(values.size() - 1));
   }
 
-  /** These know no quotes: one that the client wrote must not hide what the proxy appended. */
+  /** These lists have no quoting: a quote from the client must not hide what the proxy appended. */
   private static List<String> list(MultiMap headers, String name) {
     return headers.getAll(name).stream()
         .flatMap(line -> Stream.of(line.split(",", -1)))
@@ -177,18 +177,18 @@ final class Forwarding {
     return hops.subList(Math.max(0, hops.size() - MAX_HOPS), hops.size());
   }
 
-  /** An address, perhaps with a port: {@code 192.0.2.1:80}, {@code [2001:db8::1]:80}. */
+  /** An address with an optional port: {@code 192.0.2.1:80}, {@code [2001:db8::1]:80}. */
   private static Optional<InetAddress> node(String value) {
     Matcher bracketed = BRACKETED.matcher(value);
     if (bracketed.matches()) {
       return AddressRange.address(bracketed.group(1));
     }
     Matcher bare = BARE.matcher(value);
-    // Several colons without brackets: an address of IPv6, and no port.
+    // Several colons without brackets: an IPv6 address without a port.
     return AddressRange.address(bare.matches() ? bare.group(1) : value);
   }
 
-  /** At the separators that are not inside quotes. */
+  /** Splits at separators outside quotes. */
   private static List<String> split(String text, char separator) {
     List<String> parts = new ArrayList<>();
     boolean quoted = false;

@@ -28,9 +28,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches one connection: that each step of it ends in time, and that nothing is read after a
- * request that was refused. It stands between the decoder and Vert.x, and lives on the connection's
- * event loop.
+ * Watches one connection: ends steps that take too long, and reads nothing after a refused request.
+ * It sits between the decoder and Vert.x, on the connection's event loop.
  *
  * <pre>
  *            head complete       body complete       answer begun       answer ended
@@ -39,23 +38,22 @@ import org.jspecify.annotations.Nullable;
  *     └──────────────────────── first byte of the next request ◄────────────────────────┘
  * </pre>
  *
- * <p>A step's time runs from its beginning and is not prolonged by single bytes. Answers have no
- * time-out of their own once begun, so a live stream may be quiet for as long as it likes. It is
- * enough that the client takes some of what waits for it, in whichever step: while something waits,
- * what we owe next is not late.
+ * <p>A step's time runs from its start; single bytes do not extend it. An answer that has begun has
+ * no timeout of its own, so a live stream may stay quiet. In every step it is enough that the
+ * client takes some of its unsent data: while data is unsent, our next answer is not late.
  *
- * <p>The timer is lazy. It is set to the earliest moment at which something could be over, and
- * looks again when it comes; a busy connection sets none.
+ * <p>The timer is lazy. It fires at the earliest moment at which a step could be over and then
+ * checks again; a busy connection sets none.
  */
 final class Guard extends ChannelDuplexHandler {
   private static final AttributeKey<Guard> KEY = AttributeKey.valueOf(Guard.class, "guard");
 
   /**
-   * For what is still on its way when we have no more to say: closed at once, it would be reset.
+   * Gives the client time to read the last answer: an immediate close would reset the connection.
    */
   private static final Duration LINGER = Duration.ofSeconds(2);
 
-  /** Where a connection is. */
+  /** The steps of a connection. */
   enum Step {
     HEAD,
     BODY,
@@ -78,9 +76,9 @@ final class Guard extends ChannelDuplexHandler {
   private int unanswered;
   private boolean bodyOpen;
   private boolean answerBegun;
-  // The client may wait for 100 before it sends its body, and was not sent it.
+  // The client expects 100 before it sends its body, and has not been sent it.
   private boolean expecting;
-  // The connection ends with the answer that is being written.
+  // The connection ends after the answer being written.
   private boolean last;
   private boolean deaf;
   private Waiting waiting = Waiting.NOTHING;
@@ -97,37 +95,37 @@ final class Guard extends ChannelDuplexHandler {
     this.decoder = new StrictDecoder(limits, this);
   }
 
-  /** Parses for this connection. */
+  /** The parser of this connection. */
   StrictDecoder decoder() {
     return decoder;
   }
 
-  /** Where the bytes are counted that wait for the client. */
+  /** Sets where unsent bytes are counted. */
   void countIn(Unsent.Account account) {
     unsent = account;
   }
 
-  /** Requests that were parsed, and whose answers are not all written. */
+  /** Requests parsed whose answers are not yet written. */
   int unanswered() {
     return unanswered;
   }
 
-  /** The guard of the connection that a request came on. */
+  /** The guard of a request's connection. */
   static Guard of(Channel channel) {
     return channel.attr(KEY).get();
   }
 
-  /** Whoever is at the other end of the connection: a client, or a proxy. */
+  /** The other end of the connection: a client or a proxy. */
   InetAddress peer() {
     return peer;
   }
 
-  /** The request whose answer is next on this connection. */
+  /** Names the request that is answered next on this connection. */
   void serving(HttpServerRequest request) {
     current = request;
   }
 
-  /** Says why this connection is not served, and ends it. */
+  /** Answers with the reason and ends the connection. */
   void turnAway(ChannelHandlerContext ctx, Problem problem) {
     deaf = true;
     var unused =
@@ -158,8 +156,8 @@ final class Guard extends ChannelDuplexHandler {
       bodyOpen = !deaf;
       expecting = HttpUtil.is100ContinueExpected(request);
       if (deaf) {
-        // Answered in a version that we speak, whatever the client says that it does. Vert.x
-        // compares by identity: one that is only spelt alike is none.
+        // Answers in a version that we speak, whatever the client claims. Vert.x compares versions
+        // by identity.
         boolean old = request.protocolVersion().equals(HttpVersion.HTTP_1_0);
         request.setProtocolVersion(old ? HttpVersion.HTTP_1_0 : HttpVersion.HTTP_1_1);
       }
@@ -194,7 +192,7 @@ final class Guard extends ChannelDuplexHandler {
       if (end && unanswered > 0) {
         unanswered--;
         answerBegun = false;
-        // The time for the answer to the request behind it, if it is here already.
+        // Starts the clock for the next pipelined request, if it is already here.
         sinceNanos = System.nanoTime();
       }
     }
@@ -212,9 +210,9 @@ final class Guard extends ChannelDuplexHandler {
   }
 
   /**
-   * Whether the request that is answered may never get its body. A final answer lets the client
-   * keep it, and its next request would then be read as that body. What is open is of the newest
-   * request, so it is this one if there is no other.
+   * Whether the current request may never get its body. After a final answer the client may
+   * withhold it, and the next request would then be read as that body. The open body belongs to the
+   * newest request, so it is this one's if there is no other.
    */
   private boolean bodyWithheld() {
     return expecting && bodyOpen && unanswered == 1;
@@ -226,7 +224,10 @@ final class Guard extends ChannelDuplexHandler {
     settle(ctx.channel());
   }
 
-  /** Counts what the client has left waiting. Most take everything at once: nothing to count. */
+  /**
+   * Counts what the client has not taken yet. Most clients take everything at once, so there is
+   * nothing to count.
+   */
   private void settle(Channel channel) {
     ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
     long now = buffer == null ? 0 : buffer.totalPendingWriteBytes();
@@ -313,7 +314,7 @@ final class Guard extends ChannelDuplexHandler {
     long now = System.nanoTime();
     long untilLook = limits.stallTimeout().toNanos() - (now - lookedAtNanos);
     long untilEnd = timeout().toNanos() - (now - sinceNanos);
-    // What is over, and not ended, waits for the client to take something.
+    // A step that is over time but not ended waits for the client to take something.
     long wait = step == Step.STREAM || untilEnd <= 0 ? untilLook : Math.min(untilLook, untilEnd);
     if (timer != null && timerAtNanos - (now + wait) <= 0) {
       return;
@@ -370,14 +371,14 @@ final class Guard extends ChannelDuplexHandler {
                       "answer-timeout",
                       503,
                       "Answer timed out",
-                      "No answer was found in time; the request may still take effect. Repeat it"
+                      "The server did not answer in time; the request may still take effect. Repeat it"
                           + " with the same Idempotency-Key to learn what became of it.")
                   .retryAfter(Duration.ofSeconds(5)));
       default -> end(ctx);
     }
   }
 
-  /** Through Vert.x, so that the request is counted and logged as any other. */
+  /** Goes through Vert.x, so that the request is counted and logged like any other. */
   private void answer(
       ChannelHandlerContext ctx, @Nullable HttpServerRequest request, Problem problem) {
     if (request == null || request.response().headWritten() || request.response().ended()) {

@@ -4,16 +4,15 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the bytes of a request's head before they are parsed, for what the parser accepts and
- * other servers read differently: a header that goes on in the next line, and a request line whose
- * words are not separated by one space each. Keeps its place when a head arrives in pieces. Of one
- * connection, on its event loop.
+ * Checks the bytes of a request head before they are parsed, and rejects what the parser accepts
+ * but other servers read differently: folded headers, and request lines not separated by single
+ * spaces. Continues when a head arrives in pieces. One per connection, on its event loop.
  */
 final class HeadReader {
   private static final int LINE_SPACES = 2;
 
   private enum Place {
-    /** Empty lines before a request are skipped. */
+    /** Skips empty lines before a request. */
     BEFORE,
     REQUEST_LINE,
     LINE_START,
@@ -27,17 +26,17 @@ final class HeadReader {
   private @Nullable String wrong;
   private boolean ended;
 
-  /** Whether any byte of it is here, and not all; empty lines before it are none of its bytes. */
+  /** Whether part of a head, but not all of it, is here. Leading empty lines do not count. */
   boolean begun() {
     return !ended && place != Place.BEFORE;
   }
 
-  /** What is wrong with what was seen of it. */
+  /** What is wrong with the part seen so far. */
   @Nullable String wrong() {
     return wrong;
   }
 
-  /** For the next head. */
+  /** Starts the next head. */
   void reset() {
     place = Place.BEFORE;
     spaces = 0;
@@ -47,7 +46,7 @@ final class HeadReader {
     ended = false;
   }
 
-  /** Looks at some more bytes, up to the end of the head. */
+  /** Checks more bytes, up to the end of the head. */
   void look(ByteBuf in, int from) {
     int until = in.writerIndex();
     for (int i = from; i < until && !ended; i++) {
@@ -76,21 +75,21 @@ final class HeadReader {
     if (next == '\n') {
       place = Place.LINE_START;
       if (strange || spaces != LINE_SPACES) {
-        wrong = "The request line has three words, with one space between each.";
+        wrong = "The request line must be three words separated by single spaces.";
       }
     } else if (next == ' ') {
       spaces++;
       strange |= last == ' ' || last == '\n' || last == 0;
     } else {
       boolean control = (next >= 0 && next < ' ' && next != '\r') || next == 0x7f;
-      // Of a line that does not begin with it, a return is the last but one.
+      // Except at a line's start, a CR may only be its last byte but one.
       strange |= control || (last == '\r' && spaces > 0);
     }
   }
 
   private void lineStart(byte next) {
     if (next == ' ' || next == '\t') {
-      wrong = "A header does not go on in the next line.";
+      wrong = "A header must not continue on the next line.";
       place = Place.LINE;
     } else if (next == '\n') {
       ended = true;

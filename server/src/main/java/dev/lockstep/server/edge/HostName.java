@@ -3,7 +3,7 @@ package dev.lockstep.server.edge;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** The value of a {@code Host} header: a name or an address, and perhaps a port. */
+/** The value of a {@code Host} header: a name or address with an optional port. */
 final class HostName {
   private static final Pattern WELL_FORMED =
       Pattern.compile("(?:[A-Za-z0-9._~-]{1,255}|\\[[0-9A-Fa-f:.]{2,45}])(?::\\d{1,5})?");
@@ -20,7 +20,7 @@ final class HostName {
     return (port < 0 ? value : value.substring(0, port)).toLowerCase(Locale.ROOT);
   }
 
-  /** Whether it names the machine that says it. */
+  /** Whether it names the loopback. */
   static boolean loopback(String value) {
     String name = of(value);
     return name.equals("localhost")

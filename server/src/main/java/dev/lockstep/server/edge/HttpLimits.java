@@ -5,27 +5,27 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * What a connection may take of the server. An address is an IPv4 address or the first 64 bits of
- * an IPv6 one; trusted proxies have no bound of their own.
+ * What a connection may take of the server. An address means an IPv4 address or the first 64 bits
+ * of an IPv6 address; trusted proxies have no bound per address.
  *
- * @param eventLoops threads that serve HTTP; one for each processor unless told
- * @param connections open at once; 10,000 unless told
- * @param connectionsPerAddress of these, from one address; 1,000 unless told
- * @param watchers live streams open at once, at most {@code connections}; 8,000 unless told
- * @param watchersPerAddress of these, from one address, at most {@code connectionsPerAddress}; 500
- *     unless told
- * @param headTimeout from the first byte of a request, or from the beginning of a connection, to
- *     the end of its headers; 10 s unless told
- * @param bodyTimeout from there to the end of the body; 30 s unless told
- * @param answerTimeout from there to the beginning of the answer; 90 s unless told. Longer than
- *     anything in the server waits by itself, long polls included
- * @param idleTimeout from an answer to the next request on the same connection; 75 s unless told.
- *     Longer than proxies keep connections, so that they end them and not we
- * @param stallTimeout how long a client may take nothing of what is sent to it; 30 s unless told
- * @param requestLineBytes method, target and version; 4,096 unless told
- * @param headerBytes all headers of a request; 8,192 unless told
- * @param bodies how large bodies may be
- * @param memory how much bodies and unsent answers may take together
+ * @param eventLoops threads that serve HTTP; default one per processor
+ * @param connections open at once; default 10,000
+ * @param connectionsPerAddress open at once from one address; default 1,000
+ * @param watchers live streams open at once, at most {@code connections}; default 8,000
+ * @param watchersPerAddress of these from one address, at most {@code connectionsPerAddress};
+ *     default 500
+ * @param headTimeout from the first byte of a request, or the start of a connection, to the end of
+ *     its headers; default 10 s
+ * @param bodyTimeout from there to the end of the body; default 30 s
+ * @param answerTimeout from there to the start of the answer; default 90 s, which is longer than
+ *     any wait inside the server, long polls included
+ * @param idleTimeout from an answer to the next request on the same connection; default 75 s, which
+ *     is longer than proxies keep connections, so that they close first
+ * @param stallTimeout how long a client may take nothing of what it is sent; default 30 s
+ * @param requestLineBytes method, target and version; default 4,096
+ * @param headerBytes all headers of a request; default 8,192
+ * @param bodies the sizes of bodies
+ * @param memory how much bodies and unsent answers may occupy together
  */
 public record HttpLimits(
     int eventLoops,
@@ -80,7 +80,7 @@ public record HttpLimits(
     within("headerBytes", headerBytes, MIN_BYTES, MAX_BYTES);
     if (bodies.largeBytes() > memory.bodiesPerAddress()) {
       throw new IllegalArgumentException(
-          "bodiesPerAddress must be at least %d: the largest body would never be read"
+          "bodiesPerAddress must be at least %d, the size of the largest body"
               .formatted(bodies.largeBytes()));
     }
   }
@@ -89,7 +89,7 @@ public record HttpLimits(
     return with(next -> next.eventLoops = number);
   }
 
-  /** No more watchers than connections, in total and per address. */
+  /** Caps watchers at these connection limits, in total and per address. */
   public HttpLimits withConnections(int total, int perAddress) {
     return with(
         next -> {
@@ -139,7 +139,7 @@ public record HttpLimits(
     return next.limits();
   }
 
-  /** Limits of which some are being changed. */
+  /** Limits while they are being changed. */
   private static final class Draft {
     int eventLoops;
     int connections;

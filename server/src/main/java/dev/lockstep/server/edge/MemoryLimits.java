@@ -1,19 +1,19 @@
 package dev.lockstep.server.edge;
 
 /**
- * How much memory strangers may make the server hold: bodies that arrive or are being worked on,
- * and answers that nobody takes. An address is an IPv4 address or the first 64 bits of an IPv6 one.
+ * How much memory strangers may occupy: bodies in flight and answers that nobody reads. An address
+ * means an IPv4 address or the first 64 bits of an IPv6 address.
  *
- * @param bodies bytes of all bodies under way; an eighth of the heap unless told
- * @param bodiesPerAddress of these, from one address; a quarter of {@code bodies} unless told
- * @param unsent bytes of all answers that clients have not taken; an eighth of the heap unless told
- * @param unsentPerAddress of these, to one address; a quarter of {@code unsent} unless told
+ * @param bodies bytes of all bodies in flight; default an eighth of the heap
+ * @param bodiesPerAddress of these from one address; default a quarter of {@code bodies}
+ * @param unsent bytes of all unsent answers; default an eighth of the heap
+ * @param unsentPerAddress of these to one address; default a quarter of {@code unsent}
  */
 public record MemoryLimits(long bodies, long bodiesPerAddress, long unsent, long unsentPerAddress) {
-  /** Less could not hold one answer of a full page, or one body of many events. */
+  /** The minimum that holds one full page as an answer, or one body of many events. */
   public static final long MIN_BYTES = 1024 * 1024;
 
-  /** For a heap so small that an eighth of it would not do. */
+  /** The default for a heap too small to spare an eighth. */
   private static final long SMALL = 16 * MIN_BYTES;
 
   private static final int PART_OF_HEAP = 8;
@@ -26,7 +26,7 @@ public record MemoryLimits(long bodies, long bodiesPerAddress, long unsent, long
     within("unsent", unsent, "unsentPerAddress", unsentPerAddress);
   }
 
-  /** What fits a heap of this size. */
+  /** The defaults for a heap of this size. */
   static MemoryLimits ofHeap(long heapBytes) {
     long share = Math.max(SMALL, heapBytes / PART_OF_HEAP);
     return new MemoryLimits(share, share / PART_PER_ADDRESS, share, share / PART_PER_ADDRESS);

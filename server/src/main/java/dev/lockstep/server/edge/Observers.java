@@ -14,12 +14,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Who may read what a server says about itself: programs on the same machine, operators, and for
- * the metrics the holder of their token. Thread-safe.
+ * Decides who may read the server's status and metrics: programs on the same machine, operators,
+ * and, for metrics, the holder of their token. Thread-safe.
  *
- * <p>A connection from this machine is not enough. It may be a proxy's, or a browser's that was led
- * here under another name; so the request must name this machine, and nothing in it may say that it
- * came through somebody.
+ * <p>A loopback connection is not enough: it may come from a proxy, or from a browser lured here
+ * under another name. The request must also name this machine and show no trace of a proxy.
  */
 public final class Observers {
   private static final String BEARER = "bearer ";
@@ -30,7 +29,7 @@ public final class Observers {
     this.trust = trust;
   }
 
-  /** Whether the request may see what operators see, without a key. */
+  /** Whether the request sees operators' details without a key. */
   private boolean open(Caller caller) {
     return switch (trust.openTo()) {
       case NOBODY -> false;
@@ -43,7 +42,7 @@ public final class Observers {
   }
 
   /**
-   * Whether the metrics may be read.
+   * Checks that the metrics may be read.
    *
    * @param keys empty while the server starts
    * @return fails with a problem when they may not
@@ -59,15 +58,15 @@ public final class Observers {
             operator -> {
               if (!operator) {
                 throw Problem.unauthorized(
-                        "Metrics are read on the same machine, or with an operator's key or the"
-                            + " token for metrics: send 'Authorization: Bearer …'.")
+                        "Read metrics on the same machine, or with an operator's key or the"
+                            + " metrics token: send 'Authorization: Bearer …'.")
                     .asException();
               }
               return null;
             });
   }
 
-  /** Whether the details of a status may be seen. */
+  /** Whether the request may see the details of a status. */
   public Future<Boolean> mayKnow(
       Caller caller, HttpServerRequest request, Optional<Authenticator> keys) {
     return open(caller)

@@ -1,6 +1,6 @@
 package dev.lockstep.server.edge;
 
-/** Who sees without a key what a server says about itself. */
+/** Who may read the server's status and metrics without a key. */
 public enum OpenTo {
   NOBODY,
   /** Programs on the same machine; see {@link Observers}. */

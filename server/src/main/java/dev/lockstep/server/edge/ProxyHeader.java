@@ -1,14 +1,14 @@
 package dev.lockstep.server.edge;
 
 /**
- * In which headers trusted proxies say whom they speak for. A proxy writes one family of them and
- * passes the other on as the client sent it.
+ * The headers in which trusted proxies name the client. A proxy writes one family and passes the
+ * other through as the client sent it.
  */
 public enum ProxyHeader {
   /** {@code X-Forwarded-For}, {@code X-Forwarded-Proto} and {@code X-Forwarded-Host}. */
   X_FORWARDED,
   /** {@code Forwarded}, RFC 7239. */
   FORWARDED,
-  /** The one that is there; neither if both are there and do not say the same. */
+  /** Whichever is present; neither if both are present and disagree. */
   EITHER
 }

@@ -9,7 +9,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import java.util.UUID;
 
-/** A problem for a connection on which there is no request to answer. */
+/** A problem for a connection that has no request to answer. */
 final class RawAnswer {
   private RawAnswer() {}
 

@@ -14,9 +14,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a request is not served as it stands. Two servers in a row that read the same bytes as
- * different requests are a hole; so what can be read in two ways is not read at all, and the
- * connection ends with the answer.
+ * Why a request is refused as sent. Two servers that read the same bytes as different requests are
+ * a security hole, so ambiguous requests are not read at all: the connection ends with the answer.
  */
 final class Refusal extends Exception {
   private static final long serialVersionUID = 1L;
@@ -31,7 +30,7 @@ final class Refusal extends Exception {
           HttpMethod.DELETE,
           HttpMethod.OPTIONS);
 
-  /** Each takes a hundred bytes of memory besides its own, for as long as the request lasts. */
+  /** Each header takes a hundred bytes beyond its own for as long as the request lasts. */
   private static final int MAX_HEADERS = 100;
 
   private final transient Problem problem;
@@ -41,17 +40,17 @@ final class Refusal extends Exception {
     this.problem = problem;
   }
 
-  /** Of a request whose head could be parsed. */
+  /** Checks a request whose head was parsed. */
   static Optional<Refusal> of(HttpRequest request) {
     return Optional.ofNullable(wrong(request)).map(Refusal::new);
   }
 
-  /** Of one whose head could be parsed, and should not have been. */
+  /** For a head that was parsed but should not have been. */
   static Refusal malformed(String detail) {
     return new Refusal(Problem.badRequest(detail));
   }
 
-  /** What to answer, given what the decoder or {@link #of} has to say. */
+  /** The answer, given the decoder's failure or the result of {@link #of}. */
   static Problem problem(@Nullable Throwable cause) {
     if (cause instanceof Refusal refusal) {
       return refusal.problem;
@@ -60,12 +59,12 @@ final class Refusal extends Exception {
       return Problem.of("uri-too-long", 414, "URI too long", "The request line is too long.");
     }
     if (cause instanceof TooLongHttpHeaderException) {
-      return tooLarge("The headers have too many bytes.");
+      return tooLarge("The headers are too large.");
     }
-    return Problem.badRequest("The request is not well formed.");
+    return Problem.badRequest("The request is malformed.");
   }
 
-  /** The decoder returns these two constants for their exact spelling only. */
+  /** The decoder returns these two constants only for their exact spelling. */
   @SuppressWarnings("ReferenceEquality")
   private static boolean isSpoken(HttpVersion version) {
     return version == HttpVersion.HTTP_1_1 || version == HttpVersion.HTTP_1_0;
@@ -80,25 +79,29 @@ final class Refusal extends Exception {
           "This server speaks HTTP/1.1 and HTTP/1.0.");
     }
     if (!METHODS.contains(request.method())) {
-      return notImplemented("There is no method " + shown(request.method().name()) + " here.");
+      return notImplemented(
+          "This server does not know the method " + shown(request.method().name()) + " here.");
     }
     HttpHeaders headers = request.headers();
     if (moreThan(MAX_HEADERS, headers)) {
-      return tooLarge("A request has at most " + MAX_HEADERS + " headers.");
+      return tooLarge("A request may have at most " + MAX_HEADERS + " headers.");
     }
     if (headers.contains("")) {
-      return Problem.badRequest("A header has a name.");
+      return Problem.badRequest("A header must have a name.");
     }
     List<String> codings = headers.getAll(HttpHeaderNames.TRANSFER_ENCODING);
     if (!codings.isEmpty()
         && (codings.size() > 1 || !codings.get(0).strip().equalsIgnoreCase("chunked"))) {
-      return notImplemented("The only transfer coding here is chunked.");
+      return notImplemented("The only supported transfer coding is chunked.");
     }
     List<String> expected = headers.getAll(HttpHeaderNames.EXPECT);
     if (!expected.isEmpty()
         && (expected.size() > 1 || !expected.get(0).equalsIgnoreCase("100-continue"))) {
       return Problem.of(
-          "expectation-failed", 417, "Expectation failed", "Only 100-continue can be expected.");
+          "expectation-failed",
+          417,
+          "Expectation failed",
+          "The only supported expectation is 100-continue.");
     }
     return wrongHost(request, request.protocolVersion());
   }
@@ -106,13 +109,13 @@ final class Refusal extends Exception {
   private static @Nullable Problem wrongHost(HttpRequest request, HttpVersion version) {
     List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
     if (hosts.size() > 1) {
-      return Problem.badRequest("A request has one Host header.");
+      return Problem.badRequest("A request must have one Host header.");
     }
     if (hosts.isEmpty() && version.equals(HttpVersion.HTTP_1_1)) {
-      return Problem.badRequest("A request of HTTP/1.1 has a Host header.");
+      return Problem.badRequest("An HTTP/1.1 request must have a Host header.");
     }
     if (!hosts.isEmpty() && !HostName.wellFormed(hosts.get(0))) {
-      return Problem.badRequest("The Host header is not well formed.");
+      return Problem.badRequest("The Host header is malformed.");
     }
     if (request.uri().equals("*") && request.method().equals(HttpMethod.OPTIONS)) {
       return null;
@@ -121,7 +124,7 @@ final class Refusal extends Exception {
     return wrong == null ? null : Problem.badRequest(wrong);
   }
 
-  /** Their size counts names, and one name may be there often. */
+  /** The size counts distinct names, and one name may occur often. */
   private static boolean moreThan(int most, HttpHeaders headers) {
     int number = 0;
     for (var each = headers.iteratorCharSequence(); each.hasNext() && number <= most; number++) {
@@ -138,7 +141,7 @@ final class Refusal extends Exception {
     return Problem.of("not-implemented", 501, "Not implemented", detail);
   }
 
-  /** A client's own text, short. */
+  /** Shortens a client's text. */
   private static String shown(String text) {
     return text.length() > 32 ? text.substring(0, 32) + "…" : text;
   }

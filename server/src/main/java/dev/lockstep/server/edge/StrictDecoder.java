@@ -12,12 +12,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses the requests of one connection, and no more of them than are being served and the next:
- * parsed requests take many times the memory of their bytes. What is behind them is neither parsed
- * nor read until an answer is on its way.
+ * Parses the requests of one connection, at most {@link #MAX_UNANSWERED} ahead: a parsed request
+ * takes many times the memory of its bytes. Later ones stay unread until an answer is on its way.
  */
 final class StrictDecoder extends VertxHttpRequestDecoder {
-  /** One that is being answered, and one that is ready when the answer is. */
+  /** One being answered, and one ready to follow. */
   static final int MAX_UNANSWERED = 2;
 
   private final HeadReader head = new HeadReader();
@@ -36,19 +35,19 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
     this.guard = guard;
   }
 
-  /** Whether some of a request's head is here, and not all. */
+  /** Whether part of a request's head, but not all of it, is here. */
   boolean headBegun() {
     return head.begun();
   }
 
-  /** After an answer: goes on with what was held. */
+  /** Resumes what was held after an answer. */
   void answered() {
     ChannelHandlerContext ctx = context;
     if (!held || ctx == null || guard.unanswered() >= MAX_UNANSWERED) {
       return;
     }
     held = false;
-    // Later, as this is called while an answer is being written.
+    // Deferred, because this is called while an answer is being written.
     ctx.executor().execute(() -> goOn(ctx));
   }
 
@@ -83,7 +82,7 @@ final class StrictDecoder extends VertxHttpRequestDecoder {
     out.forEach(this::parsed);
   }
 
-  /** Vert.x sets this to what it wants only when it has many messages; it has few here. */
+  /** Vert.x adjusts this only after many messages, and here it sees few. */
   private void hold(ChannelHandlerContext ctx) {
     held = true;
     if (!stoppedReading && ctx.channel().config().isAutoRead()) {

@@ -6,11 +6,11 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The target of a request. A proxy that decides by the path must find the path that is served, so
- * whatever servers resolve in different ways is refused rather than resolved.
+ * The target of a request. A proxy that decides by path must see the path that is served, so
+ * targets that servers resolve differently are refused, not resolved.
  */
 final class Target {
-  /** Of requests to a proxy; some pass it on as it came (RFC 9112, section 3.2.2). */
+  /** The form sent to proxies; some pass it on unchanged (RFC 9112, section 3.2.2). */
   private static final Pattern ABSOLUTE = Pattern.compile("(?i:https?)://([^/?]*)(.*)");
 
   private static final Pattern EMPTY_SEGMENT = Pattern.compile("//");
@@ -20,28 +20,28 @@ final class Target {
   private Target() {}
 
   /**
-   * What is wrong with a target; null: nothing.
+   * What is wrong with a target, or null.
    *
-   * @param host what the request says besides
+   * @param host from the request's Host header
    */
   static @Nullable String wrong(String target, Optional<String> host) {
     if (target.indexOf('#') >= 0) {
-      return "The request's target has no fragment.";
+      return "The request target must not have a fragment.";
     }
     Matcher absolute = ABSOLUTE.matcher(target);
     boolean whole = absolute.matches();
     if (whole && host.filter(absolute.group(1)::equalsIgnoreCase).isEmpty()) {
-      return "The request's target is not of its Host.";
+      return "The request target must match the Host header.";
     }
     String rest = whole ? absolute.group(2) : target;
     String path = rest.split("\\?", 2)[0];
     if (!path.startsWith("/") && !(whole && path.isEmpty())) {
-      return "The request's target is neither a path nor a URL of http or https.";
+      return "The request target must be a path or an http(s) URL.";
     }
     if (path.indexOf('\\') >= 0
         || EMPTY_SEGMENT.matcher(path).find()
         || DOT_SEGMENT.matcher(path).find()) {
-      return "A path has no empty segments, no segments of dots and no backslashes.";
+      return "A path must not have empty segments, dot segments or backslashes.";
     }
     return null;
   }

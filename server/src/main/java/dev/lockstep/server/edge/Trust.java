@@ -9,15 +9,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Whose word is taken, and for what.
+ * Whom the server trusts, and with what.
  *
- * @param proxies whose word is taken for whom they speak for; nobody's unless told
- * @param header where they say it; another family of headers is the client's own
- * @param hosts the names this server answers to, without ports; empty, as it is unless told: any
- * @param openTo who sees {@code /metrics} and the details of {@code /status} without a key;
- *     programs on this machine unless told
- * @param metricsToken a bearer token that may read {@code /metrics} and nothing else; none unless
- *     told
+ * @param proxies trusted to name the client they speak for; default none
+ * @param header the header family that they write; the other one is the client's own
+ * @param hosts the names that this server serves, without ports; empty means any, the default
+ * @param openTo who sees {@code /metrics} and the details of {@code /status} without a key; default
+ *     programs on this machine
+ * @param metricsToken a bearer token that may read {@code /metrics} and nothing else; default none
  */
 public record Trust(
     List<AddressRange> proxies,
@@ -36,7 +35,7 @@ public record Trust(
         .findFirst()
         .ifPresent(
             host -> {
-              throw new IllegalArgumentException("'" + host + "' is no name of a host");
+              throw new IllegalArgumentException("'" + host + "' is not a host name");
             });
     hosts = Set.copyOf(hosts);
   }

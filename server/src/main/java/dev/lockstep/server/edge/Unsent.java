@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Bounds the bytes that wait for clients to take them, over all connections and per address.
+ * Bounds the bytes that clients have not taken yet, over all connections and per address.
  *
- * <p>Beyond a bound, connections are closed until it holds again: of the address at its bound, or
- * of the one with the most bytes when the sum is too high. There the connection goes first whose
- * client has taken nothing for the longest time. So those who read nothing make room for each
- * other, and not at the cost of others.
+ * <p>Over a bound, connections are closed until it holds again: those of the address over its
+ * bound, or of the address with the most bytes if the sum is too high. The connection whose client
+ * has taken nothing for the longest time goes first, so clients that do not read make room only at
+ * each other's expense.
  *
- * <p>Thread-safe. One lock guards all of it: it is taken only when a client does not take an answer
- * at once, and never while anything waits.
+ * <p>Thread-safe. One lock guards everything; it is taken only when a client does not take an
+ * answer at once, and nothing waits under it.
  */
 final class Unsent {
   private final long most;
@@ -29,10 +29,10 @@ final class Unsent {
   }
 
   /**
-   * What waits on a new connection: nothing.
+   * Registers a new connection with nothing unsent.
    *
    * @param network where it comes from
-   * @param bounded whether the bound per address applies; not to trusted proxies
+   * @param bounded whether the bound per address applies; false for trusted proxies
    * @param close ends the connection at once; called on any thread
    */
   Account of(String network, boolean bounded, Runnable close) {
@@ -43,7 +43,7 @@ final class Unsent {
     return bytes;
   }
 
-  /** Connections of one address, the one whose client has waited longest first. */
+  /** The connections of one address, the longest-stalled client first. */
   private static final class Network {
     final Set<Account> waiting = new LinkedHashSet<>();
     long bytes;
@@ -53,7 +53,7 @@ final class Unsent {
     }
   }
 
-  /** What waits on one connection. */
+  /** The unsent bytes of one connection. */
   final class Account {
     private final String network;
     private final boolean bounded;
@@ -67,7 +67,6 @@ final class Unsent {
       this.close = close;
     }
 
-    /** From now on so many bytes wait. */
     void set(long now) {
       synchronized (Unsent.this) {
         if (closed || now == own) {

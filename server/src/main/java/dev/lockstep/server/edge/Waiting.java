@@ -5,9 +5,9 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * What a client has not taken yet. Two that are equal: it has taken nothing in between.
+ * What a client has not taken yet. If two successive values are equal, it took nothing in between.
  *
- * @param bytes of all that waits
+ * @param bytes of everything unsent
  * @param first which message is first
  * @param firstBytes what is left of it
  */

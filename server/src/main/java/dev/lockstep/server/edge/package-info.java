@@ -1,9 +1,10 @@
 /**
- * What stands between the network and the API: how many connections there may be and how long each
- * step on them may take, which requests are not understood as sent, whose word is taken for where a
- * request comes from, and who may read what a server says about itself.
+ * The edge between the network and the API: limits connections and the time of each step on them,
+ * refuses ambiguous requests, finds the client behind trusted proxies, and decides who may read
+ * status and metrics.
  *
- * <p>Owns no table. Nothing here waits for the database.
+ * <p>Owns no table. Nothing here waits for the database. Read {@link
+ * dev.lockstep.server.edge.Guard} first.
  */
 @NullMarked
 package dev.lockstep.server.edge;

@@ -6,8 +6,8 @@ import dev.lockstep.tx.TxListener;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts attempts at transactions of this node and how they failed, since its start. PostgreSQL
- * itself counts deadlocks, and no serialization failures.
+ * Counts this node's transaction attempts and failures since its start. PostgreSQL counts
+ * deadlocks, but not serialization failures.
  */
 final class Attempts implements TxListener {
   private final LongAdder all = new LongAdder();

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The health of the database, asked for over HTTP and as metrics. Metrics come from memory, looked
- * up in the background: a scrape waits for nobody. Thread-safe.
+ * The health of the database, over HTTP and as metrics. Metrics come from memory, refreshed in the
+ * background, so a scrape never waits. Thread-safe.
  */
 public final class DatabaseHealth implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DatabaseHealth.class);
@@ -48,25 +48,25 @@ public final class DatabaseHealth implements AutoCloseable {
       String name = measure.name().toLowerCase(Locale.ROOT);
       metrics.gauge(
           "lockstep.database.health",
-          "What is watched about the database, by name; not a number before it was read.",
+          "Measures of the database's health, by name; NaN before the first reading.",
           () -> value(measure),
           "measure",
           name);
       metrics.gauge(
           "lockstep.database.health.level",
-          "How bad it is: 0 fine, 1 a warning, 2 critical; not a number before it was read.",
+          "Level of each measure: 0 ok, 1 warning, 2 critical; NaN before the first reading.",
           () -> level(measure),
           "measure",
           name);
     }
   }
 
-  /** Counts what fails: to be given to the transactor. */
+  /** Counts failures; for the transactor. */
   public TxListener transactions() {
     return attempts;
   }
 
-  /** Begins to look, again and again; what happened before is not counted. Blocks. */
+  /** Starts to read periodically; earlier events are not counted. Blocks. */
   public void start(Transactor transactor) {
     reader = new HealthReader(transactor, attempts, pool);
     var unused =
@@ -78,7 +78,7 @@ public final class DatabaseHealth implements AutoCloseable {
         Endpoint.of(
                 GET,
                 "/v1/database",
-                "Shows who waits for whom, what is old, what is dirty, what failed.")
+                "Shows lock waits, old transactions, tables to vacuum, and failures.")
             .by(Role.OPERATOR)
             .answering(200, HealthView.SHAPE)
             .handledBy(
@@ -93,7 +93,7 @@ public final class DatabaseHealth implements AutoCloseable {
     timer.shutdownNow();
     try {
       if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("The look at the database has not ended within {} s", CLOSE_SECONDS);
+        log.warn("Reading the database's health did not end within {} s", CLOSE_SECONDS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -110,8 +110,8 @@ public final class DatabaseHealth implements AutoCloseable {
     try {
       read();
     } catch (RuntimeException | Error e) {
-      // One that throws would be the last.
-      log.warn("The database's health could not be read this time: {}", e.toString());
+      // An exception would end the schedule.
+      log.warn("Reading the database's health failed; the next round retries: {}", e.toString());
     }
   }
 

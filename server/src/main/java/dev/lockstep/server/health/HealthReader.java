@@ -20,13 +20,13 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** Reads PostgreSQL's views of itself, in one round trip. */
+/** Reads PostgreSQL's statistics views in one round trip. */
 final class HealthReader {
   private static final int MAX_SESSIONS = 500;
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
-  // Whom a session waits for is asked only of those that wait for a lock: the question locks the
-  // lock manager for a moment.
+  // pg_blocking_pids locks the lock manager briefly, so it runs only for sessions that wait for a
+  // lock.
   private static final String SESSIONS =
       """
       SELECT pid, coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,
@@ -40,7 +40,7 @@ final class HealthReader {
       WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()
       ORDER BY xact_start NULLS LAST, pid LIMIT ?""";
 
-  // A partitioned table has no rows of its own, and no transaction ids: its partitions are listed.
+  // A partitioned table has no rows or transaction ids of its own; its partitions are listed.
   private static final String TABLES =
       """
       SELECT s.schemaname || '.' || s.relname AS name, s.n_live_tup, s.n_dead_tup,
@@ -51,7 +51,7 @@ final class HealthReader {
         AND s.relname <> 'flyway_schema_history' AND c.relkind <> 'p'
       ORDER BY s.n_dead_tup DESC, 1""";
 
-  // Without lag in time a replica is idle, or the role may not see it; bytes tell them apart.
+  // Without a lag in time, a replica is idle or the role may not see it; bytes tell them apart.
   private static final String REPLICAS =
       """
       SELECT coalesce(application_name, '') AS application, coalesce(state, 'unknown') AS state,
@@ -70,7 +70,7 @@ final class HealthReader {
       SELECT deadlocks, blks_hit, blks_read FROM pg_stat_database
       WHERE datname = current_database()""";
 
-  /** Blocks below which a share of hits says nothing. */
+  /** With fewer blocks, a hit share says nothing. */
   private static final long MIN_BLOCKS = 10_000;
 
   private final Transactor transactor;
@@ -82,7 +82,7 @@ final class HealthReader {
 
   private record Ids(Instant now, TransactionIds ids) {}
 
-  /** What happened before this moment is not counted. Blocks. */
+  /** Events before this moment are not counted. Blocks. */
   HealthReader(Transactor transactor, Attempts attempts, Supplier<PoolUse> pool) {
     this.transactor = transactor;
     this.attempts = attempts;
@@ -141,7 +141,7 @@ final class HealthReader {
     long reads = now.reads() - before.reads();
     double share = hits + reads < MIN_BLOCKS ? 1 : (double) hits / (hits + reads);
     return new Counts(
-        // After a reset of the statistics they begin anew.
+        // After a reset, the statistics restart at zero.
         Math.max(0, now.deadlocks() - before.deadlocks()),
         attempts.conflicts(),
         attempts.lockTimeouts(),

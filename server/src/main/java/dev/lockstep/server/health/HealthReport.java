@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What was found in one look.
+ * One reading.
  *
- * @param sessions of this database, longest transaction first, without the one that looked
+ * @param sessions of this database, longest transaction first, without the reader's own
  */
 record HealthReport(
     Instant at,
@@ -21,10 +21,10 @@ record HealthReport(
   /**
    * A connection to the database.
    *
-   * @param state as PostgreSQL names it
-   * @param blockedBy whom it waits for; empty: for nobody
-   * @param transactionSeconds since its transaction began; empty: it has none
-   * @param stateSeconds since its state changed, which of one that waits is about how long
+   * @param state in PostgreSQL's words
+   * @param blockedBy the sessions it waits for; empty for none
+   * @param transactionSeconds the age of its transaction; empty for none
+   * @param stateSeconds the age of its state; for a waiting session, about how long it has waited
    */
   record Session(
       int pid,
@@ -40,7 +40,7 @@ record HealthReport(
   }
 
   record Table(String name, long live, long dead, Optional<Instant> vacuumedAt, long frozenAge) {
-    /** Dead rows for each live one; of a small table it says nothing. */
+    /** Dead rows per live row; meaningless for a small table. */
     double deadShare() {
       return live + dead < 10_000 ? 0 : (double) dead / Math.max(1, live);
     }
@@ -49,10 +49,10 @@ record HealthReport(
   record Replica(String name, String state, double lagSeconds, long lagBytes) {}
 
   /**
-   * @param age of the oldest transaction id that is not frozen
+   * @param age of the oldest unfrozen transaction id
    */
   record TransactionIds(long age, long freezeMaxAge) {
-    /** PostgreSQL stops before, at about three million. */
+    /** PostgreSQL stops earlier, with about three million left. */
     static final long ALL = 1L << 31;
 
     long left() {
@@ -61,9 +61,9 @@ record HealthReport(
   }
 
   /**
-   * Since this node started; deadlocks of the whole database.
+   * Since this node started; deadlocks cover the whole database.
    *
-   * @param hitShare of the blocks that were read, how many were in memory; 1 when few were read
+   * @param hitShare the share of read blocks found in memory; 1 when few were read
    */
   record Counts(long deadlocks, long conflicts, long lockTimeouts, long attempts, double hitShare) {
     double conflictShare() {

@@ -3,9 +3,9 @@ package dev.lockstep.server.health;
 import java.util.Locale;
 
 /**
- * What is watched: from where on it is a warning, from where on critical, and what to do then. The
- * bounds of lock waits, lock time-outs, conflicts, old transactions and transaction ids are those
- * of the documents that Lockstep comes from; the others are our own.
+ * What is measured, its warning and critical bounds, and what to do then. The bounds of lock waits,
+ * lock timeouts, conflicts, old transactions and transaction ids come from the source documents;
+ * the others are our own.
  */
 enum Measure {
   LOCK_WAIT(
@@ -18,14 +18,14 @@ enum Measure {
       "lockTimeoutShare",
       0.000_001,
       0.01,
-      "Transactions give up waiting for a lock. Look for long transactions and for code that calls"
+      "Transactions time out waiting for locks. Look for long transactions and for code that calls"
           + " another system while it holds one."),
   CONFLICTS(
       "conflictShare",
       0.01,
       0.05,
-      "Transactions conflict and are run again. Send contended writes through a combiner, or lock"
-          + " what they share first."),
+      "Transactions conflict and are retried. Send contended writes through a combiner, or lock"
+          + " the shared rows first."),
   DEADLOCKS(
       "deadlocks",
       1,
@@ -36,13 +36,13 @@ enum Measure {
       "transactionSeconds",
       60,
       3_600,
-      "An old transaction keeps dead rows and old transaction ids from being cleaned up. End it;"
-          + " after an hour terminate its session."),
+      "An old transaction prevents the cleanup of dead rows and old transaction ids. End it;"
+          + " after an hour, terminate its session."),
   IDLE_IN_TRANSACTION(
       "idleInTransactionSeconds",
       10,
       60,
-      "A session began a transaction and does nothing, with its locks held. Find its application,"
+      "A session holds an open transaction, and its locks, and does nothing. Find its application"
           + " and set idle_in_transaction_session_timeout."),
   POOL(
       "poolShare",
@@ -55,12 +55,12 @@ enum Measure {
       0.2,
       1,
       "A table has many dead rows. Look for old transactions and idle replicas' feedback, then let"
-          + " autovacuum come more often or VACUUM it."),
+          + " autovacuum run more often, or VACUUM it."),
   TRANSACTION_IDS(
       "transactionIdAge",
       500_000_000,
       1_500_000_000,
-      "Transaction ids are not frozen in time; at two thousand million PostgreSQL stops. End old"
+      "Transaction ids are not frozen in time; at two billion PostgreSQL stops. End old"
           + " transactions, drop unused replication slots, then VACUUM FREEZE."),
   REPLICATION(
       "replicationLagSeconds",
@@ -86,7 +86,7 @@ enum Measure {
       this.code = code;
     }
 
-    /** As the metrics have it. */
+    /** The metric's value. */
     int code() {
       return code;
     }

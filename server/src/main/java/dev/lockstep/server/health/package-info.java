@@ -1,8 +1,7 @@
 /**
- * The health of the database: who waits for whom, what is old, what is dirty, what failed.
+ * The health of the database: lock waits, old transactions, dead rows and failures.
  *
- * <p>Owns no table; reads PostgreSQL's own views, with what the server's role may see there. Locks
- * nothing.
+ * <p>Owns no table; reads PostgreSQL's own views, as far as the server's role may. Locks nothing.
  */
 @NullMarked
 package dev.lockstep.server.health;

@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The check of everything: one at a time, on whatever node, on a thread of its own. How far it is
- * is said once a second, for every node to show. Thread-safe.
+ * The full check: one at a time over all nodes, on a dedicated thread. It publishes its progress
+ * every second for every node to show. Thread-safe.
  */
 final class FullCheck implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(FullCheck.class);
@@ -31,7 +31,10 @@ final class FullCheck implements AutoCloseable {
   private static final Duration SAY_EVERY = Duration.ofSeconds(1);
   private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
-  /** By itself, so long after the last has ended: in times of what it took, and at least. */
+  /**
+   * The pause before the next automatic check: a multiple of the last one's duration, with a
+   * minimum.
+   */
   private static final int REST_TIMES = 9;
 
   private static final Duration SHORTEST_REST = Duration.ofMinutes(10);
@@ -48,7 +51,7 @@ final class FullCheck implements AutoCloseable {
   private long saidAt;
 
   /**
-   * @param keep keeps what was found, and says it
+   * @param keep stores and reports the findings
    */
   FullCheck(
       Transactor transactor,
@@ -62,12 +65,12 @@ final class FullCheck implements AutoCloseable {
     this.thread = new DutyThread<>("invariants", this::run);
   }
 
-  /** Checks everything, after the check that runs now, if one does. */
+  /** Checks everything, after the current check, if there is one. */
   CompletableFuture<JsonObject> ask() {
     return thread.ask();
   }
 
-  /** Begins one that nobody waits for, unless one was made not long ago. */
+  /** Starts a check that nobody waits for, unless a recent one exists. */
   void beginIfDue(Instant now) {
     JsonObject state = duty.read();
     String finished = state.getString("finishedAt");
@@ -83,7 +86,7 @@ final class FullCheck implements AutoCloseable {
     }
   }
 
-  /** How far the last one is or came, on whatever node; empty: there was none. */
+  /** The progress or result of the last check, on any node; empty if there was none. */
   JsonObject read() {
     JsonObject state = duty.read();
     state.remove("saidAt");
@@ -91,16 +94,16 @@ final class FullCheck implements AutoCloseable {
     return state;
   }
 
-  /** What the one of this node has looked at and found so far. */
+  /** What this node's check has examined and found so far. */
   Optional<JsonObject> soFar() {
     return Optional.ofNullable(soFar);
   }
 
-  /** Once for each kind of trouble. */
+  /** Once per kind of trouble. */
   private void complain(@Nullable Throwable thrown) {
     String kind = thrown == null ? "" : thrown.getClass().getName();
     if (thrown != null && !kind.equals(complained)) {
-      log.warn("The check of all invariants has not come to its end: {}", thrown.toString());
+      log.warn("The full check of invariants failed: {}", thrown.toString());
     }
     complained = kind;
   }

@@ -42,14 +42,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares every record of the stock, and of the money, with every other: what changed, each
- * minute, on one node; everything, now and then and when asked. A pool where two records differ is
- * paused with what was found as the reason, and so are all pools of a campaign whose books differ.
- * The latest report is kept for all nodes to show.
+ * Compares all records of stock and money with each other: recent changes every minute, on one
+ * node; everything at times and on request. It pauses a pool whose records differ, and all pools of
+ * a campaign whose books differ, with the finding as the reason. The latest report is stored for
+ * all nodes to show.
  *
- * <p>Everything is gone through in short slices on a thread of its own, by one node at a time. Who
- * asks for it waits a few seconds and is told what it has come to by then; it goes on, and how far
- * it is can be read. Thread-safe.
+ * <p>A full check runs in short slices on a dedicated thread, on one node at a time. A request for
+ * one waits a few seconds and returns the progress so far; the check continues, and its progress
+ * can be read. Thread-safe.
  */
 public final class Invariants implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Invariants.class);
@@ -59,7 +59,7 @@ public final class Invariants implements AutoCloseable {
   private static final int MAX_DETAIL = 500;
   private static final String ACTOR = "lockstep: invariants";
 
-  /** Who asks for everything is answered by then, whatever it has come to. */
+  /** A request for a full check is answered by then, with the progress so far. */
   private static final Duration ANSWER_WITHIN = Duration.ofSeconds(5);
 
   private static final ObjectShape VIOLATION =
@@ -129,14 +129,13 @@ public final class Invariants implements AutoCloseable {
     this.transactor = transactor;
     this.full = new FullCheck(transactor, audit, ledger, this::keep);
     metrics.gauge(
-        "lockstep.invariant.violations", "What the latest check found broken.", this::violations);
+        "lockstep.invariant.violations", "Violations found by the latest check.", this::violations);
     metrics.gauge(
         "lockstep.invariant.check.timestamp.seconds",
-        "When invariants were last checked, in seconds since 1970; not a number before.",
+        "When invariants were last checked, in seconds since 1970; NaN before.",
         this::checkedAt);
   }
 
-  /** What is to be done by jobs. */
   public Duties duties() {
     return Duties.none().every(INTERVAL, "invariants", job -> checkChanged());
   }
@@ -147,7 +146,7 @@ public final class Invariants implements AutoCloseable {
     full.beginIfDue(stock.checkedAt());
   }
 
-  /** Learns what another node has found, for this node's figures. Blocks. */
+  /** Reads what other nodes have found, for this node's metrics. Blocks. */
   public void refresh() {
     transactor.call(ReportTable::latest).ifPresent(report -> latest = report);
   }
@@ -169,7 +168,7 @@ public final class Invariants implements AutoCloseable {
         Endpoint.of(
                 POST,
                 "/v1/invariants/check",
-                "Checks everything from the beginning; answers within seconds, and goes on.")
+                "Starts a full check; answers within seconds while it continues.")
             .by(Role.OPERATOR)
             .asReport()
             .perhapsTaking(Shape.object())
@@ -196,7 +195,7 @@ public final class Invariants implements AutoCloseable {
         : Instant.parse(known.getString("checkedAt")).toEpochMilli() / 1_000.0;
   }
 
-  /** Nobody's thread waits for it. */
+  /** No thread waits for it. */
   private Future<Answer> check(Request request) {
     return Future.fromCompletionStage(full.ask(), vertx.getOrCreateContext())
         .timeout(ANSWER_WITHIN.toMillis(), TimeUnit.MILLISECONDS)
@@ -208,7 +207,7 @@ public final class Invariants implements AutoCloseable {
         .map(Answer::ok);
   }
 
-  /** What this node has come to so far; or what is known, while another node is at it. */
+  /** This node's progress so far; or what is known, if another node is checking. */
   private JsonObject unfinished() {
     JsonObject known =
         full.soFar()
@@ -229,14 +228,14 @@ public final class Invariants implements AutoCloseable {
   }
 
   /**
-   * A campaign that cannot be paused now, because somebody has locked it perhaps, keeps no other
-   * from it, nor the report. What is broken is looked at again by the next check.
+   * A campaign that cannot be paused now, perhaps because it is locked, must not prevent other
+   * pauses or the report. The next check finds the violation again.
    */
   private static void alone(Runnable pause) {
     try {
       pause.run();
     } catch (RuntimeException e) {
-      log.error("What is broken could not be paused, and is tried again: {}", e.toString());
+      log.error("Pausing after a violation failed; the next check retries: {}", e.toString());
     }
   }
 
@@ -248,14 +247,14 @@ public final class Invariants implements AutoCloseable {
     pauseIfSelling(scope, reason, pool::equals);
   }
 
-  /** A campaign whose books are wrong stops selling, as one whose stock is. */
+  /** A campaign whose books are wrong stops selling, like one whose stock is. */
   private void pause(LedgerViolation violation) {
     String reason = reason(violation.detail());
     campaigns.stop(violation.book().value(), reason, ACTOR);
     pauseIfSelling(new ScopeId(violation.book().value()), reason, pool -> true);
   }
 
-  /** Of a scope that is no campaign. */
+  /** For a scope that is not a campaign. */
   private void pauseIfSelling(ScopeId scope, String reason, Predicate<PoolId> which) {
     holds.pools(scope).stream()
         .filter(pool -> pool.pauseReason().isEmpty() && which.test(pool.id()))
@@ -268,7 +267,7 @@ public final class Invariants implements AutoCloseable {
   }
 
   private static String reason(String detail) {
-    String reason = "An invariant is broken: " + detail;
+    String reason = "Invariant violated: " + detail;
     return reason.substring(0, Math.min(MAX_DETAIL, reason.length()));
   }
 
@@ -292,7 +291,7 @@ public final class Invariants implements AutoCloseable {
         .put("violations", violations);
   }
 
-  /** The campaign of accounts that belong to none is 0. */
+  /** Accounts without a campaign show campaign 0. */
   private static JsonObject json(LedgerViolation violation) {
     JsonObject json =
         new JsonObject()

@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Counts pools of which live holds have more than there is: what must never happen. A pool counts
- * once, since a check finds it again and again until it is mended.
+ * Counts pools whose live holds exceed their total, which must never happen. Each pool counts once,
+ * since every check finds it again until it is repaired.
  */
 final class Oversold {
   private final Counter incidents;
@@ -18,8 +18,7 @@ final class Oversold {
 
   Oversold(Metrics metrics) {
     this.incidents =
-        metrics.counter(
-            "lockstep.overselling.incidents", "Pools of which more was given out than there is.");
+        metrics.counter("lockstep.overselling.incidents", "Pools whose holds exceed their total.");
   }
 
   void look(Violation violation) {

@@ -9,9 +9,9 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Optional;
 
-/** The row that has the latest report. On the caller's connection. */
+/** The row with the latest report. Uses the caller's connection. */
 final class ReportTable {
-  // Of two that were made at once the later snapshot stays.
+  // Of two concurrent reports, the later snapshot wins.
   private static final String KEEP =
       """
       INSERT INTO lockstep_server.invariant_report AS r (one, checked_at, report) VALUES (true, ?, ?)

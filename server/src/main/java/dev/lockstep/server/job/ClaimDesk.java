@@ -26,18 +26,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where callers of this node wait for jobs to claim. Whoever waits is an entry in a list: no thread
- * and no connection. Per queue one transaction at a time asks for all who wait, the first first;
- * then nobody asks until a hint comes, the next job is due, a lease ends, or a second has passed.
+ * Where callers of this node wait for jobs to claim. A waiter is a list entry and holds neither
+ * thread nor connection. Per queue, one transaction at a time asks for all waiters, in order of
+ * arrival. Then nobody asks until a hint comes, the next job is due, a lease ends, or a second has
+ * passed.
  *
- * <p>Everything but {@link #claim} and {@link #close} happens on one event loop, without a lock.
+ * <p>Everything except {@link #claim} and {@link #close} runs on one event loop, without a lock.
  */
 final class ClaimDesk implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClaimDesk.class);
 
   private static final long POLL_MS = 1_000;
 
-  /** Hints come for every job of every queue: one that got nothing asks no sooner than this. */
+  /** Hints come for every job of every queue; after an empty answer, wait at least this long. */
   private static final long SHORTEST_MS = 20;
 
   private static final long DRAIN_LOOK_MS = 250;
@@ -54,8 +55,8 @@ final class ClaimDesk implements AutoCloseable {
   private final long drainTimer;
 
   /**
-   * @param maxWaiting on this node, over all queues
-   * @param listen gives a connection of its own for notifications; empty: it polls
+   * @param maxWaiting waiters on this node, over all queues
+   * @param listen opens a dedicated connection for notifications; empty: it polls
    */
   ClaimDesk(
       Vertx vertx,
@@ -75,7 +76,7 @@ final class ClaimDesk implements AutoCloseable {
     hints.start();
   }
 
-  /** Those who wait for one queue. */
+  /** The waiters of one queue. */
   private static final class Line {
     final String queue;
     final List<Waiter> waiters = new ArrayList<>();
@@ -101,9 +102,9 @@ final class ClaimDesk implements AutoCloseable {
   }
 
   /**
-   * Jobs of the queue, as soon as there are some; none when the time is up.
+   * Claims jobs of the queue as soon as there are some; none when the time is up.
    *
-   * @param gone whether nobody is there any more to hear the answer
+   * @param gone whether the caller has left
    */
   Future<List<ClaimedJob>> claim(String queue, ClaimAsk ask, Duration wait, BooleanSupplier gone) {
     if (waiting.incrementAndGet() > maxWaiting) {
@@ -123,7 +124,6 @@ final class ClaimDesk implements AutoCloseable {
     return promise.future();
   }
 
-  /** How many wait now. */
   int waiting() {
     return waiting.get();
   }
@@ -182,7 +182,7 @@ final class ClaimDesk implements AutoCloseable {
     boolean allServed = hand(line, batch, taken.result().jobs());
     long now = System.nanoTime();
     List<Waiter> late = line.waiters.stream().filter(one -> one.isDue(now)).toList();
-    // Whoever was not asked for yet is, once, however short its time.
+    // Ask at least once for every waiter, however short its time.
     late.stream().filter(batch::contains).forEach(waiter -> answer(waiter, List.of()));
     line.waiters.removeIf(waiter -> waiter.isDue(now) && batch.contains(waiter));
     if (line.waiters.isEmpty()) {
@@ -195,7 +195,7 @@ final class ClaimDesk implements AutoCloseable {
     }
   }
 
-  /** True: each got something, so there may be more. */
+  /** True if every waiter got something, so there may be more. */
   private boolean hand(Line line, List<Waiter> batch, List<List<ClaimedJob>> jobs) {
     List<ClaimToken> unheard = new ArrayList<>();
     boolean allServed = true;
@@ -227,7 +227,7 @@ final class ClaimDesk implements AutoCloseable {
           .onFailure(
               thrown ->
                   log.warn(
-                      "{} claims that nobody heard of wait for their lease: {}",
+                      "{} claims could not be handed out; their leases must expire: {}",
                       unheard.size(),
                       thrown.toString()));
     }
@@ -266,7 +266,7 @@ final class ClaimDesk implements AutoCloseable {
     waiter.context().runOnContext(unused -> waiter.promise().tryFail(cause));
   }
 
-  /** The server is stopping: nobody waits any longer. */
+  /** The server is stopping: send all waiters away. */
   private void drain() {
     if (inFlight.draining()) {
       for (Line line : List.copyOf(lines.values())) {

@@ -6,13 +6,13 @@ import dev.lockstep.server.setting.SettingReader;
 import java.time.Duration;
 
 /**
- * What callers may ask for who do jobs over HTTP.
+ * Bounds and defaults for callers who do jobs over HTTP.
  *
  * @param maxJobs the most jobs that one request claims (100)
- * @param lease how long a claim lasts unless its request says (30 s)
+ * @param lease default length of a claim (30 s)
  * @param maxLease the longest that a request can ask for (1 h)
  * @param maxWait the longest that a request can wait for jobs (60 s)
- * @param maxWaiting how many requests may wait at this server (2,000)
+ * @param maxWaiting requests that may wait at this server (2,000)
  */
 public record ClaimRules(
     int maxJobs, Duration lease, Duration maxLease, Duration maxWait, int maxWaiting) {
@@ -25,7 +25,7 @@ public record ClaimRules(
 
   public ClaimRules {
     if (maxJobs < 1 || maxJobs > ClaimAsk.MAX_JOBS) {
-      throw new IllegalArgumentException("maxJobs is 1 to " + ClaimAsk.MAX_JOBS);
+      throw new IllegalArgumentException("maxJobs must be 1 to  " + ClaimAsk.MAX_JOBS);
     }
     if (lease.toSeconds() < 1
         || lease.compareTo(maxLease) > 0
@@ -33,10 +33,10 @@ public record ClaimRules(
       throw new IllegalArgumentException("1 s <= lease <= maxLease <= " + ClaimAsk.LONGEST_LEASE);
     }
     if (maxWait.isNegative() || maxWait.compareTo(LONGEST_WAIT) > 0) {
-      throw new IllegalArgumentException("maxWait is 0 s to " + LONGEST_WAIT);
+      throw new IllegalArgumentException("maxWait must be 0 s to  " + LONGEST_WAIT);
     }
     if (maxWaiting < 1 || maxWaiting > MAX_WAITING) {
-      throw new IllegalArgumentException("maxWaiting is 1 to " + MAX_WAITING);
+      throw new IllegalArgumentException("maxWaiting must be 1 to  " + MAX_WAITING);
     }
   }
 
@@ -55,13 +55,13 @@ public record ClaimRules(
             "claim.lease",
             Kind.duration(second, ClaimAsk.LONGEST_LEASE),
             usual.lease(),
-            "How long a claim lasts unless its request says.");
+            "How long a claim lasts by default.");
     Duration maxLease =
         in.read(
             "claim.max-lease",
             Kind.duration(second, ClaimAsk.LONGEST_LEASE),
             usual.maxLease(),
-            "The longest that a claim can ask for; so long a job waits whose claimer has died.");
+            "The longest lease of a claim, and so the longest wait of a job whose claimer died.");
     in.require(
         lease.compareTo(maxLease) <= 0,
         "claim.lease",
@@ -73,7 +73,7 @@ public record ClaimRules(
             "claim.max-wait",
             Kind.duration(Duration.ZERO, LONGEST_WAIT),
             usual.maxWait(),
-            "The longest that a request can wait for jobs; proxies must be as patient.");
+            "The longest that a request can wait for jobs; proxies must allow it.");
     int maxWaiting =
         in.read(
             "claim.max-waiting",

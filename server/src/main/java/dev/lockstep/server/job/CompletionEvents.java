@@ -6,18 +6,18 @@ import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.util.List;
 
-/** How the completion of a job writes events. Refuses with a problem what cannot be written. */
+/** Writes the events of a job's completion. Refuses invalid ones with a problem. */
 public interface CompletionEvents {
   /**
-   * An event with its stream, key, type and data.
+   * Reads an event with its stream, key, type and data.
    *
-   * @param at where it stands in the request, for messages
+   * @param at its path in the request, for messages
    */
   NewEvent read(String at, JsonObject event);
 
-  /** Refuses events of streams that are not there. Asks the database. */
+  /** Refuses events of unknown streams. Queries the database. */
   void requireStreams(List<NewEvent> events);
 
-  /** Appends them, in the caller's transaction; the place of each. */
+  /** Appends them in the caller's transaction; returns each event's place. */
   JsonArray append(Connection connection, List<NewEvent> events);
 }

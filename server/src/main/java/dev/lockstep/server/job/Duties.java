@@ -8,21 +8,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a domain has done by jobs: the queues it needs, who runs its kinds of job, and what recurs.
- * Immutable; begin with {@link #none} and add.
+ * What a domain contributes to the job runner: its queues, its handlers and its recurring tasks.
+ * Immutable; start with {@link #none} and add.
  */
 public final class Duties {
   private final List<QueueConfig> queues = new ArrayList<>();
   private final List<Kind<?>> kinds = new ArrayList<>();
   private final List<Recurring> recurring = new ArrayList<>();
 
-  /** Something done again and again. Runs on a thread of the worker, and may take its time. */
+  /** A recurring task. Runs on a worker thread and may take its time. */
   @FunctionalInterface
   public interface Task {
     void run(JobContext job) throws Exception;
   }
 
-  /** The same, and says after each time how long to wait for the next. */
+  /** A recurring task that says after each run how long to wait for the next. */
   @FunctionalInterface
   public interface PacedTask {
     Duration run(JobContext job) throws Exception;
@@ -33,7 +33,7 @@ public final class Duties {
   record Recurring(String kind, Duration afterFailure, PacedTask task) {
     Recurring {
       if (afterFailure.toMillis() < 1) {
-        throw new IllegalArgumentException("An interval is at least 1 ms");
+        throw new IllegalArgumentException("interval must be at least 1 ms");
       }
     }
   }
@@ -44,31 +44,31 @@ public final class Duties {
     return new Duties();
   }
 
-  /** With a queue that every node serves. */
+  /** Adds a queue that every node serves. */
   public Duties serving(QueueConfig queue) {
     Duties copy = copy();
     copy.queues.add(queue);
     return copy;
   }
 
-  /** With a handler for one more kind of job, whose payload it wants read. */
+  /** Adds a handler for a kind of job with a typed payload. */
   public <T> Duties on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
     Duties copy = copy();
     copy.kinds.add(new Kind<>(kind, reader, handler));
     return copy;
   }
 
-  /** With a handler for one more kind of job, that takes the JSON as it is. */
+  /** Adds a handler for a kind of job that takes the raw JSON. */
   public Duties on(String kind, JobHandler<String> handler) {
     return on(kind, json -> json, handler);
   }
 
   /**
-   * With something that is done again and again: by one node at a time, and again so long after the
-   * last time has ended. When it throws, the error is kept with the job, and it comes again after
-   * the same time. It is one job of the queue {@link JobRunner#UPKEEP}, which never ends.
+   * Adds a recurring task: one node at a time runs it, an interval after the previous run has
+   * ended. If it throws, the error is kept with the job and it runs again after the same interval.
+   * It is one never-ending job of the queue {@link JobRunner#UPKEEP}.
    *
-   * @param kind names it; there is one job of it, however many nodes
+   * @param kind names it; there is one job per kind, however many nodes
    */
   public Duties every(Duration interval, String kind, Task task) {
     return paced(
@@ -81,10 +81,10 @@ public final class Duties {
   }
 
   /**
-   * As {@link #every}, but the task itself says when to come again: at once when there is more to
-   * do, late when it knows that nothing will be due before.
+   * Like {@link #every}, but the task says when to run again: at once if there is more to do, later
+   * if nothing is due before.
    *
-   * @param afterFailure how long to wait when it throws
+   * @param afterFailure how long to wait after an exception
    */
   public Duties paced(Duration afterFailure, String kind, PacedTask task) {
     Duties copy = copy();

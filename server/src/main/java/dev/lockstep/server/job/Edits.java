@@ -7,12 +7,12 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.OptionalInt;
 
-/** What editing a job and editing a schedule have in common. */
+/** What edits of jobs and edits of schedules share. */
 public final class Edits {
   private Edits() {}
 
   /**
-   * Keeps the act if the edit changed something. The caller commits.
+   * Records the action if the edit changed something. The caller commits.
    *
    * @param affected how many jobs it changed
    */
@@ -25,8 +25,8 @@ public final class Edits {
   }
 
   /**
-   * The version that has to be there still: the one that was seen, if the caller named it. A caller
-   * who named none means whatever is there by now.
+   * The version that must still be current: the one the client saw, if the client named it. Without
+   * one, any version will do.
    */
   public static OptionalInt namedVersion(Request request, int seen) {
     return request.header("If-Match").isPresent() ? OptionalInt.of(seen) : OptionalInt.empty();

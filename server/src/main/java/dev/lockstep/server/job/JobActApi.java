@@ -16,7 +16,7 @@ import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 
-/** What was done to jobs, queues and schedules, listed over HTTP. */
+/** Lists actions on jobs, queues and schedules over HTTP. */
 final class JobActApi {
   private static final ObjectShape ACT =
       Shape.object()
@@ -37,7 +37,7 @@ final class JobActApi {
 
   Endpoint endpoint() {
     return Endpoint.of(
-            GET, "/v1/job-actions", "Lists what was done to jobs, queues, schedules; newest first.")
+            GET, "/v1/job-actions", "Lists actions on jobs, queues and schedules, newest first.")
         .by(Role.OPERATOR)
         .paged(ACT)
         .handledBy(this::list);

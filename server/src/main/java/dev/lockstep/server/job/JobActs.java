@@ -11,7 +11,7 @@ import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Optional;
 
-/** What was done to jobs, queues and schedules; on the caller's connection, who commits. */
+/** Actions on jobs, queues and schedules. Uses the caller's connection; the caller commits. */
 public final class JobActs {
   private static final String INSERT =
       """
@@ -25,11 +25,11 @@ public final class JobActs {
 
   private JobActs() {}
 
-  /** An act as it was kept. */
+  /** An action as recorded. */
   record Kept(long id, Instant at, Act act, int affected) {}
 
   /**
-   * Keeps an act, in the transaction that does it.
+   * Records an action in the transaction that performs it.
    *
    * @param affected how many jobs it changed
    */
@@ -40,7 +40,7 @@ public final class JobActs {
     trip.send();
   }
 
-  /** The newest first. */
+  /** Newest first. */
   static List<Kept> page(Connection connection, long before, int limit) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Kept> rows = trip.query(PAGE, JobActs::read, before, limit);

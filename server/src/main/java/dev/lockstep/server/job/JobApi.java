@@ -32,12 +32,12 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
 
-/** Jobs: found, looked into, brought back and cancelled over HTTP, one or all that match. */
+/** Jobs over HTTP: listed, shown, retried and cancelled, one or all that match. */
 final class JobApi {
-  /** What one request changes, at most; more is done in portions. */
+  /** The most that one request changes; larger changes take several. */
   static final int MAX_BULK = Jobs.MAX_BATCH;
 
-  /** Further than this nobody counts. */
+  /** Counting stops here. */
   private static final int MAX_COUNT = 1_000_000;
 
   private static final int MAX_TEXT = 200;
@@ -68,7 +68,7 @@ final class JobApi {
   private static final ObjectShape CANCELLED =
       Shape.object().required("id", Shape.text(1, 64)).required("state", Shape.choice("cancelled"));
 
-  /** Why an edit changed nothing, given what to say of a job that is gone; empty: it did. */
+  /** Why an edit changed nothing, given the answer for a job that is gone; empty if it did. */
   private static final Cases<EditResult, Function<String, Optional<Problem>>> REFUSALS =
       Cases.<EditResult, Function<String, Optional<Problem>>>over(EditResult.class)
           .when(EditResult.Changed.class, changed -> whenGone -> Optional.empty())
@@ -97,7 +97,7 @@ final class JobApi {
             .by(Role.OPERATOR)
             .withQuery("queue", "Only jobs of this queue.")
             .withQuery("kind", "Only jobs of this kind.")
-            .withQuery("state", "Only jobs that are scheduled, ready, running, dead or done.")
+            .withQuery("state", "Only jobs in this state: scheduled, ready, running, dead or done.")
             .withQuery("text", "Only jobs with this text in their payload.")
             .paged(JobJson.ITEM)
             .handledBy(this::list),
@@ -105,19 +105,25 @@ final class JobApi {
             .by(Role.OPERATOR)
             .answering(200, JobJson.DETAIL)
             .handledBy(this::show),
-        Endpoint.of(POST, "/v1/jobs/{id}/retry", "Runs a job now: a dead one again, another early.")
+        Endpoint.of(
+                POST,
+                "/v1/jobs/{id}/retry",
+                "Runs a job now: a dead one again, a scheduled one early.")
             .by(Role.OPERATOR)
             .withIfMatch(IfMatch.OPTIONAL)
             .perhapsTaking(Act.REASON)
             .answering(200, JobJson.DETAIL)
             .handledBy(this::retry),
-        Endpoint.of(POST, "/v1/jobs/{id}/cancel", "Removes a job; a result under way is refused.")
+        Endpoint.of(
+                POST,
+                "/v1/jobs/{id}/cancel",
+                "Removes a job; a running attempt's result is refused.")
             .by(Role.OPERATOR)
             .withIfMatch(IfMatch.OPTIONAL)
             .perhapsTaking(Act.REASON)
             .answering(200, CANCELLED)
             .handledBy(this::cancel),
-        Endpoint.of(POST, "/v1/jobs/retry", "Brings back the dead jobs that match; counts first.")
+        Endpoint.of(POST, "/v1/jobs/retry", "Retries the dead jobs that match; counts first.")
             .by(Role.OPERATOR)
             .taking(BULK_RETRY)
             .answering(200, BULK_ANSWER)
@@ -192,10 +198,8 @@ final class JobApi {
                 requireChanged(
                     transactor.call(
                         c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))));
-            case RUNNING ->
-                throw notNow("job-running", "It is running at this moment.").asException();
-            case DONE ->
-                throw notNow("job-done", "It is done, and is not done twice.").asException();
+            case RUNNING -> throw notNow("job-running", "It is running now.").asException();
+            case DONE -> throw notNow("job-done", "It is done and cannot run again.").asException();
           }
           return detail(id);
         });
@@ -209,7 +213,7 @@ final class JobApi {
           Job job = find(id);
           request.requireMatch(job.version());
           if (job.queue().equals(Schedules.QUEUE)) {
-            // Also one that is done or dead.
+            // Including one that is done or dead.
             throw ofSchedule().asException();
           }
           if (job.state() == Job.State.DONE) {
@@ -218,7 +222,7 @@ final class JobApi {
           if (job.state() == Job.State.DEAD) {
             requireChanged(
                 transactor.call(c -> recorded(c, act, jobs.discard(c, id))),
-                "Somebody has brought it back or removed it.");
+                "Somebody has retried or removed it.");
           } else {
             OptionalInt version = Edits.namedVersion(request, job.version());
             requireChanged(transactor.call(c -> recorded(c, act, jobs.cancel(c, id, version))));
@@ -227,13 +231,13 @@ final class JobApi {
         });
   }
 
-  /** One step of a change of many, in the caller's transaction. */
+  /** One step of a bulk change, in the caller's transaction. */
   @FunctionalInterface
   private interface Step {
     int run(Connection connection, Optional<Job.State> state, JobFilter filter);
   }
 
-  /** In one transaction: what is changed is what was counted, or nothing is. */
+  /** One transaction: it changes exactly what was counted, or nothing. */
   private Future<Answer> bulk(Request request, String action, Step count, Step change) {
     JsonObject wanted = request.body().getJsonObject("filter");
     Act act = Act.of(request, action, wanted.encode());
@@ -241,7 +245,7 @@ final class JobApi {
     Integer expected = request.body().getInteger("expected");
     if (dryRun == (expected != null)) {
       throw Problem.invalid(
-              "expected", "is needed, the number that was counted; or dryRun, to count")
+              "expected", "is required: the number that you counted; or send dryRun to count")
           .asException();
     }
     Optional<Job.State> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
@@ -260,7 +264,7 @@ final class JobApi {
                             "count-changed",
                             409,
                             "Count changed",
-                            "There are " + matched + " now; nothing was done.")
+                            "Now " + matched + " match; nothing was done.")
                         .with("matched", matched)
                         .asException();
                   }
@@ -315,7 +319,7 @@ final class JobApi {
   }
 
   private static Problem ofSchedule() {
-    return notNow("job-of-schedule", "It ends with its schedule; delete that.");
+    return notNow("job-of-schedule", "It belongs to a schedule; delete the schedule instead.");
   }
 
   private static Problem notNow(String slug, String detail) {
@@ -335,7 +339,7 @@ final class JobApi {
     try {
       return JobId.of(text);
     } catch (IllegalArgumentException e) {
-      throw Problem.invalid("after", "must be the 'next' of another page").asException();
+      throw Problem.invalid("after", "must be the 'next' of a page of this list").asException();
     }
   }
 

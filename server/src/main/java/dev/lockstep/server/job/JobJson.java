@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Jobs as the API writes them. */
+/** Jobs in the API's form. */
 final class JobJson {
   private static final int MAX_NAME = 200;
   private static final int MAX_TEXT = 10_000;
@@ -60,12 +60,12 @@ final class JobJson {
         .put("reason", job.reason().orElse(null));
   }
 
-  /** With every attempt: those that failed, and the one that ended it. */
+  /** Includes every attempt: the failed ones, and the one that ended it. */
   static JsonObject detail(Job job, List<Job.Attempt> failed) {
     JsonArray attempts = new JsonArray();
     failed.forEach(one -> attempts.add(attempt(one.number(), one.at(), one.error())));
     if (job.state() == Job.State.DONE) {
-      // As many may have failed before it was brought back.
+      // After a retry by hand, that many may have failed before.
       int before = failed.isEmpty() ? job.attempts() : failed.get(failed.size() - 1).number();
       attempts.add(attempt(before + 1, job.endedAt().orElse(job.due()), null));
     }

@@ -4,10 +4,10 @@ import dev.lockstep.job.QueueView;
 import java.time.Duration;
 import java.util.List;
 
-/** Told what happens to jobs. Called by many threads; must not block. */
+/** Receives job events. Called by many threads; must not block. */
 public interface JobListener {
 
-  /** How a run ended: what its handler said, or that it threw. */
+  /** How a run ended: its handler's outcome, or an exception. */
   enum Ending {
     DONE,
     RETRY,
@@ -23,12 +23,12 @@ public interface JobListener {
   void onRun(String queue, String kind, Ending ending, Duration took);
 
   /**
-   * A claimer has said how its job ended.
+   * A claimer has reported how its job ended.
    *
-   * @param accepted false: too late, the claim is lost
+   * @param accepted false if the claim was lost
    */
   default void onClaimEnd(boolean accepted) {}
 
-  /** How the queues are, over all nodes: from time to time. */
+  /** Periodic readings of the queues, over all nodes. */
   default void onQueues(List<QueueView> queues) {}
 }

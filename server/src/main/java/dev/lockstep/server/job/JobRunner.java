@@ -36,14 +36,14 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs and schedules of this server, and the worker that runs them on this node.
+ * The jobs and schedules of this server, and the worker of this node.
  *
- * <p>{@link #jobs} and {@link #schedules} can be used at once; what they write is run from {@link
- * #start} on, by any node. {@link #close} begins nothing more, waits a bounded time for what is
- * running and hands this node's share over. Thread-safe but for start and close.
+ * <p>{@link #jobs} and {@link #schedules} work at once; any started node runs what they write.
+ * {@link #close} starts nothing more, waits a bounded time for running jobs and hands over this
+ * node's shards. Thread-safe, except for start and close.
  */
 public final class JobRunner implements AutoCloseable {
-  /** The queue of what recurs. */
+  /** The queue of recurring tasks. */
   public static final String UPKEEP = "upkeep";
 
   private static final Cases<Outcome, Ending> ENDINGS =
@@ -58,7 +58,7 @@ public final class JobRunner implements AutoCloseable {
   private static final int UPKEEP_CONCURRENCY = 4;
   private static final int SCHEDULE_CONCURRENCY = 4;
 
-  /** A share of the time that a stop has; what runs longer is interrupted, and run again. */
+  /** Part of the time that a stop has. Jobs that run longer are interrupted and run again. */
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(2);
 
   private final Transactor transactor;
@@ -71,13 +71,13 @@ public final class JobRunner implements AutoCloseable {
   private volatile @Nullable ClaimDesk desk;
 
   /**
-   * @param config what all nodes agree on
-   * @param node names this node to people
-   * @param pollInterval longest time between two looks for jobs
-   * @param reader reads how a schedule recurs
+   * @param config the same on all nodes
+   * @param node this node's name for people
+   * @param pollInterval the longest time between two looks for jobs
+   * @param reader parses recurrences
    * @param occurrence makes the job of a schedule's occurrence
-   * @param listen gives a connection of its own for notifications; empty: new jobs are looked for
-   *     at every pollInterval
+   * @param listen opens a dedicated connection for notifications; empty: it polls every
+   *     pollInterval
    */
   public JobRunner(
       Transactor transactor,
@@ -105,7 +105,7 @@ public final class JobRunner implements AutoCloseable {
     return schedules;
   }
 
-  /** Jobs and queues over HTTP. */
+  /** Endpoints of jobs and queues. */
   public List<Endpoint> endpoints(Workers workers) {
     List<Endpoint> endpoints = new ArrayList<>();
     endpoints.addAll(new JobApi(transactor, jobs, workers).endpoints());
@@ -115,9 +115,9 @@ public final class JobRunner implements AutoCloseable {
   }
 
   /**
-   * Work over HTTP, on queues that no worker serves. Once.
+   * Endpoints of work over HTTP, on queues that no worker serves. Call it once.
    *
-   * @param rules what callers may ask for
+   * @param rules bounds for callers
    * @param events writes the events of a completion
    */
   public List<Endpoint> workEndpoints(
@@ -136,10 +136,10 @@ public final class JobRunner implements AutoCloseable {
         .endpoints();
   }
 
-  /** Begins to run what is due. Once. Blocks until the node takes part. */
+  /** Starts to run due jobs. Call it once. Blocks until the node takes part. */
   public void start(List<Duties> ofTheDomains) {
     if (worker != null) {
-      throw new IllegalStateException("It runs already");
+      throw new IllegalStateException("the runner has already been started");
     }
     for (Duties more : ofTheDomains) {
       duties = duties.and(more);
@@ -165,8 +165,8 @@ public final class JobRunner implements AutoCloseable {
   }
 
   /**
-   * Makes sure that everything that recurs has its job: it may have been cancelled, or have ended
-   * dead. Several nodes may at once; the key lets one job be.
+   * Ensures that every recurring task has its job, which somebody may have cancelled or which may
+   * have died. Several nodes may do so at once; the key admits one job.
    */
   public void ensureRecurring() {
     List<NewJob> wanted =
@@ -182,12 +182,12 @@ public final class JobRunner implements AutoCloseable {
     }
   }
 
-  /** Counts what waits in every queue, and tells it to the listener. */
+  /** Counts what waits in every queue and reports it to the listener. */
   public void countQueues() {
     listener.onQueues(jobs.queues());
   }
 
-  /** How this node's worker is; well while there is none. From memory. */
+  /** The health of this node's worker, from memory; healthy before it starts. */
   public WorkerHealth health() {
     Worker running = worker;
     return running == null ? new WorkerHealth(List.of()) : running.health();
@@ -203,7 +203,7 @@ public final class JobRunner implements AutoCloseable {
     endWork();
   }
 
-  /** Begins nothing more here and hands this node's share over; claims over HTTP go on. */
+  /** Starts no more jobs here and hands over this node's shards; claims over HTTP go on. */
   public void endWork() {
     Worker running = worker;
     worker = null;
@@ -235,7 +235,10 @@ public final class JobRunner implements AutoCloseable {
     return (json, job) -> kind.handler().run(kind.reader().read(json), job);
   }
 
-  /** It snoozes instead of ending; a failure waits no longer than a success, however many. */
+  /**
+   * Snoozes instead of ending, so that a failure waits as long as a success, however many there
+   * were.
+   */
   private static Outcome again(Recurring recurring, JobContext job) throws InterruptedException {
     try {
       return new Outcome.Snooze(recurring.task().run(job));

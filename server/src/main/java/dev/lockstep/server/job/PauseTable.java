@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Why queues are paused; on the caller's connection, who commits. */
+/** Why queues are paused. Uses the caller's connection; the caller commits. */
 final class PauseTable {
   private static final String SET =
       """

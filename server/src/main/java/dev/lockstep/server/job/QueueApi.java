@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.function.Supplier;
 
-/** Queues: how much waits in each, paused, resumed and limited over HTTP. */
+/** Queues over HTTP: shown, paused, resumed and rate-limited. */
 final class QueueApi {
   private static final int MAX_QUEUES = 10_000;
   private static final Shape COUNT = Shape.integer(0, Long.MAX_VALUE);
@@ -64,21 +64,24 @@ final class QueueApi {
 
   List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(GET, "/v1/queues", "Shows every queue and what waits in it.")
+        Endpoint.of(GET, "/v1/queues", "Shows every queue and its counts.")
             .by(Role.OPERATOR)
             .answering(200, Shape.object().required("items", Shape.list(VIEW, 0, MAX_QUEUES)))
             .handledBy(request -> workers.read(request, this::list)),
-        Endpoint.of(POST, "/v1/queues/{queue}/pause", "Lets nothing more of a queue begin.")
+        Endpoint.of(POST, "/v1/queues/{queue}/pause", "Pauses a queue: none of its jobs starts.")
             .by(Role.OPERATOR)
             .perhapsTaking(Act.REASON)
             .answering(200, VIEW)
             .handledBy(this::pause),
-        Endpoint.of(POST, "/v1/queues/{queue}/resume", "Lets a queue go on.")
+        Endpoint.of(POST, "/v1/queues/{queue}/resume", "Resumes a queue.")
             .by(Role.OPERATOR)
             .perhapsTaking(Act.REASON)
             .answering(200, VIEW)
             .handledBy(this::resume),
-        Endpoint.of(POST, "/v1/queues/{queue}/limit", "Limits how many of a queue begin a second.")
+        Endpoint.of(
+                POST,
+                "/v1/queues/{queue}/limit",
+                "Limits how many jobs of a queue start per second.")
             .by(Role.OPERATOR)
             .taking(Act.REASON.required("perSecond", Shape.nullable(Shape.integer(1, 1_000_000))))
             .answering(200, VIEW)
@@ -140,7 +143,7 @@ final class QueueApi {
   private Future<Answer> change(Act act, TxAction change) {
     return workers.run(
         () -> {
-          // A misspelt name would be paused without any effect.
+          // Pausing a misspelt name would have no effect.
           find(act.subject());
           transactor.run(
               c -> {

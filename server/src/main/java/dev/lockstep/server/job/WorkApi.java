@@ -37,15 +37,15 @@ import java.util.Optional;
 /**
  * Work over HTTP: jobs are enqueued, claimed under a lease, and ended by the claim's token.
  *
- * <p>How a claim ended is written under its token as an idempotency key: whoever says the same
- * again is told the same, and whoever says something else, that the claim is lost. A request that
- * is refused has written nothing.
+ * <p>A claim's ending is stored under its token as an idempotency key: a repetition gets the same
+ * answer, and a different ending is told that the claim is lost. A refused request has written
+ * nothing.
  */
 final class WorkApi {
-  /** Where idempotency keys of enqueueing live; campaigns have theirs under their ids. */
+  /** The scope of enqueueing's idempotency keys; campaigns use their ids. */
   private static final long ENQUEUE_SCOPE = -21;
 
-  /** Where ended claims are remembered. */
+  /** The scope of ended claims. */
   private static final long CLAIM_SCOPE = -22;
 
   private static final String LOST = "claim-lost";
@@ -85,13 +85,13 @@ final class WorkApi {
 
   List<Endpoint> endpoints() {
     return List.of(
-        endpoint("/v1/queues/{queue}/jobs", "Enqueues a job, or several, all or nothing.")
+        endpoint("/v1/queues/{queue}/jobs", "Enqueues one job, or several, all or nothing.")
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .withLargeBody()
             .takingOneOrMany(WorkJson.NEW_JOB, WorkJson.MAX_JOBS)
             .answering(201, WorkJson.ENQUEUED_ALL)
             .handledBy(this::enqueue),
-        endpoint("/v1/queues/{queue}/claims", "Claims due jobs, or waits for some.")
+        endpoint("/v1/queues/{queue}/claims", "Claims due jobs, or waits for them.")
             .perhapsTaking(WorkJson.ask(rules))
             .answering(200, WorkJson.claimed(rules))
             .handledBy(this::claim),
@@ -99,16 +99,18 @@ final class WorkApi {
             .perhapsTaking(WorkJson.heartbeat(rules))
             .answering(200, WorkJson.EXTENDED)
             .handledBy(this::heartbeat),
-        endpoint("/v1/claims/{token}/complete", "Ends a claimed job; events and jobs with it.")
+        endpoint(
+                "/v1/claims/{token}/complete",
+                "Completes a claimed job, with events and follow-up jobs.")
             .withLargeBody()
             .perhapsTaking(WorkJson.COMPLETE)
             .answering(200, WorkJson.COMPLETED)
             .handledBy(this::complete),
-        endpoint("/v1/claims/{token}/retry", "Counts a failed attempt; the job comes again.")
+        endpoint("/v1/claims/{token}/retry", "Counts a failed attempt; the job runs again later.")
             .taking(WorkJson.RETRY)
             .answering(200, WorkJson.ENDED)
             .handledBy(this::retry),
-        endpoint("/v1/claims/{token}/dead", "Makes a claimed job a dead letter.")
+        endpoint("/v1/claims/{token}/dead", "Ends a claimed job as dead.")
             .taking(WorkJson.DEAD)
             .answering(200, WorkJson.ENDED)
             .handledBy(this::dead));
@@ -193,7 +195,7 @@ final class WorkApi {
       some.add(events.read("events[" + i + "].", given.getJsonObject(i)));
     }
     JsonArray further = request.body().getJsonArray("jobs", new JsonArray());
-    // What is wrong with them is said before anybody looks at the claim.
+    // Validate them before the claim is read.
     List<NewJob> unused = further(further, "any");
     return workers.run(
         () -> {
@@ -210,7 +212,7 @@ final class WorkApi {
       JsonArray further) {
     String queue = claims.queueOf(connection, token, claimer).orElseThrow(WorkApi::lost);
     JsonObject written = new JsonObject();
-    // Before the job's own row is locked: that is the order of locks.
+    // Before the job's own row is locked, as the lock order requires.
     Outcome done =
         Outcome.Done.writing(
             c ->
@@ -232,7 +234,7 @@ final class WorkApi {
     return some;
   }
 
-  /** How a claim ends, in a transaction. */
+  /** Ends a claim, in a transaction. */
   @FunctionalInterface
   private interface Ending {
     JsonObject write(Connection connection, ClaimToken token, String claimer);
@@ -258,7 +260,7 @@ final class WorkApi {
               request.fingerprint(),
               c -> StoredAnswer.text(Answer.ok(ending.write(c, token, claimer))));
       if (result instanceof OnceResult.Reused) {
-        // It has ended, and otherwise than this request says.
+        // It has ended differently.
         throw lost();
       }
       if (result instanceof OnceResult.Done done && !done.replayed()) {
@@ -283,7 +285,7 @@ final class WorkApi {
             LOST,
             409,
             "Claim lost",
-            "This token is not the job's newest live claim of yours; nothing was written.")
+            "This token is not your live claim of the job any more; nothing was written.")
         .asException();
   }
 }

@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Jobs as they are enqueued, claimed and completed over HTTP. */
+/** Jobs over HTTP: enqueued, claimed and completed. */
 final class WorkJson {
-  /** In one request. */
+  /** Per request. */
   static final int MAX_JOBS = 1_000;
 
   static final int MAX_EVENTS = 1_000;
@@ -115,7 +115,7 @@ final class WorkJson {
 
   private WorkJson() {}
 
-  /** What a caller asks for. */
+  /** The shape of a claim request. */
   static Shape ask(ClaimRules rules) {
     return Shape.object()
         .optional("max", Shape.integer(1, rules.maxJobs()))
@@ -123,7 +123,7 @@ final class WorkJson {
         .optional("waitSeconds", Shape.integer(0, rules.maxWait().toSeconds()));
   }
 
-  /** What it gets. */
+  /** The shape of its answer. */
   static Shape claimed(ClaimRules rules) {
     return Shape.object().required("claims", Shape.list(CLAIM, 0, rules.maxJobs()));
   }
@@ -139,13 +139,13 @@ final class WorkJson {
   /**
    * A job to enqueue.
    *
-   * @param at where it stands in the request, ending with a dot; empty for the request itself
+   * @param at its path in the request, ending with a dot; empty for the request itself
    */
   static NewJob job(String queue, String at, JsonObject body) {
     String payload = Json.encode(body.getValue("payload"));
     int most = JobsConfig.DEFAULT.maxPayloadBytes();
     if (payload.getBytes(StandardCharsets.UTF_8).length > most) {
-      throw Problem.invalid(at + "payload", "has up to " + most + " bytes").asException();
+      throw Problem.invalid(at + "payload", "may have at most " + most + " bytes").asException();
     }
     storable(at + "payload", payload);
     storable(at + "kind", body.getString("kind"));
@@ -153,7 +153,7 @@ final class WorkJson {
     Priority priority =
         Priority.valueOf(body.getString("priority", "normal").toUpperCase(Locale.ROOT));
     if (lane.isPresent() && priority != Priority.NORMAL) {
-      throw Problem.invalid(at + "priority", "must be normal in a lane, which has its own order")
+      throw Problem.invalid(at + "priority", "must be normal in a lane, which keeps its own order")
           .asException();
     }
     try {
@@ -167,7 +167,7 @@ final class WorkJson {
           text(at, body, "unique").map(UniqueKey::whileLive),
           body.getInteger("maxAttempts", NewJob.of(queue, "k", "{}").maxAttempts()));
     } catch (IllegalArgumentException e) {
-      // All but the time was looked at above.
+      // Everything except the time was checked above.
       throw Problem.invalid(at + "at", "must be from 1970 to 9999").asException();
     }
   }
@@ -178,7 +178,7 @@ final class WorkJson {
 
   static String storable(String field, String text) {
     if (!StorableText.is(text)) {
-      throw Problem.invalid(field, "must not have NUL or half characters").asException();
+      throw Problem.invalid(field, "must not have NUL or unpaired surrogates").asException();
     }
     return text;
   }

@@ -7,7 +7,7 @@ import dev.lockstep.server.api.Shape;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** Which queues are open to callers: all but those that the server's own workers serve. */
+/** The queues open to callers: all except those that the server's own workers serve. */
 final class WorkQueues {
   private static final Shape NAME = Shape.text(1, 200);
 
@@ -17,7 +17,7 @@ final class WorkQueues {
     this.served = served;
   }
 
-  /** The name, if it is one of a queue that is open to callers. */
+  /** Returns the name of a queue that is open to callers, or fails with a problem. */
   String open(String field, String name) {
     NAME.check(field, name);
     WorkJson.storable(field, name);
@@ -32,7 +32,7 @@ final class WorkQueues {
             "queue-reserved",
             409,
             "Queue reserved",
-            "Workers serve '" + name + "'; use a queue of your own.")
+            "The server's own workers serve '" + name + "'; use another queue.")
         .with("queue", name)
         .asException();
   }

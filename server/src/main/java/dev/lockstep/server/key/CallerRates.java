@@ -15,10 +15,7 @@ import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-/**
- * How often callers may ask: whoever has a key by that key, everybody else by the network they come
- * from. Thread-safe.
- */
+/** The rates of callers: by key for those that have one, else by network. Thread-safe. */
 final class CallerRates {
   private final Map<Role, TokenBuckets> byRole = new EnumMap<>(Role.class);
   private final TokenBuckets anonymous;
@@ -49,23 +46,23 @@ final class CallerRates {
             .map(buckets -> buckets.take(principal.get().keyId()));
   }
 
-  /** Looks up a key that is new here, when its network may have one more that is unknown. */
+  /** Looks up a key that is new here, if its network may still try an unknown one. */
   Future<Optional<Principal>> lookUp(String network, Supplier<Future<Optional<Principal>>> lookUp) {
     return lookUps.run(network, lookUp);
   }
 
-  /** For a key of which it is known, without a look-up, that nobody has it. */
+  /** Counts a key that is already known to be unknown. */
   void requireFewUnknown(String network) {
-    require(unknownKeys.take(network), "Too many keys from one address were not known.");
+    require(unknownKeys.take(network), "Too many unknown keys came from this address.");
   }
 
-  /** A key that was good is looked up whatever others do; that it ended counts all the same. */
+  /** Counts a key that has ended, although formerly good keys are always looked up. */
   void wasUnknown(String network) {
     unknownKeys.take(network);
   }
 
   void requireFewVisitors(String network) {
-    require(visitors.take(network), "Too many visitors from one address.");
+    require(visitors.take(network), "Too many new visitors came from this address.");
   }
 
   private static void require(Allowance allowance, String otherwise) {

@@ -9,17 +9,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * Keys seen lately, by their hash, so that a busy client costs no query per request, and neither
- * does somebody who repeats a key that is not known. Thread-safe.
+ * Recently seen keys by hash, so that neither a busy client nor somebody who repeats an unknown key
+ * costs one query per request. Thread-safe.
  *
- * <p>No key that is made can be remembered as unknown: it is random, and nobody is told before it
- * is stored.
+ * <p>A new key can never be cached as unknown: it is random, and nobody learns it before it is
+ * stored.
  */
 final class KeyCache {
-  /** How long another node's revocation may go unnoticed here. */
+  /** How long this node may miss another node's revocation. */
   static final Duration MAX_AGE = Duration.ofSeconds(5);
 
-  /** How long a key that was not there is not looked for again. */
+  /** How long a missing key is not looked up again. */
   static final Duration UNKNOWN_MAX_AGE = Duration.ofSeconds(2);
 
   private static final int MAX_KEYS = 100_000;
@@ -42,12 +42,12 @@ final class KeyCache {
         : Optional.empty();
   }
 
-  /** Whether the key was good when it was last looked up, perhaps a while ago. */
+  /** Whether the key was good at its last look-up, however old. */
   boolean wasGood(byte[] hash) {
     return entries.containsKey(ByteBuffer.wrap(hash));
   }
 
-  /** Whether the key was looked up a moment ago, and was not there. */
+  /** Whether a recent look-up did not find the key. */
   boolean isUnknown(byte[] hash) {
     Long until = unknown.get(ByteBuffer.wrap(hash));
     return until != null && until - nanoTime.getAsLong() > 0;
@@ -69,7 +69,7 @@ final class KeyCache {
 
   void keep(byte[] hash, KeyTable.Live live) {
     if (entries.size() >= MAX_KEYS) {
-      // Rare, and a query a key repairs it: not worth keeping an order of use for.
+      // Rare, and one query per key repairs it; not worth tracking the order of use.
       entries.clear();
     }
     Duration age = live.livesFor().filter(left -> left.compareTo(MAX_AGE) < 0).orElse(MAX_AGE);

@@ -4,7 +4,7 @@ import dev.lockstep.server.api.Role;
 import java.time.Instant;
 import java.util.Optional;
 
-/** A key as stored, without the key. */
+/** A key as stored, without its secret. */
 record KeyRow(
     String id,
     String prefix,
@@ -16,6 +16,6 @@ record KeyRow(
     Optional<Instant> expiresAt,
     Optional<Revoked> revoked) {
 
-  /** The end of a key. */
+  /** When, by whom and why a key was revoked. */
   record Revoked(Instant at, String by, Optional<String> reason) {}
 }

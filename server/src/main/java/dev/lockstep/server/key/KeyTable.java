@@ -31,7 +31,7 @@ final class KeyTable {
       RETURNING\s"""
           + COLUMNS;
 
-  // The database's clock decides; how long the key still lives is carried away as a duration.
+  // The database's clock decides; the rest of the key's life is returned as a duration.
   private static final String FIND_LIVE =
       """
       SELECT id, role, buyer, extract(epoch FROM expires_at - now()) * 1000 FROM lockstep_server.api_key
@@ -48,7 +48,7 @@ final class KeyTable {
           WHERE (created_at, id) > (?, ?) AND (?::text IS NULL OR role = ?)
           ORDER BY created_at, id LIMIT ?""";
 
-  // Revoking again changes nothing: the first time, actor and reason stay on record.
+  // Revoking again changes nothing: the first time, actor and reason stay.
   private static final String REVOKE =
       """
       UPDATE lockstep_server.api_key
@@ -58,7 +58,7 @@ final class KeyTable {
       RETURNING\s"""
           + COLUMNS;
 
-  // Found through the index on age: every visitor's key lives equally long.
+  // Found through the index on age: all visitors' keys live equally long.
   private static final String REMOVE_OLD_VISITORS =
       """
       DELETE FROM lockstep_server.api_key WHERE id IN (
@@ -66,7 +66,7 @@ final class KeyTable {
         WHERE created_at < now() - ? * interval '1 second' AND created_by = ?
         ORDER BY created_at, id LIMIT 1000)""";
 
-  // Held to the end of the transaction: of two nodes that start at once, one makes the first key.
+  // Held until commit: if two nodes start at once, one makes the first key.
   private static final String LOCK_TABLE =
       "LOCK TABLE lockstep_server.api_key IN SHARE ROW EXCLUSIVE MODE";
   private static final String HAS_OPERATOR =
@@ -78,14 +78,14 @@ final class KeyTable {
     this.transactor = transactor;
   }
 
-  /** What is to be created. */
+  /** A key to be created. */
   record NewKey(
       Role role, String name, Optional<String> buyer, Optional<Instant> expiresAt, String by) {}
 
   /**
-   * A key that may be used.
+   * A usable key.
    *
-   * @param livesFor until it expires; empty: it does not
+   * @param livesFor until it expires; empty means never
    */
   record Live(Principal principal, Optional<Duration> livesFor) {}
 
@@ -93,7 +93,7 @@ final class KeyTable {
     return transactor.call(connection -> insert(connection, id, secret, key));
   }
 
-  /** Makes the first operator key, unless there has ever been one. */
+  /** Makes the first operator key, unless one has ever existed. */
   boolean insertFirst(String id, Secret secret, NewKey key) {
     return transactor.call(
         connection -> {
@@ -132,7 +132,7 @@ final class KeyTable {
     return one(REVOKE, reason, by, id);
   }
 
-  /** Removes keys made by {@code maker} that are older than this, a thousand at most. */
+  /** Removes up to a thousand keys made by {@code maker} that are older than {@code age}. */
   int removeOlderThan(Duration age, String maker) {
     return transactor.call(
         connection -> {
@@ -144,7 +144,7 @@ final class KeyTable {
         });
   }
 
-  /** A place between keys, which stays where it is when the key before it is removed. */
+  /** A position between keys that survives the removal of the key before it. */
   record Place(Instant createdAt, String id) {
     static final Place FIRST = new Place(Instant.EPOCH, "");
 
@@ -156,7 +156,7 @@ final class KeyTable {
      * @throws IllegalArgumentException or {@link DateTimeException} if it is none
      */
     static Place parse(String text) {
-      // Four digits of a year: what is earlier or later, a database can not hold.
+      // Years have four digits; the database cannot store times far outside that range.
       if (!text.matches("\\d{4}-\\S{1,32} [\\x21-\\x7e]{1,64}")) {
         throw new IllegalArgumentException("a time, a space and an id");
       }

@@ -45,7 +45,7 @@ import java.util.function.LongSupplier;
  * with a request. Thread-safe.
  */
 public final class Keys implements Authenticator {
-  /** Leaves room for a role in front, within what holds and idempotency keys allow for a name. */
+  /** Leaves room for the role in front, within the name length of holds and idempotency keys. */
   public static final int MAX_BUYER_LENGTH = 128;
 
   /** How long a shop remembers a visitor. */
@@ -83,11 +83,11 @@ public final class Keys implements Authenticator {
   private static final ObjectShape REASON =
       Shape.object().optional("reason", Shape.nullable(Shape.text(1, 500)));
 
-  /** Of idempotency keys: a key belongs to no campaign. */
+  /** The scope of these idempotency keys: a key belongs to no campaign. */
   private static final long ONCE_SCOPE = -4;
 
   private static final String NOT_AGAIN =
-      "The key was in the first answer and is not kept. If that answer was lost, revoke this key"
+      "The first answer showed the key; it is not kept. If you lost it, revoke this key"
           + " and make another with a new Idempotency-Key.";
 
   private final Once once;
@@ -98,9 +98,9 @@ public final class Keys implements Authenticator {
   private final Optional<byte[]> configuredHash;
 
   /**
-   * @param configured the operator key that the configuration names
+   * @param configured the operator key from the configuration
    * @param rates how often each kind of caller may ask
-   * @param nanoTime the clock of rates and of the cache
+   * @param nanoTime the clock of rates and cache
    */
   public Keys(
       Transactor transactor,
@@ -118,9 +118,9 @@ public final class Keys implements Authenticator {
   }
 
   /**
-   * Makes sure that somebody can get in. Blocks.
+   * Ensures that there is an operator key. Blocks.
    *
-   * @return a key made just now, to be shown once; empty when one is configured, or was made before
+   * @return a new key, to be shown once; empty if one is configured or exists
    */
   public Optional<Secret> ensureOperator() {
     if (configuredHash.isPresent()) {
@@ -138,8 +138,8 @@ public final class Keys implements Authenticator {
         Endpoint.of(
                 POST,
                 "/v1/keys",
-                "Makes a key, which is shown this once. Repeated with the same Idempotency-Key:"
-                    + " what was made, and null for the key, which is not kept.")
+                "Makes a key and shows it once. A repetition with the same Idempotency-Key gets"
+                    + " the same facts, and null instead of the key, which is not kept.")
             .by(Role.OPERATOR)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .taking(NEW_KEY)
@@ -153,12 +153,12 @@ public final class Keys implements Authenticator {
             .withQuery("role", "Only keys of this role.")
             .paged(KEY)
             .handledBy(this::list),
-        Endpoint.of(GET, "/v1/keys/{id}", "Shows a key's facts, not the key.")
+        Endpoint.of(GET, "/v1/keys/{id}", "Shows a key's facts, not its secret.")
             .by(Role.OPERATOR)
             .tagged()
             .answering(200, KEY)
             .handledBy(this::show),
-        Endpoint.of(DELETE, "/v1/keys/{id}", "Revokes a key, for good.")
+        Endpoint.of(DELETE, "/v1/keys/{id}", "Revokes a key permanently.")
             .by(Role.OPERATOR)
             .perhapsTaking(REASON)
             .answering(200, KEY)
@@ -181,7 +181,7 @@ public final class Keys implements Authenticator {
     if (cache.isUnknown(hash)) {
       return unknown(network);
     }
-    // Whoever had a good key is not held up by others at the same address.
+    // Others at the same address do not delay the holder of a good key.
     return cache.wasGood(hash)
         ? lookUp(hash)
             .map(
@@ -219,9 +219,9 @@ public final class Keys implements Authenticator {
   }
 
   /**
-   * A key for somebody who came to the shop: a buyer of its own, for {@link #VISITOR_AGE}.
+   * Makes a visitor of the shop a buyer with a key for {@link #VISITOR_AGE}.
    *
-   * @param network where from; fails with a problem when too many came from there
+   * @param network where the visitor comes from; fails with a problem when too many come from there
    */
   public Future<Visitor> newVisitor(String network) {
     rates.requireFewVisitors(network);
@@ -241,10 +241,10 @@ public final class Keys implements Authenticator {
         .map(row -> new Visitor(buyer, secret));
   }
 
-  /** Somebody new, and the key that says so from now on. */
+  /** A new buyer and the key that proves it. */
   public record Visitor(String buyer, Secret key) {}
 
-  /** Ends a key for good. */
+  /** Revokes a key permanently. */
   public Future<Void> revoke(Principal owner) {
     return workers
         .run(() -> table.revoke(owner.keyId(), owner.name(), null))
@@ -255,14 +255,14 @@ public final class Keys implements Authenticator {
             });
   }
 
-  /** Removes visitors who have not been known for long, a few at a time. Blocks. */
+  /** Removes expired visitors, a few at a time. Blocks. */
   public int removeOldVisitors() {
     return table.removeOlderThan(VISITOR_AGE, SHOP);
   }
 
   /**
-   * The key is in the first answer alone, also where that is kept for repetitions: what was lost is
-   * replaced, by revoking it and making another.
+   * Only the first answer shows the key, and the stored answer omits it. To replace a lost key,
+   * revoke it and make another.
    */
   private Future<Answer> create(Request request) {
     NewKey key = newKey(request);
@@ -290,7 +290,7 @@ public final class Keys implements Authenticator {
   }
 
   /**
-   * @param id of the key that this request was to make; another one is in a repeated answer
+   * @param id of the key that this request would make; a repeated answer has another one
    */
   private static Answer shownOnce(Answer made, String id, Secret secret) {
     JsonObject body = made.body().copy();
@@ -304,10 +304,11 @@ public final class Keys implements Authenticator {
     Role role = Role.of(body.getString("role"));
     Optional<String> buyer = Optional.ofNullable(body.getString("buyer"));
     if (role == Role.BUYER && buyer.isEmpty()) {
-      throw Problem.invalid("buyer", "is missing: a buyer's key stands for a buyer").asException();
+      throw Problem.invalid("buyer", "is missing: a key of role buyer must name its buyer")
+          .asException();
     }
     if (role != Role.BUYER && buyer.isPresent()) {
-      throw Problem.invalid("buyer", "belongs to keys of role buyer only").asException();
+      throw Problem.invalid("buyer", "is only for keys of role buyer").asException();
     }
     Optional<Instant> expiresAt =
         Optional.ofNullable(body.getString("expiresAt"))

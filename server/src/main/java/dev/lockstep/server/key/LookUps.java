@@ -20,20 +20,20 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Look-ups of keys that are new here. Each takes a token of its network before it begins, as if the
- * key were unknown, and gives it back when the key is good. While others are under way, a look-up
- * for which there is no token waits: at an opening, hundreds of buyers may come from one address at
- * once, each with a good key that is used for the first time. It is refused when there is no token
- * and no other look-up is left that could give one back. So no address has more unknown keys looked
- * up than its rate allows, however many it sends at once. Thread-safe.
+ * Looks up keys that are new here. Each look-up first takes a token of its network, as if the key
+ * were unknown, and gives it back if the key is good. Without a token it waits for the look-ups
+ * under way: when a sale opens, hundreds of buyers may share one address, each using a good key for
+ * the first time. It is refused once no look-up is left that could return a token. So no address
+ * gets more unknown keys looked up than its rate allows, however many it sends at once.
+ * Thread-safe.
  */
 final class LookUps {
-  /** More than the connections that one address may have. */
+  /** More than one address may have connections. */
   static final int MAX_WAITING = 2_000;
 
   private final TokenBuckets unknownKeys;
 
-  /** Guarded by itself; has the networks with a look-up under way. */
+  /** Guarded by itself; holds the networks with a look-up under way. */
   private final Map<String, Line> lines = new HashMap<>();
 
   LookUps(TokenBuckets unknownKeys) {
@@ -45,7 +45,10 @@ final class LookUps {
     private int underWay;
   }
 
-  /** Continues in the context of its own request, not of the look-up that made room for it. */
+  /**
+   * A waiting look-up. It continues in the context of its own request, not of the one that made
+   * room.
+   */
   private record Waiting(
       Supplier<Future<Optional<Principal>>> lookUp,
       Promise<Optional<Principal>> promise,
@@ -59,10 +62,7 @@ final class LookUps {
     }
   }
 
-  /**
-   * Looks a key up, now or when there is a token for it. Fails with a problem (429) if there is
-   * none.
-   */
+  /** Looks up a key, now or when a token is free. Fails with a problem (429) if none will be. */
   Future<Optional<Principal>> run(String network, Supplier<Future<Optional<Principal>>> lookUp) {
     Waiting one = new Waiting(lookUp, Promise.promise(), Vertx.currentContext());
     List<Runnable> next;
@@ -91,7 +91,7 @@ final class LookUps {
     next.forEach(Runnable::run);
   }
 
-  /** What is to be done now, without the lock. */
+  /** Returns what to run outside the lock. */
   private List<Runnable> advance(String network, Line line) {
     List<Runnable> next = new ArrayList<>();
     while (!line.waiting.isEmpty()) {
@@ -124,7 +124,7 @@ final class LookUps {
   }
 
   static RuntimeException refusal(Allowance allowance) {
-    return Problem.rateLimited(allowance, "Too many keys from one address were not known.")
+    return Problem.rateLimited(allowance, "Too many unknown keys came from this address.")
         .asException();
   }
 }

@@ -6,7 +6,7 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.Base64;
 
-/** A key in clear. It is never logged: {@link #toString()} shows only how it begins. */
+/** A key in clear. It is never logged: {@link #toString()} shows only its first letters. */
 public final class Secret {
   private static final SecureRandom RANDOM = new SecureRandom();
   private static final int RANDOM_BYTES = 32;
@@ -23,21 +23,21 @@ public final class Secret {
     return new Secret(value);
   }
 
-  /** Recognisable by its first letters, so that scanners find one that was committed by mistake. */
+  /** Starts with a recognisable prefix, so that scanners find keys committed by mistake. */
   static Secret random() {
     byte[] bytes = new byte[RANDOM_BYTES];
     RANDOM.nextBytes(bytes);
     return new Secret(MARK + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes));
   }
 
-  /** The key itself: for its owner, once. */
+  /** The key itself, to show to its owner once. */
   public String reveal() {
     return value;
   }
 
   /**
-   * Enough to tell keys apart, too little to guess the rest: a generated key has 43 characters
-   * more.
+   * Enough to tell keys apart, too little to guess the rest: a generated key has 43 more
+   * characters.
    */
   String prefix() {
     return value.substring(0, Math.min(SHOWN, value.length() / 2));

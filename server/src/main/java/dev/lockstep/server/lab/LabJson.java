@@ -16,14 +16,14 @@ import io.vertx.core.json.JsonObject;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
-/** The lab's records as JSON, and the shapes that describe it. */
+/** The lab's records as JSON, and their shapes. */
 public final class LabJson {
   private static final Shape WORDS = Shape.text(0, 4_096);
   private static final Shape NAMES = Shape.list(WORDS, 0, 100);
   private static final Shape MICROSECONDS = Shape.integer(0, 3_600_000_000L);
   private static final Shape ROWS = Shape.list(NAMES, 0, 1_000);
 
-  /** How a step ended: its name, and the fields that only such a step has. */
+  /** How a step ended: its name and specific fields. */
   private static final Cases<Outcome, JsonObject> OUTCOMES =
       Cases.<Outcome, JsonObject>over(Outcome.class)
           .when(

@@ -36,13 +36,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Plays scenarios for whoever asks, one at a time, on a thread of its own: neither the event loop
- * nor the workers that sell wait for it. What comes while too many wait is refused. Thread-safe.
+ * Plays scenarios one at a time on a dedicated thread, so that neither the event loop nor the
+ * workers wait for it. Further requests are refused when too many wait. Thread-safe.
  */
 public final class LabRuns implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(LabRuns.class);
 
-  /** A run takes some tens of milliseconds, so who is let in is answered within about a second. */
+  /**
+   * A run takes some tens of milliseconds, so everybody admitted is answered within about a second.
+   */
   static final int MAX_WAITING = 16;
 
   private static final long CLOSE_TIMEOUT_SECONDS = 5;
@@ -59,12 +61,12 @@ public final class LabRuns implements AutoCloseable {
   private final ThreadPoolExecutor runner;
 
   /**
-   * Opens nothing yet; the first run does.
+   * Opens nothing; the first run does.
    *
-   * @param config where the lab makes its database; empty: the lab is off
+   * @param config where the lab creates its database; empty if the lab is off
    * @param visitors whether people without a key may play
    * @param rate how often, per key, else per address
-   * @param nanoTime the clock of that
+   * @param nanoTime the clock of the rate
    */
   public LabRuns(
       Vertx vertx, Optional<LabConfig> config, boolean visitors, Rate rate, LongSupplier nanoTime) {
@@ -88,12 +90,12 @@ public final class LabRuns implements AutoCloseable {
                 POST,
                 "/v1/lab/scenarios/{id}/runs",
                 "Plays a scenario: the timeline of its sessions, and the verdict. Isolation is"
-                    + " read-committed (unless told), repeatable-read or serializable.")
+                    + " read-committed (the default), repeatable-read or serializable.")
             .perhapsTaking(BODY)
             .answering(200, LabJson.TIMELINE)
             .handledBy(this::run);
     return List.of(
-        Endpoint.of(GET, "/v1/lab/scenarios", "Lists what the concurrency lab can play.")
+        Endpoint.of(GET, "/v1/lab/scenarios", "Lists the scenarios of the concurrency lab.")
             .answering(200, LabJson.CATALOGUE)
             .handledBy(
                 request -> Future.succeededFuture(Answer.ok(LabJson.catalogue(lab.isPresent())))),
@@ -115,7 +117,7 @@ public final class LabRuns implements AutoCloseable {
 
   private Future<Answer> run(Request request) {
     if (request.caller().isEmpty() && request.foreign()) {
-      throw Problem.forbidden("Without a key, the lab plays for its own pages.").asException();
+      throw Problem.forbidden("Without a key, only the lab's own pages may play.").asException();
     }
     Scenario scenario =
         Lab.scenario(request.path("id"))
@@ -126,7 +128,7 @@ public final class LabRuns implements AutoCloseable {
     Allowance allowance =
         rates.take(request.caller().map(Principal::keyId).orElseGet(request.from()::network));
     if (!allowance.granted()) {
-      throw Problem.rateLimited(allowance, "The lab has played enough for you for now.")
+      throw Problem.rateLimited(allowance, "You have played too many scenarios; try again later.")
           .asException();
     }
     allowance.tell(request.raw().response());

@@ -1,6 +1,6 @@
 /**
- * The concurrency lab over HTTP: its catalogue for anyone to read, and runs of it where the lab is
- * on. Owns no table; the lab brings its own database, and drops it.
+ * The concurrency lab over HTTP: a catalogue that anyone may read, and runs where the lab is on.
+ * Owns no table; the lab creates and drops its own database.
  */
 @NullMarked
 package dev.lockstep.server.lab;

@@ -4,18 +4,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.StringJoiner;
 
-/** Encoded words as RFC 2047 has them, for text that a reader would take for some. */
+/** Encoded words (RFC 2047), to escape text that readers would mistake for them. */
 final class EncodedWords {
   private static final String BEGIN = "=?";
 
-  /** An encoded word has at most 75 characters: 45 bytes are 60 characters of them. */
+  /** An encoded word has at most 75 characters, of which 60 encode 45 bytes. */
   private static final int BYTES_PER_WORD = 45;
 
   private EncodedWords() {}
 
   /**
-   * A subject of which the reader sees what was given. What is not ASCII, the mail client encodes
-   * as a whole.
+   * A subject that readers see exactly as given. The mail client encodes non-ASCII text as a whole.
    */
   static String subject(String text) {
     if (!text.contains(BEGIN) || !StandardCharsets.US_ASCII.newEncoder().canEncode(text)) {

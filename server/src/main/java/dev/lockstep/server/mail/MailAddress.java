@@ -2,7 +2,7 @@ package dev.lockstep.server.mail;
 
 import java.util.regex.Pattern;
 
-/** Which texts are addresses of mail: local@domain in ASCII, without a name, quotes or comments. */
+/** Recognizes mail addresses: local@domain in ASCII, without a name, quotes or comments. */
 public final class MailAddress {
   public static final int MAX_LENGTH = 254;
 
@@ -20,13 +20,13 @@ public final class MailAddress {
     return text.length() <= MAX_LENGTH && ADDRESS.matcher(text).matches();
   }
 
-  /** Also with a name before it: {@code The shop <shop@example.com>}. */
+  /** Also accepts a display name: {@code The shop <shop@example.com>}. */
   static boolean isNamed(String text) {
     var named = NAMED.matcher(text);
     return is(text) || (named.matches() && is(named.group(1)));
   }
 
-  /** What follows the @ of an address, with a name or without. */
+  /** The part after the @, with or without a display name. */
   static String domain(String address) {
     String end = address.substring(address.lastIndexOf('@') + 1);
     return end.endsWith(">") ? end.substring(0, end.length() - 1) : end;

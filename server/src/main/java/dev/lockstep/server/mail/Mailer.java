@@ -16,14 +16,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sends mail through one SMTP server, a connection for each. Every result comes within the
- * configured time. A permanent refusal (5xx) of sender, recipient or message is final; everything
- * else may pass. Thread-safe; blocks no caller.
+ * Sends mail through one SMTP server, one connection per message. Every result comes within the
+ * configured time. A permanent refusal (5xx) of sender, recipient or message is final; every other
+ * failure may pass. Thread-safe; never blocks.
  */
 public final class Mailer implements AutoCloseable {
   private static final int MAX_SHOWN = 500;
 
-  /** Permanent by number, but about our login: repaired at the server or in our configuration. */
+  /** Permanent by code, but about our login: fixing the server or our configuration repairs it. */
   private static final Set<Integer> OF_THE_LOGIN = Set.of(530, 534, 535, 538);
 
   private final SmtpConfig config;
@@ -34,7 +34,7 @@ public final class Mailer implements AutoCloseable {
     this.client = MailClient.create(vertx, settings(config));
   }
 
-  /** Names in certificates are verified by the client itself, but only if nobody says so here. */
+  /** The client verifies certificate names itself, unless a name is set here. */
   private static MailConfig settings(SmtpConfig config) {
     MailConfig settings =
         new MailConfig()
@@ -47,7 +47,7 @@ public final class Mailer implements AutoCloseable {
                     : StartTLSOptions.DISABLED)
             .setSsl(config.tls() == SmtpConfig.Tls.TLS)
             .setMaxPoolSize(config.connections())
-            // One that has been idle may be gone without our knowing.
+            // An idle connection may have died unnoticed.
             .setKeepAlive(false)
             .setConnectTimeout(Math.toIntExact(config.connectTimeout().toMillis()))
             .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
@@ -64,12 +64,12 @@ public final class Mailer implements AutoCloseable {
     return settings;
   }
 
-  /** How many messages are sent at a time; more would wait for a connection. */
+  /** The messages sent at once; more would wait for a connection. */
   public int connections() {
     return config.connections();
   }
 
-  /** Sends, once. The stage never fails. */
+  /** Sends once. The stage never fails. */
   public CompletionStage<SendResult> send(Message message) {
     MailMessage mail =
         new MailMessage()

@@ -7,14 +7,14 @@ import java.util.Optional;
 /**
  * How mail is sent.
  *
- * @param host the SMTP server; it may be a private one, since the operator chose it
- * @param port 587 unless told; 465 with {@link Tls#TLS}
- * @param tls whether the connection is encrypted, and how (STARTTLS)
- * @param login who we are to the server; empty: it asks nobody
- * @param from the sender of all mail: an address, or a name and an address in angle brackets
- * @param connections at a time (8)
- * @param connectTimeout until there is a connection (5 s)
- * @param totalTimeout for a whole message; also how long the server may be silent (30 s)
+ * @param host the SMTP server; private addresses are fine, since the operator chose it
+ * @param port default 587; 465 with {@link Tls#TLS}
+ * @param tls whether and how the connection is encrypted (STARTTLS)
+ * @param login our credentials; empty if the server asks for none
+ * @param from the sender: an address, optionally with a name before angle brackets
+ * @param connections at once (8)
+ * @param connectTimeout (5 s)
+ * @param totalTimeout for a whole message, and for a silent server (30 s)
  */
 public record SmtpConfig(
     String host,
@@ -28,11 +28,11 @@ public record SmtpConfig(
 
   /** How a connection is encrypted. */
   public enum Tls {
-    /** Begins in the clear and must change before anything is said; else nothing is sent. */
+    /** Starts in clear and upgrades before anything is sent; otherwise sends nothing. */
     STARTTLS,
     /** From the first byte. */
     TLS,
-    /** Not at all: for a server on this machine or in the same private network. */
+    /** Unencrypted, for a server on this machine or in the same private network. */
     NONE
   }
 
@@ -43,14 +43,14 @@ public record SmtpConfig(
 
   public SmtpConfig {
     if (host.isBlank() || port < 1 || port > MAX_PORT) {
-      throw new IllegalArgumentException("host is not empty, port 1 to " + MAX_PORT);
+      throw new IllegalArgumentException("host must not be empty, port must be 1 to  " + MAX_PORT);
     }
     if (!MailAddress.isNamed(from)) {
       throw new IllegalArgumentException(
-          "from is an address, or a name and an address: The shop <shop@example.com>");
+          "from must be an address, or a name and an address:  The shop <shop@example.com>");
     }
     if (connections < 1 || connections > MAX_CONNECTIONS) {
-      throw new IllegalArgumentException("connections is 1 to " + MAX_CONNECTIONS);
+      throw new IllegalArgumentException("connections must be 1 to  " + MAX_CONNECTIONS);
     }
     if (connectTimeout.toMillis() < 1 || totalTimeout.compareTo(connectTimeout) < 0) {
       throw new IllegalArgumentException("1 ms <= connectTimeout <= totalTimeout");

@@ -1,9 +1,9 @@
 /**
- * Mail, through one SMTP server that the configuration names.
+ * Mail, through the SMTP server that the configuration names.
  *
- * <p>Owns no table. Promises: what can be known to be no address, or no header, is refused before
- * anything is sent; a message goes to all its recipients or to none; every attempt ends in bounded
- * time and says whether another makes sense.
+ * <p>Owns no table. Guarantees: malformed addresses and headers are refused before anything is
+ * sent; a message goes to all its recipients or to none; every attempt ends in bounded time and
+ * tells whether a retry makes sense.
  */
 @NullMarked
 package dev.lockstep.server.mail;

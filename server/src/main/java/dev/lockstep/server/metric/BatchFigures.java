@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 
-/** Batches of a combiner. */
+/** Metrics of a combiner's batches. */
 final class BatchFigures implements CombinerListener {
   private final Timer lockWait;
   private final Timer duration;
@@ -15,19 +15,19 @@ final class BatchFigures implements CombinerListener {
     lockWait =
         metrics.timer(
             "lockstep.lock.wait.time",
-            "Time until a batch had its rows locked, reading them included.",
+            "Time until a batch has locked and read its rows.",
             "combiner",
             combiner);
     duration =
         metrics.timer(
             "lockstep.combiner.batch.duration",
-            "Batches from beginning to end, retries included.",
+            "Duration of batches, retries included.",
             "combiner",
             combiner);
     size =
         metrics.sizes(
             "lockstep.combiner.batch.requests", "Requests decided together.", "combiner", combiner);
-    // Its transactions carry its name. At zero from the first scrape on, beside the waits.
+    // Its transactions carry its name. Registered at zero, so that the first scrape has it.
     var unused = TxFigures.lockTimeouts(metrics, combiner);
   }
 

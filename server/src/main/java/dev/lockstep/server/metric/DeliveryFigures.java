@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Attempts to deliver to webhooks and by mail. */
+/** Metrics of webhook and mail deliveries. */
 final class DeliveryFigures implements DeliveryListener {
   private final Map<Ending, Timer> attempts;
 
@@ -22,7 +22,7 @@ final class DeliveryFigures implements DeliveryListener {
                     ending ->
                         metrics.timer(
                             "lockstep.delivery.duration",
-                            "Attempts to deliver to a webhook or by mail, by what came of them.",
+                            "Attempts to deliver to a webhook or by mail, by result.",
                             "outcome",
                             ending.name().toLowerCase(Locale.ROOT))));
   }

@@ -5,21 +5,21 @@ import io.vertx.core.http.HttpServerRequest;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Edits that name the version they were made for, and how many met another one. */
+/** Metrics of edits that name a version, and of their conflicts. */
 final class EditFigures {
   private static final int CONFLICT = 412;
 
   private final Metrics metrics;
   private final Map<String, Operation> operations = new ConcurrentHashMap<>();
 
-  /** As many as the API has that take a version. */
+  /** One per API operation that takes a version. */
   private record Operation(Counter accepted, Counter conflict) {}
 
   EditFigures(Metrics metrics) {
     this.metrics = metrics;
   }
 
-  /** What was refused for another reason is in neither number. */
+  /** Edits refused for another reason count in neither. */
   void answered(HttpServerRequest request, String route, int status) {
     if (request.headers().contains("If-Match") && (status / 100 == 2 || status == CONFLICT)) {
       Operation operation =
@@ -35,7 +35,7 @@ final class EditFigures {
   private Counter counter(String operation, String outcome) {
     return metrics.counter(
         "lockstep.versioned.edits",
-        "Edits made for a version, by whether it was still the current one.",
+        "Edits that name a version, by whether it was still current.",
         "operation",
         operation,
         "outcome",

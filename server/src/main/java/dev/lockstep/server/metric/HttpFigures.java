@@ -10,7 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Requests and their answers. */
+/** Metrics of requests and answers. */
 public final class HttpFigures {
   private static final int CLASSES = 6;
   private static final String API = "/v1/";
@@ -23,7 +23,7 @@ public final class HttpFigures {
   private final Counter[] answered = new Counter[CLASSES];
   private final Map<Kind, Timer> durations = new ConcurrentHashMap<>();
 
-  /** Routes, not paths: there are as many as the API has operations. */
+  /** Routes, not paths, so there are only as many as the API has operations. */
   private record Kind(HttpMethod method, String route, int statusClass) {}
 
   HttpFigures(Metrics metrics, PurchaseFigures purchases) {
@@ -33,15 +33,12 @@ public final class HttpFigures {
     for (int i = 1; i < CLASSES; i++) {
       answered[i] =
           metrics.counter(
-              "lockstep.http.requests",
-              "Requests answered, by class of status.",
-              "status",
-              i + "xx");
+              "lockstep.http.requests", "Requests answered, by status class.", "status", i + "xx");
     }
     metrics.gauge("lockstep.http.requests.in.flight", "Requests being answered.", inFlight::sum);
   }
 
-  /** A handler before all others: counts the request now and its answer when it has been sent. */
+  /** A handler before all others: counts the request now, and its answer once sent. */
   public void count(RoutingContext context) {
     long beganNanos = System.nanoTime();
     inFlight.increment();
@@ -55,7 +52,7 @@ public final class HttpFigures {
           if (purchase) {
             purchases.ended();
           }
-          // Who hung up before the answer was told nothing, and the status is only a default.
+          // A client that hung up got no answer, and the status is only a default.
           if (context.response().headWritten()) {
             long tookNanos = System.nanoTime() - beganNanos;
             answered(context, tookNanos);
@@ -75,7 +72,7 @@ public final class HttpFigures {
     answered[statusClass].increment();
     Route matched = context.currentRoute();
     String route = matched == null ? null : matched.getPath();
-    // A stream lasts as long as somebody watches, which says nothing about us.
+    // A stream lasts as long as somebody watches, so its duration says nothing about us.
     if (route != null && route.startsWith(API) && !route.endsWith(STREAM)) {
       durations
           .computeIfAbsent(new Kind(context.request().method(), route, statusClass), this::timer)
@@ -87,7 +84,7 @@ public final class HttpFigures {
   private Timer timer(Kind kind) {
     return metrics.timer(
         "lockstep.http.request.duration",
-        "Requests of the API, from their first byte to the last of the answer.",
+        "Duration of API requests, from the first byte to the last of the answer.",
         "method",
         kind.method().name(),
         "route",

@@ -21,12 +21,12 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Jobs: runs on this node by kind and ending, and how each queue was when last looked at. */
+/** Metrics of jobs: runs on this node by kind and ending, and the last reading of each queue. */
 final class JobFigures implements JobListener {
-  /** Names of queues are a client's choice; each shown is six lines of every scrape. */
+  /** Clients choose queue names, and each adds six lines to every scrape. */
   static final int MAX_QUEUES = 50;
 
-  /** All queues beyond that, as one. */
+  /** All further queues together. */
   static final String OTHERS = "other";
 
   private final Metrics metrics;
@@ -39,7 +39,7 @@ final class JobFigures implements JobListener {
 
   private record Kind(Map<Ending, Counter> runs, Timer duration) {}
 
-  /** What is shown of a queue, or of all those that are not shown one by one. */
+  /** The metrics of one queue, or of all those that are not shown one by one. */
   private record Shown(
       long scheduled,
       long ready,
@@ -78,14 +78,13 @@ final class JobFigures implements JobListener {
             "lockstep.queue.jobs", "Jobs of the queue, over all nodes, when last counted.");
     this.oldest =
         metrics.gauges(
-            "lockstep.queue.oldest.due.age.seconds",
-            "How long the job that has waited longest is overdue.");
+            "lockstep.queue.oldest.due.age.seconds", "How long the oldest due job is overdue.");
     this.paused = metrics.gauges("lockstep.queue.paused", "1 while the queue is paused.");
   }
 
   @Override
   public void onStart(List<String> queues, List<String> kindsServed) {
-    // From the first scrape on, at zero: what appears with its first increase shows none.
+    // Registered at zero, so that the first increase is visible.
     kindsServed.forEach(this::kind);
     served = List.copyOf(queues);
     onQueues(List.of());

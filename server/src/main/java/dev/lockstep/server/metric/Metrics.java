@@ -19,11 +19,11 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 /**
- * The figures of one server. Counting is a few additions in memory, so it may be done on any path;
+ * The metrics of one server. Counting costs a few additions in memory, so any path may do it;
  * {@link #scrape} reads memory only. Thread-safe.
  */
 public final class Metrics {
-  /** From a lone caller's transaction to what a buyer still waits for. */
+  /** From a lone caller's transaction to the longest wait a buyer tolerates. */
   private static final Duration[] BOUNDS = {
     Duration.ofMillis(1),
     Duration.ofNanos(2_500_000),
@@ -49,77 +49,73 @@ public final class Metrics {
   private final HttpFigures http = new HttpFigures(this, purchases);
   private final StreamFigures streams = new StreamFigures(this);
 
-  /** Requests and their answers. */
   public HttpFigures http() {
     return http;
   }
 
-  /** Purchases, and what was paid for them. */
   public PurchaseFigures purchases() {
     return purchases;
   }
 
-  /** Transactions: to be given to the transactor. */
+  /** For the transactor. */
   public TxListener transactions() {
     return new TxFigures(this);
   }
 
-  /** Payments: to be given to their client. */
+  /** For the payment client. */
   public PaymentListener payments() {
     return new PaymentFigures(this);
   }
 
-  /** Jobs that this node runs: to be given to its runner. */
+  /** For the job runner. */
   public JobListener jobs() {
     return new JobFigures(this);
   }
 
-  /** Reads and results of jobs: to be given to the block. */
+  /** For the job block: reads and results. */
   public JobsListener work() {
     return new WorkFigures(this);
   }
 
-  /** Deliveries to webhooks. */
   public DeliveryListener deliveries() {
     return new DeliveryFigures(this);
   }
 
-  /** Streams and their sinks. */
   public StreamListener streams() {
     return streams;
   }
 
-  /** What this node's relay sends and writes: to be given to it. */
+  /** For this node's relay. */
   public RelayListener relay() {
     return streams;
   }
 
-  /** Results that are fenced: reports of workers, of claimers, and a relay's cursors. */
+  /** Fenced results: of workers, of claimers, and of a relay's cursors. */
   ResultFigures results(String block) {
     return new ResultFigures(this, block);
   }
 
-  /** Batches: to be given to a combiner of this name. */
+  /** For the combiner of this name. */
   public CombinerListener batches(String combiner) {
     return new BatchFigures(this, combiner);
   }
 
-  /** A number that is read when somebody asks. */
+  /** A number that is read at every scrape. */
   public void gauge(String name, String help, Supplier<Number> value, String... tags) {
     Gauge.builder(name, value).description(help).tags(tags).register(registry);
   }
 
-  /** Numbers of things that come and go. */
+  /** A set of numbers whose members come and go. */
   MultiGauge gauges(String name, String help) {
     return MultiGauge.builder(name).description(help).register(registry);
   }
 
-  /** Something that only grows; Prometheus sees the name with {@code _total} behind it. */
+  /** A count that only grows; Prometheus appends {@code _total} to the name. */
   public Counter counter(String name, String help, String... tags) {
     return Counter.builder(name).description(help).tags(tags).register(registry);
   }
 
-  /** Durations, counted by bounds; Prometheus sees the name with {@code _seconds} behind it. */
+  /** Durations in buckets; Prometheus appends {@code _seconds} to the name. */
   public Timer timer(String name, String help, String... tags) {
     return Timer.builder(name)
         .description(help)
@@ -136,12 +132,12 @@ public final class Metrics {
         .register(registry);
   }
 
-  /** Shows it no more. */
+  /** Stops showing it. */
   void remove(Counter counter) {
     registry.remove(counter);
   }
 
-  /** In Prometheus' text format, version 0.0.4. */
+  /** Renders Prometheus' text format, version 0.0.4. */
   public String scrape() {
     return registry.scrape();
   }

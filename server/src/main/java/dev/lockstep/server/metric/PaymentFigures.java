@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Calls to the payment provider. */
+/** Metrics of calls to the payment provider. */
 final class PaymentFigures implements PaymentListener {
   private final Map<Operation, Timer> durations;
   private final Counter failures;

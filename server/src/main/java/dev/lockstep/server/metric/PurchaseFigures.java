@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
-/** Purchases as buyers see them: from the request to its answer. */
+/** Metrics of purchases as buyers see them, from request to answer. */
 public final class PurchaseFigures {
   private static final String COMPLETED = "completed";
   private static final List<String> MISMATCHES =
@@ -51,7 +51,7 @@ public final class PurchaseFigures {
           status,
           metrics.counter(
               "lockstep.purchases.ended",
-              "Purchases that came to an end, by answer, event or timer.",
+              "Purchases that ended, whether by answer, event or timer.",
               "status",
               status));
     }
@@ -60,18 +60,18 @@ public final class PurchaseFigures {
           kind,
           metrics.counter(
               "lockstep.payment.mismatches",
-              "What the payment provider says of money and no purchase agrees with.",
+              "Payments whose provider state no purchase agrees with.",
               "kind",
               kind));
     }
     metrics.gauge("lockstep.concurrent.purchases", "Purchases being answered.", running::sum);
     metrics.gauge(
         "lockstep.purchases.per.second",
-        "Purchases completed a second, over the last ten seconds.",
+        "Purchases completed per second, over the last ten seconds.",
         completedLately::perSecond);
   }
 
-  /** What a buyer was told. */
+  /** The metrics of one kind of answer. */
   private static final class Told {
     private final Counter count;
     private final Timer duration;
@@ -79,11 +79,14 @@ public final class PurchaseFigures {
     Told(Metrics metrics, String outcome) {
       count =
           metrics.counter(
-              "lockstep.purchases", "Purchases answered, without repetitions.", "outcome", outcome);
+              "lockstep.purchases",
+              "Purchases answered, repetitions excluded.",
+              "outcome",
+              outcome);
       duration =
           metrics.timer(
               "lockstep.purchase.duration",
-              "Purchases from the request to its answer.",
+              "Duration of purchases, from request to answer.",
               "outcome",
               outcome);
     }
@@ -94,12 +97,12 @@ public final class PurchaseFigures {
     }
   }
 
-  /** So many positions or items have been sold, for good. */
+  /** Counts positions or items that were sold. */
   public void sold(int quantity) {
     sold.increment(quantity);
   }
 
-  /** A purchase has this status for good: completed, failed, expired or refunded. */
+  /** Counts a purchase that has reached a final status: completed, failed, expired or refunded. */
   public void ended(String status) {
     Objects.requireNonNull(ended.get(status), status).increment();
     if (status.equals(COMPLETED)) {
@@ -107,7 +110,7 @@ public final class PurchaseFigures {
     }
   }
 
-  /** The provider says something of a purchase's money that does not agree with it. */
+  /** Counts a payment that does not agree with its purchase. */
   public void mismatched(String kind) {
     Objects.requireNonNull(mismatched.get(kind), kind).increment();
   }

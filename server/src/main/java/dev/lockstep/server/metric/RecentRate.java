@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongSupplier;
 
 /**
- * How often something happened a second, over the last ten full seconds. Thread-safe. Each cell
- * counts one second; its upper half says which.
+ * How often something happened per second, over the last ten full seconds. Thread-safe. Each cell
+ * counts one second; its upper half says which one.
  */
 final class RecentRate {
   private static final int SECONDS = 10;
@@ -43,7 +43,7 @@ final class RecentRate {
     return cell >>> Integer.SIZE == (second & COUNT_MASK);
   }
 
-  /** Never 0, so that an empty cell is of no second. */
+  /** Never 0, so that an empty cell matches no second. */
   private long second() {
     return TimeUnit.NANOSECONDS.toSeconds(nanoTime.getAsLong() - beganNanos) + CELLS;
   }

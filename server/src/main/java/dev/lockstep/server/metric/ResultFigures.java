@@ -2,7 +2,7 @@ package dev.lockstep.server.metric;
 
 import io.micrometer.core.instrument.Counter;
 
-/** Results of one block that only their owner may write: those accepted, and those too late. */
+/** Metrics of fenced results: accepted ones, and those that came too late. */
 final class ResultFigures {
   private final Counter accepted;
   private final Counter stale;
@@ -20,7 +20,7 @@ final class ResultFigures {
   private static Counter counter(Metrics metrics, String block, String outcome) {
     return metrics.counter(
         "lockstep.results",
-        "Results that a fence has let pass, and those that came too late.",
+        "Fenced results: accepted, or refused as too late.",
         "block",
         block,
         "outcome",

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.ToDoubleFunction;
 
-/** Streams: how far each sink was behind when last looked at. Sinks come and go. */
+/** Metrics of streams: how far each sink was behind at the last reading. Sinks come and go. */
 final class StreamFigures implements StreamListener, RelayListener {
   private final Metrics metrics;
   private final ResultFigures cursors;
@@ -38,26 +38,25 @@ final class StreamFigures implements StreamListener, RelayListener {
     events =
         metrics.gauges(
             "lockstep.stream.lag.events",
-            "Events that are committed and not delivered, those of parked keys aside.");
+            "Events committed but not delivered, except those of parked keys.");
     seconds =
         metrics.gauges(
             "lockstep.stream.lag.seconds",
-            "Age of the oldest event that is not delivered, those of parked keys aside.");
+            "Age of the oldest undelivered event, except those of parked keys.");
     parked =
         metrics.gauges(
-            "lockstep.stream.parked.keys", "Keys that do not flow until somebody says so.");
+            "lockstep.stream.parked.keys", "Keys that are parked until an operator acts.");
     heldBack =
-        metrics.gauges(
-            "lockstep.stream.held.back.events", "Events of keys that are parked or wait.");
+        metrics.gauges("lockstep.stream.held.back.events", "Events of parked and waiting keys.");
     delivered =
         metrics.gauges(
             "lockstep.stream.delivered.events",
-            "Events delivered since the sink was defined, repeats included.");
-    down =
-        metrics.gauges(
-            "lockstep.stream.sink.down", "1 while this node finds the sink not working.");
+            "Events delivered since the sink was defined, repetitions included.");
+    down = metrics.gauges("lockstep.stream.sink.down", "1 while this node finds the sink down.");
     metrics.gauge(
-        "lockstep.relay.partitions", "Partitions that this node relays.", () -> partitions);
+        "lockstep.relay.partitions",
+        "Partitions that this node owns and relays.",
+        () -> partitions);
   }
 
   @Override
@@ -99,7 +98,7 @@ final class StreamFigures implements StreamListener, RelayListener {
   private Counter counter(SinkName sink, String outcome) {
     return metrics.counter(
         "lockstep.stream.deliveries",
-        "Events that this node has sent to a sink, by what came of them.",
+        "Events that this node has sent to a sink, by result.",
         "stream",
         sink.stream(),
         "sink",

@@ -11,7 +11,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Attempts at transactions, by the transaction's label and what became of them. */
+/** Metrics of transaction attempts, by label and outcome. */
 final class TxFigures implements TxListener {
   private final Metrics metrics;
   private final Map<Kind, Timer> durations = new ConcurrentHashMap<>();
@@ -23,9 +23,8 @@ final class TxFigures implements TxListener {
   TxFigures(Metrics metrics) {
     this.metrics = metrics;
     this.connectionWait =
-        metrics.timer(
-            "lockstep.database.connection.wait", "Time until a pooled connection was there.");
-    // From the first scrape on: alerts rest on them.
+        metrics.timer("lockstep.database.connection.wait", "Wait for a pooled connection.");
+    // Registered at zero: alerts rest on them.
     for (String label :
         List.of(
             JobsConfig.CLAIM_TRANSACTION,
@@ -47,19 +46,16 @@ final class TxFigures implements TxListener {
     }
   }
 
-  /** Rare enough to be looked up each time. */
+  /** Rare enough to look up each time. */
   static Counter lockTimeouts(Metrics metrics, String label) {
     return metrics.counter(
-        "lockstep.lock.timeout.errors",
-        "Waits for a lock that were given up.",
-        "transaction",
-        label);
+        "lockstep.lock.timeout.errors", "Lock waits that timed out.", "transaction", label);
   }
 
   private Timer timer(Kind kind) {
     return metrics.timer(
         "lockstep.database.transaction.duration",
-        "Attempts at a transaction, from asking for a connection to the outcome.",
+        "Duration of transaction attempts, from asking for a connection to the outcome.",
         "transaction",
         kind.label(),
         "outcome",

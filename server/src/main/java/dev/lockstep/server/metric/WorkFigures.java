@@ -10,7 +10,7 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Reads of due jobs, and results of the jobs that this node ran. */
+/** Metrics of reads of due jobs, and of this node's job results. */
 final class WorkFigures implements JobsListener {
   private final Map<Reader, Timer> durations;
   private final Map<Reader, DistributionSummary> rows;
@@ -25,7 +25,7 @@ final class WorkFigures implements JobsListener {
                     reader ->
                         metrics.timer(
                             "lockstep.jobs.read.duration",
-                            "Reads of due jobs, without the wait for a connection.",
+                            "Duration of reads of due jobs, without the wait for a connection.",
                             "reader",
                             name(reader))));
     rows =
@@ -36,7 +36,7 @@ final class WorkFigures implements JobsListener {
                     reader ->
                         metrics.sizes(
                             "lockstep.jobs.read.rows",
-                            "Due jobs found by a read.",
+                            "Due jobs found per read.",
                             "reader",
                             name(reader))));
     results = metrics.results("job");

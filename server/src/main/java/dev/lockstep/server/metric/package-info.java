@@ -1,7 +1,7 @@
 /**
- * What the server counts and times, for Prometheus. Owns no table; asks the database nothing. Every
- * name is listed in docs/operations.md, and a test holds the dashboard and the alerts of {@code
- * ops/} against what a running server gives.
+ * Counters and timers of the server, for Prometheus. Owns no table; asks the database nothing.
+ * docs/operations.md lists every name, and a test compares the dashboard and alerts in {@code ops/}
+ * with a running server.
  */
 @NullMarked
 package dev.lockstep.server.metric;

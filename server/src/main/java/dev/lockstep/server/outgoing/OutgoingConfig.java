@@ -7,13 +7,13 @@ import java.util.Optional;
 /**
  * How requests are sent.
  *
- * @param allowPrivateTargets whether also to addresses of this machine and its networks (false)
- * @param connectTimeout until there is a connection, encrypted where it is to be (5 s)
- * @param totalTimeout for everything, from the name to the end of the answer (15 s)
- * @param maxAnswerBytes what is read of an answer; the rest is cut off (64 KiB)
- * @param connections at a time to one receiver (32)
- * @param resolver finds addresses; the system's
- * @param trust whose certificates are believed; empty: those the JVM believes
+ * @param allowPrivateTargets whether addresses of this machine and its networks are allowed (false)
+ * @param connectTimeout for the connection, TLS included (5 s)
+ * @param totalTimeout from the name look-up to the end of the answer (15 s)
+ * @param maxAnswerBytes how much of an answer is read; the rest is cut off (64 KiB)
+ * @param connections per receiver at once (32)
+ * @param resolver looks up addresses; by default the system's
+ * @param trust trusted certificates; empty means those the JVM trusts
  */
 public record OutgoingConfig(
     boolean allowPrivateTargets,
@@ -38,7 +38,7 @@ public record OutgoingConfig(
       throw new IllegalArgumentException("1 ms <= connectTimeout <= totalTimeout");
     }
     if (maxAnswerBytes < 1 || connections < 1) {
-      throw new IllegalArgumentException("maxAnswerBytes and connections are at least 1");
+      throw new IllegalArgumentException("maxAnswerBytes and connections must be at least 1");
     }
   }
 

@@ -36,10 +36,10 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Posts to URLs that others chose. A name is resolved once; if any of its addresses is not public
- * the request is refused, else one of them, and nothing else, is connected to, with the name in the
- * Host header and the TLS handshake. No redirect is followed, no cookie or proxy is used. Every
- * result comes within the configured time. Thread-safe; blocks no caller.
+ * Posts to URLs that others chose. A name is resolved once. If any of its addresses is not public,
+ * the request is refused; otherwise the connection goes to one of them, with the name in the Host
+ * header and the TLS handshake. Redirects, cookies and proxies are not used. Every result comes
+ * within the configured time. Thread-safe; never blocks.
  */
 public final class OutgoingHttp implements AutoCloseable {
   private static final int RESOLVERS = 32;
@@ -50,7 +50,7 @@ public final class OutgoingHttp implements AutoCloseable {
   private final OutgoingConfig config;
   private final HttpClient client;
   private final WorkerExecutor resolvers;
-  // Names being looked up: one whose servers do not answer holds one thread, however many ask.
+  // Names being resolved: an unresponsive name holds one thread, however many ask for it.
   private final Map<String, Future<List<InetAddress>>> lookups;
 
   public OutgoingHttp(Vertx vertx, OutgoingConfig config) {
@@ -78,21 +78,21 @@ public final class OutgoingHttp implements AutoCloseable {
     this.resolvers = vertx.createSharedWorkerExecutor("lockstep-resolver", RESOLVERS);
   }
 
-  /** By the same rules, with connections of its own: nobody else waits for one of these. */
+  /** The same rules with separate connections, which nobody else waits for. */
   public OutgoingHttp separate() {
     return new OutgoingHttp(vertx, config, lookups);
   }
 
   /**
-   * Reads a URL by this server's rules.
+   * Parses a URL by this server's rules.
    *
-   * @throws IllegalArgumentException with what the URL must or must not be, to follow its name
+   * @throws IllegalArgumentException with a message that follows the URL's name
    */
   public Target target(String url) {
     return Target.parse(url, config.allowPrivateTargets());
   }
 
-  /** Posts, once. The stage never fails. */
+  /** Posts once. The stage never fails. */
   public CompletionStage<PostResult> post(Target target, Map<String, String> headers, byte[] body) {
     AtomicReference<@Nullable HttpClientRequest> underWay = new AtomicReference<>();
     Buffer sent = Buffer.buffer(body);
@@ -147,7 +147,7 @@ public final class OutgoingHttp implements AutoCloseable {
     return found.subList(0, Math.min(MAX_ADDRESSES, found.size()));
   }
 
-  /** One address after the other, until one lets itself be connected to. */
+  /** Tries one address after the other until a connection succeeds. */
   private Future<PostResult> toFirstOf(
       List<InetAddress> addresses,
       int index,
@@ -179,9 +179,9 @@ public final class OutgoingHttp implements AutoCloseable {
   }
 
   /**
-   * The address alone. The client connects to what the text says, pools connections by it and reads
-   * it as an authority: a name that the address carries would be looked up again, unchecked, and an
-   * IPv6 address without brackets is malformed.
+   * The bare address. The client connects to the text, pools connections by it and parses it as an
+   * authority: a host name in the address would be resolved again, unchecked, and an IPv6 address
+   * without brackets is malformed.
    */
   private static SocketAddress server(InetAddress address, int port) {
     byte[] bytes = address.getAddress();
@@ -189,7 +189,7 @@ public final class OutgoingHttp implements AutoCloseable {
       String text = InetAddress.getByAddress(bytes).getHostAddress();
       return SocketAddress.inetSocketAddress(port, bytes.length == 4 ? text : "[" + text + "]");
     } catch (UnknownHostException e) {
-      throw new IllegalStateException("An address has 4 or 16 bytes", e);
+      throw new IllegalStateException("an address has 4 or 16 bytes", e);
     }
   }
 
@@ -201,7 +201,7 @@ public final class OutgoingHttp implements AutoCloseable {
     return request.send(body).compose(this::read);
   }
 
-  /** Up to the limit; what is said beyond it is cut off together with the connection. */
+  /** Reads up to the limit; beyond it, the connection is cut. */
   private Future<PostResult> read(HttpClientResponse response) {
     Buffer kept = Buffer.buffer();
     Promise<PostResult> read = Promise.promise();
@@ -224,7 +224,7 @@ public final class OutgoingHttp implements AutoCloseable {
         response.statusCode(), retryAfter(response.getHeader("Retry-After")), shown);
   }
 
-  /** Seconds, or a date; whatever else it is, it is not there. */
+  /** Seconds or a date; anything else is ignored. */
   private static Optional<Duration> retryAfter(@Nullable String header) {
     if (header == null) {
       return Optional.empty();
@@ -244,7 +244,7 @@ public final class OutgoingHttp implements AutoCloseable {
 
   private String reason(Target target, Throwable thrown) {
     if (thrown instanceof UnknownHostException || thrown instanceof NoHost) {
-      return "There is no host " + target.host();
+      return "Unknown host " + target.host();
     }
     if (thrown instanceof TimeoutException) {
       return "No answer within " + config.totalTimeout().toMillis() + " ms";

@@ -3,14 +3,14 @@ package dev.lockstep.server.outgoing;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What came of a request. */
+/** The result of a request. */
 public sealed interface PostResult {
 
   /**
-   * The receiver answered. A redirect is an answer like others, and is not followed.
+   * The receiver answered. A redirect is an ordinary answer and is not followed.
    *
-   * @param retryAfter when it wants to be asked again, if it said so
-   * @param body the beginning of what it said, for people
+   * @param retryAfter when to ask again, if the receiver said so
+   * @param body the start of the answer, for people
    */
   record Answered(int status, Optional<Duration> retryAfter, String body) implements PostResult {
     public boolean isSuccess() {
@@ -18,9 +18,9 @@ public sealed interface PostResult {
     }
   }
 
-  /** Not sent: the target is not one that may be sent to. */
+  /** Not sent: the target is not allowed. */
   record Refused(String reason) implements PostResult {}
 
-  /** No answer: not reached, not in time, or the connection was lost. It may have been received. */
+  /** No answer: unreachable, too slow, or the connection broke. It may have been received. */
   record Failed(String reason) implements PostResult {}
 }

@@ -8,13 +8,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which addresses belong to the public internet. Of IPv4 all but the ranges with a purpose of their
- * own; of IPv6 only what is given out as global unicast, without those parts of it that lead
- * elsewhere. An IPv6 address that carries an IPv4 address to some gateway (6to4, Teredo, NAT64,
- * ISATAP) is refused whatever it carries.
+ * Tells public addresses. In IPv4, everything except special-purpose ranges; in IPv6, only global
+ * unicast, except the parts that lead elsewhere. IPv6 addresses that embed an IPv4 address for a
+ * gateway (6to4, Teredo, NAT64, ISATAP) are always refused.
  */
 final class PublicAddress {
-  /** A range of addresses and what it is for. */
+  /** A range of addresses and its purpose. */
   private record Range(int bytes, BigInteger prefix, int away, String purpose) {
     boolean contains(byte[] address) {
       return address.length == bytes && new BigInteger(1, address).shiftRight(away).equals(prefix);
@@ -29,9 +28,9 @@ final class PublicAddress {
           range("10.0.0.0/8", "private"),
           range("100.64.0.0/10", "carrier-grade"),
           range("127.0.0.0/8", "loopback"),
-          // Public by number, but every machine in Azure reaches its host's agent there.
+          // Formally public, but every machine in Azure reaches its host's agent there.
           range("168.63.129.16/32", "cloud platform"),
-          // The metadata services of most clouds, and of containers in them.
+          // The metadata services of most clouds and their containers.
           range("169.254.0.0/16", "link-local"),
           range("172.16.0.0/12", "private"),
           range("192.0.0.0/24", "reserved"),
@@ -43,7 +42,7 @@ final class PublicAddress {
           range("203.0.113.0/24", "documentation"),
           range("224.0.0.0/4", "multicast"),
           range("240.0.0.0/4", "reserved"),
-          // Below: named for the message; none of it is global unicast, or it leads elsewhere.
+          // Named for the message: not global unicast, or leading elsewhere.
           range("::/128", "unspecified"),
           range("::1/128", "loopback"),
           range("::/96", "IPv4-compatible"),
@@ -51,7 +50,7 @@ final class PublicAddress {
           range("64:ff9b:1::/48", "NAT64"),
           range("100::/64", "discard"),
           range("2001:db8::/32", "documentation"),
-          // Teredo, ORCHID and other protocols' own.
+          // Teredo, ORCHID and other protocols.
           range("2001::/23", "reserved"),
           range("2002::/16", "6to4"),
           range("3fff::/20", "documentation"),
@@ -62,7 +61,9 @@ final class PublicAddress {
 
   private PublicAddress() {}
 
-  /** What else than a public address this is; empty if it is one. IPv4 within IPv6 is IPv4. */
+  /**
+   * The special purpose of this address; empty if it is public. IPv4 within IPv6 counts as IPv4.
+   */
   static Optional<String> otherPurpose(InetAddress address) {
     byte[] bytes = address.getAddress();
     for (Range range : SPECIAL) {
@@ -90,7 +91,7 @@ final class PublicAddress {
   private static Range range(String notation, String purpose) {
     String[] parts = notation.split("/", 2);
     try {
-      // A literal: nobody is asked.
+      // A literal: no look-up.
       byte[] first = InetAddress.getByName(parts[0]).getAddress();
       int away = first.length * Byte.SIZE - Integer.parseInt(parts[1]);
       return new Range(first.length, new BigInteger(1, first).shiftRight(away), away, purpose);

@@ -4,10 +4,10 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
 
-/** Finds the addresses of a name. May block. */
+/** Looks up the addresses of a name. May block. */
 @FunctionalInterface
 public interface Resolver {
-  /** As the system does. */
+  /** The system's resolver. */
   Resolver SYSTEM = host -> List.of(InetAddress.getAllByName(host));
 
   List<InetAddress> resolve(String host) throws UnknownHostException;

@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How a receiver is told that a request is ours. */
+/** The kind of signature that proves a request is ours. */
 public enum SignatureKind {
-  /** As Standard Webhooks has it: id, time and body are signed. */
+  /** Standard Webhooks: signs id, time and body. */
   STANDARD,
-  /** As before there was a choice, {@code Lockstep-Signature}: time and body are signed. */
+  /** The older {@code Lockstep-Signature}: signs time and body. */
   LOCKSTEP;
 
-  /** As it is written in JSON. */
+  /** The form in JSON. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);
@@ -21,7 +21,7 @@ public enum SignatureKind {
     return Arrays.stream(values()).filter(one -> one.toString().equals(text)).findFirst();
   }
 
-  /** All of them, as they are written. */
+  /** All kinds in their JSON form. */
   public static String[] texts() {
     return Arrays.stream(values()).map(SignatureKind::toString).toArray(String[]::new);
   }

@@ -9,12 +9,12 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Where a request goes: a URL of http or https that says nothing but where. Made by {@link #parse},
- * which refuses what can be known to be wrong without asking anybody; names are looked at when a
- * request is sent.
+ * The target of a request: an http or https URL without credentials or fragment. Created by {@link
+ * #parse}, which refuses whatever is wrong without a look-up; names are resolved when a request is
+ * sent.
  *
  * @param host as in the URL, lower case; an IPv6 address in brackets
- * @param port the scheme's own where the URL has none
+ * @param port the scheme's default if the URL has none
  * @param path with the query
  */
 public record Target(boolean secure, String host, int port, String path) {
@@ -23,15 +23,15 @@ public record Target(boolean secure, String host, int port, String path) {
   private static final int MAX_PORT = 65_535;
   private static final Pattern DOTTED_QUAD =
       Pattern.compile("(?:(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)(?:\\.(?!$)|$)){4}");
-  // Names end in a label that is none: whatever ends in a number is, to some reader, an address.
+  // The last label of a name must not be numeric: some parsers read such names as addresses.
   private static final Pattern ENDS_IN_NUMBER =
       Pattern.compile("(?:.*\\.)?(?:\\d+|0[xX][0-9a-fA-F]*)\\.?");
 
   /**
-   * Reads a URL.
+   * Parses a URL.
    *
-   * @param allowPrivate whether addresses of this machine and its networks are let through
-   * @throws IllegalArgumentException with what the URL must or must not be, to follow its name
+   * @param allowPrivate whether addresses of this machine and its networks are allowed
+   * @throws IllegalArgumentException with a message that follows the URL's name
    */
   public static Target parse(String url, boolean allowPrivate) {
     URI uri = uri(url);
@@ -58,17 +58,17 @@ public record Target(boolean secure, String host, int port, String path) {
     return target;
   }
 
-  /** Scheme, host and port: whom it goes to. */
+  /** Scheme, host and port, which identify the receiver's server. */
   public String origin() {
     return (secure ? "https://" : "http://") + authority();
   }
 
-  /** Host and port: what a slow answer is blamed on. */
+  /** Host and port, which slow answers are attributed to. */
   public String receiver() {
     return host + ":" + port;
   }
 
-  /** As the header Host has it: without the port that goes without saying. */
+  /** The Host header: without a default port. */
   String authority() {
     return port == (secure ? 443 : 80) ? host : host + ":" + port;
   }
@@ -120,16 +120,15 @@ public record Target(boolean secure, String host, int port, String path) {
     }
   }
 
-  /** Of a literal address, for which nobody is asked. */
+  /** Of a literal address, without a look-up. */
   private Optional<String> otherPurpose() {
     try {
       return PublicAddress.otherPurpose(InetAddress.getByName(bareHost()));
     } catch (UnknownHostException e) {
-      throw new IllegalArgumentException("must have an address that is one", e);
+      throw new IllegalArgumentException("must have a valid address", e);
     }
   }
 
-  /** Without brackets. */
   String bareHost() {
     return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
   }

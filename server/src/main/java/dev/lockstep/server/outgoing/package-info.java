@@ -1,11 +1,11 @@
 /**
- * Requests to addresses that somebody else chose: posted over HTTP, guarded against being sent
- * where only this machine or its network may reach.
+ * HTTP posts to addresses that others chose, guarded against reaching into this machine or its
+ * networks.
  *
- * <p>Owns no table. Promises: a name is resolved once, every address it has must be public, and the
- * connection goes to an address that was checked, whatever the name means a moment later; no
- * redirect is followed; every request ends in bounded time and reads a bounded answer; a name whose
- * servers do not answer holds up no other.
+ * <p>Owns no table. Guarantees: a name is resolved once, all its addresses must be public, and the
+ * connection goes to a checked address, whatever the name resolves to later; no redirect is
+ * followed; every request ends in bounded time and reads a bounded answer; a name whose servers do
+ * not answer holds up no other.
  */
 @NullMarked
 package dev.lockstep.server.outgoing;

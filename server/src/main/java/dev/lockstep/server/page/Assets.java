@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The scripts and the stylesheet, read once. Their address contains a hash over all of them: a
- * script finds the others relative to itself, so a page never mixes two releases.
+ * The scripts and the stylesheet, read once. Their address contains a hash over all of them, and
+ * scripts import each other relatively, so a page never mixes two releases.
  */
 final class Assets {
   private static final String FOLDER = "/dev/lockstep/server/web/";
   private static final int HASH_BYTES = 8;
 
-  /** A jar cannot be listed like a folder; a test compares this with what is there. */
+  /** A jar cannot be listed like a folder; a test compares this list with the folder. */
   static final List<String> SCRIPTS =
       List.of(
           "api.js",
@@ -63,7 +63,7 @@ final class Assets {
           "visitor.js",
           "words.js");
 
-  /** One stylesheet, written in parts; later ones win. */
+  /** One stylesheet in parts; later ones win. */
   static final List<String> STYLES =
       List.of("base.css", "parts.css", "tables.css", "shop.css", "console.css", "lab.css");
 
@@ -85,12 +85,12 @@ final class Assets {
     path = "/web/" + HexFormat.of().formatHex(digest.digest(), 0, HASH_BYTES) + "/";
   }
 
-  /** Where they are: {@code /web/<hash>/}. */
+  /** Their path: {@code /web/<hash>/}. */
   String path() {
     return path;
   }
 
-  /** By the last part of their address. */
+  /** By file name. */
   Map<String, Resource> byName() {
     return Collections.unmodifiableMap(byName);
   }
@@ -104,7 +104,7 @@ final class Assets {
   static byte[] read(String name) {
     try (InputStream in = Assets.class.getResourceAsStream(FOLDER + name)) {
       if (in == null) {
-        throw new IllegalStateException(name + " is not in the build");
+        throw new IllegalStateException(name + " is missing from the build");
       }
       return in.readAllBytes();
     } catch (IOException e) {

@@ -1,6 +1,6 @@
 package dev.lockstep.server.page;
 
-/** What all pages look like around their content. Plain HTML; nothing inline but text. */
+/** The HTML around every page's content. Nothing inline but text. */
 public final class Frame {
   private static final String PAGE =
       """
@@ -40,14 +40,14 @@ public final class Frame {
    * A page without a script.
    *
    * @param title text without markup
-   * @param place the address that the navigation marks as here
+   * @param place the address that the navigation marks as current
    * @param main markup, already escaped
    */
   public static String of(String title, String place, String main) {
     return page(title, place, "", main);
   }
 
-  /** A page whose content one script of ours makes. */
+  /** A page whose content a script renders. */
   static String scripted(String title, String place, String script, String main) {
     String head = "<script type=\"module\" src=\"" + Assets.ALL.path() + script + "\"></script>\n";
     return page(title, place, head, main);

@@ -8,7 +8,7 @@ import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 
-/** Serves the pages and what they are made of. Thread-safe: nothing in it changes. */
+/** Serves the pages and their assets. Thread-safe: immutable. */
 public final class Pages {
   private static final String HTML = "text/html; charset=utf-8";
   private static final String CAMPAIGN = "[1-9]\\d{0,17}";
@@ -22,7 +22,7 @@ public final class Pages {
       """
       <main id="main" tabindex="-1">
       <h1>Sales</h1>
-      <p class="tagline">Choose one. What is left is counted live.</p>
+      <p class="tagline">Choose a sale. Stock is shown live.</p>
       %s<div id="message"></div>
       <ul id="sales" class="cards" aria-busy="true"></ul>
       </main>"""
@@ -58,10 +58,10 @@ public final class Pages {
   private Pages() {}
 
   /**
-   * Serves all of them.
+   * Mounts all of them.
    *
-   * @param admit lets somebody read a page, or answers that it was too often. What pages are made
-   *     of is not asked about: one page is dozens of files, which browsers keep.
+   * @param admit lets a client read a page, or answers that it asked too often. Assets are exempt:
+   *     one page has dozens, which browsers keep.
    */
   public static void mountOn(Router router, Handler<RoutingContext> admit) {
     get(router.route("/"))

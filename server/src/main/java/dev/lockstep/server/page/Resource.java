@@ -10,8 +10,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something served from memory, always the same. Immutable. All answers share its bytes, outside
- * the heap, from where they are sent: a client that does not take them costs no copy.
+ * Immutable content served from memory. All answers share its bytes in one buffer outside the heap,
+ * so a slow client costs no copy.
  */
 public final class Resource {
   private static final String FOR_EVER = "public, max-age=31536000, immutable";
@@ -34,7 +34,7 @@ public final class Resource {
     return new Resource(content, type, FOR_EVER);
   }
 
-  /** At an address that stays while the content may change with the next release. */
+  /** At a fixed address whose content may change with a release. */
   public static Resource revalidated(byte[] content, String type) {
     return new Resource(content, type, ASK_AGAIN);
   }
@@ -54,7 +54,7 @@ public final class Resource {
     return BufferInternal.buffer(outside.asReadOnly());
   }
 
-  /** The header is a list of tags, each perhaps marked as weak, or a star. */
+  /** The header is a list of tags, possibly weak, or a star. */
   private boolean known(@Nullable String header) {
     if (header == null) {
       return false;

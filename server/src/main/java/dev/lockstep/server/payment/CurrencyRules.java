@@ -4,29 +4,32 @@ import java.util.Currency;
 import java.util.Map;
 
 /**
- * How many decimals an amount has, by currency: ¥500 is 500, $5.00 is 500, 5.000 KWD is 5000.
+ * How many decimals each currency's amounts have: ¥500 is 500, $5.00 is 500, 5.000 KWD is 5000.
  *
- * <p>ISO 4217, as the JDK knows it, with Stripe's exceptions. Multiplying every price by a hundred
- * is the mistake this class is here to prevent.
+ * <p>ISO 4217, as the JDK knows it, with Stripe's exceptions. This class prevents the mistake of
+ * multiplying every price by a hundred.
  */
 public final class CurrencyRules {
   /**
-   * Where Stripe counts otherwise than ISO 4217. ISK and UGX lost their minor unit and kept their
-   * two decimals there; the ariary has fifths, and none there.
+   * Where Stripe differs from ISO 4217: ISK and UGX lost their minor unit but kept two decimals at
+   * Stripe; the ariary has fifths, but no decimals at Stripe.
    */
   private static final Map<String, Integer> STRIPE_EXPONENTS = Map.of("ISK", 2, "UGX", 2, "MGA", 0);
 
-  /** Cards settle two decimals, so the third must be 0; and what has no minor unit, whole units. */
+  /**
+   * Cards settle two decimals, so the third must be 0; currencies without a minor unit settle whole
+   * units.
+   */
   private static final Map<String, Integer> STRIPE_STEPS =
       Map.of("BHD", 10, "JOD", 10, "KWD", 10, "OMR", 10, "TND", 10, "ISK", 100, "UGX", 100);
 
   private CurrencyRules() {}
 
   /**
-   * Decimals between the unit people name and the one amounts are counted in.
+   * The decimals between the unit people name and the unit amounts are counted in.
    *
    * @param currency three capital letters
-   * @throws IllegalArgumentException if nobody pays with it
+   * @throws IllegalArgumentException if it is not a payment currency
    */
   public static int exponent(String currency) {
     Integer exception = STRIPE_EXPONENTS.get(currency);
@@ -36,14 +39,14 @@ public final class CurrencyRules {
   /**
    * Amounts must be multiples of this.
    *
-   * @throws IllegalArgumentException as {@link #exponent} does
+   * @throws IllegalArgumentException if it is not a payment currency
    */
   public static int step(String currency) {
     exponent(currency);
     return STRIPE_STEPS.getOrDefault(currency, 1);
   }
 
-  /** Whether this is a currency that people pay with, in capital letters. */
+  /** Whether this is a payment currency, in capital letters. */
   public static boolean isKnown(String currency) {
     try {
       return exponent(currency) >= 0;
@@ -61,7 +64,7 @@ public final class CurrencyRules {
     }
     if (digits < 0) {
       // Gold, test codes, units of account.
-      throw new IllegalArgumentException("nobody pays with " + currency);
+      throw new IllegalArgumentException("not a payment currency: " + currency);
     }
     return digits;
   }

@@ -8,13 +8,13 @@ import io.vertx.core.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * stripe-java sends and waits in one call. These two take it apart: the one stops where a request
- * would be sent, the other goes on where its answer has come. So nobody has to wait on a thread.
+ * Splits stripe-java's blocking call in two: one part stops where the request would be sent, the
+ * other continues with the answer. So no thread has to wait.
  */
 final class FirstExchange {
   private FirstExchange() {}
 
-  /** What stripe-java would have sent. */
+  /** The request that stripe-java would have sent. */
   static final class Encoded extends StripeException {
     private static final long serialVersionUID = 1L;
 
@@ -35,7 +35,7 @@ final class FirstExchange {
     }
   }
 
-  /** Sends nothing: a call ends with {@link Encoded}. */
+  /** Sends nothing: every call ends with {@link Encoded}. */
   static final class Encoder extends HttpClient {
     @Override
     public StripeResponse request(StripeRequest request) throws StripeException {
@@ -43,7 +43,7 @@ final class FirstExchange {
     }
   }
 
-  /** Begins with what came of the first exchange; what is sent again is really sent. */
+  /** Starts with the first exchange's answer; retries are really sent. */
   static final class Resumed extends HttpClient {
     private final Future<StripeResponse> first;
     private final StripeTransport further;

@@ -13,13 +13,13 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Finds the payment that a request led to when its key does not lead there: by the metadata it was
- * sent with. Blocks: for payment threads only.
+ * Finds a request's payment by its metadata, when its key does not lead there. Blocks: for payment
+ * threads only.
  */
 final class IntentSearch {
   private static final long PAGE = 100;
 
-  /** Of a provider without a search: among the newest. */
+  /** For a provider without a search: only the newest pages. */
   private static final int MAX_PAGES = 5;
 
   private final StripeClient client;
@@ -29,8 +29,8 @@ final class IntentSearch {
   }
 
   /**
-   * The one that was paid, or may be; of several that were paid the first. Empty: none is known,
-   * which may change.
+   * The payment that was paid or may still be; of several paid ones, the first. Empty if none is
+   * known, which may change.
    */
   Optional<PaymentIntent> find(Map<String, String> metadata) {
     if (metadata.isEmpty()) {
@@ -86,7 +86,7 @@ final class IntentSearch {
         after = some.get(some.size() - 1).getId();
       }
     } catch (StripeException e) {
-      // What was found until then counts.
+      // Keep what was found so far.
     }
     return found;
   }

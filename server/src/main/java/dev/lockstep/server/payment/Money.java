@@ -15,12 +15,12 @@ public record Money(long amount, String currency) {
       throw new IllegalArgumentException("not a currency: " + currency);
     }
     if (amount < 0) {
-      throw new IllegalArgumentException("an amount is not negative: " + amount);
+      throw new IllegalArgumentException("an amount must not be negative: " + amount);
     }
   }
 
   /**
-   * From the unit that people name: {@code ofMajor("5.00", "USD")} is 500.
+   * Converts from the unit that people name: {@code ofMajor("5.00", "USD")} is 500.
    *
    * @throws ArithmeticException if it has more decimals than the currency
    */
@@ -29,18 +29,18 @@ public record Money(long amount, String currency) {
     return new Money(major.movePointRight(exponent).longValueExact(), currency);
   }
 
-  /** In the unit that people name, with the currency's decimals. */
+  /** The amount in the unit that people name, with the currency's decimals. */
   public BigDecimal major() {
     return BigDecimal.valueOf(amount, CurrencyRules.exponent(currency));
   }
 
-  /** Whether cards can be charged exactly this: some currencies are settled in coarser steps. */
+  /** Whether cards can be charged exactly this: some currencies settle in coarser steps. */
   public boolean isChargeable() {
     return amount > 0 && amount % CurrencyRules.step(currency) == 0;
   }
 
   /**
-   * The sum.
+   * Adds two amounts.
    *
    * @throws IllegalArgumentException if the currencies differ
    */

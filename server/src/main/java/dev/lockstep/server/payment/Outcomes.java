@@ -22,14 +22,14 @@ import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** What Stripe's answers and errors mean. The one place that reads its codes. */
+/** Interprets Stripe's answers and errors. The only place that reads its codes. */
 final class Outcomes {
   private static final int CONFLICT = 409;
   private static final int SERVER_ERROR = 500;
 
   private Outcomes() {}
 
-  /** The few fields of an intent that decide, whether it came as an answer or in an event. */
+  /** The fields of an intent that decide, from an answer or an event. */
   private record Facts(
       IntentId intent,
       String status,
@@ -52,7 +52,7 @@ final class Outcomes {
             error == null ? null : error.getMessage()));
   }
 
-  /** An intent as it is written. */
+  /** Interprets an intent. */
   static PaymentResult of(JsonObject intent) {
     JsonObject error = intent.getJsonObject("last_payment_error");
     return of(
@@ -102,7 +102,7 @@ final class Outcomes {
       return new Unknown(reason(e));
     }
     if (intent != null) {
-      // Too late for what was asked; the error says where the intent stands instead.
+      // Too late for the request; the error carries the intent's current state.
       return of(intent);
     }
     return new Rejected(rejection(e), message(error));
@@ -114,20 +114,20 @@ final class Outcomes {
         : new RefundResult.Rejected(rejection(e), message(e.getStripeError()));
   }
 
-  /** Whether the answer says that another refund is there, or one that this key does not show. */
+  /** Whether another refund exists, or one that this key does not show. */
   static boolean isRefundElsewhere(StripeException e) {
     return isKeyOfAnother(e) || "charge_already_refunded".equals(e.getCode());
   }
 
-  /** Whether the key was used for a request with other parameters, which may have been done. */
+  /** Whether the key was used for a request with other parameters, which may have been executed. */
   static boolean isKeyOfAnother(StripeException e) {
     return e instanceof IdempotencyException
         && (e.getStatusCode() == null || e.getStatusCode() != CONFLICT);
   }
 
   /**
-   * Whether it may have happened. A twin still under way (409) counts: that one may succeed. So
-   * does an answer that cannot be read, and a key that was used before, whatever for.
+   * Whether it may have happened. That includes a twin in progress (409), which may succeed, an
+   * unreadable answer, and a key used before for anything.
    */
   static boolean isUnknown(StripeException e) {
     if (e instanceof ApiConnectionException
@@ -148,7 +148,7 @@ final class Outcomes {
 
   private static String rejection(StripeException e) {
     if (e instanceof AuthenticationException || e instanceof PermissionException) {
-      // About our key; says nothing about a payment that was sent before.
+      // About our key; says nothing about a payment sent before.
       return "unauthorized";
     }
     StripeError error = e.getStripeError();

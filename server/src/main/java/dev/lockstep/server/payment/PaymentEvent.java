@@ -9,15 +9,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something the provider says has happened. Events come in any order and more than once, so this is
- * how things stood then; what is final ({@code Succeeded}, {@code Canceled}) still holds.
+ * An event of the provider. Events come in any order and more than once, so they describe the past;
+ * final results ({@code Succeeded}, {@code Canceled}) still hold.
  *
  * @param id the same each time the event is sent
  * @param type {@code payment_intent.succeeded}, {@code charge.refunded} …
- * @param intent the payment it is about, if any
- * @param metadata what was given with the payment
- * @param result where the payment stood; empty for events about anything else, refunds included
- * @param cause the key of the request that led to it; empty if none did, or nobody knows
+ * @param intent the payment it concerns, if any
+ * @param metadata as given with the payment
+ * @param result the payment's state at the time; empty for other events, including refunds
+ * @param cause the key of the request that caused it; empty if none or unknown
  */
 public record PaymentEvent(
     String id,
@@ -31,12 +31,12 @@ public record PaymentEvent(
     metadata = Map.copyOf(metadata);
   }
 
-  /** About money that goes back. */
+  /** Whether it concerns a refund. */
   public boolean isRefund() {
     return type.startsWith("refund.") || type.startsWith("charge.refund");
   }
 
-  /** Empty if the bytes are no event. */
+  /** Empty if the bytes are not an event. */
   static Optional<PaymentEvent> parse(byte[] body) {
     try {
       JsonObject event = new JsonObject(Buffer.buffer(body));

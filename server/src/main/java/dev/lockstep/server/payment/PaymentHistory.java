@@ -20,14 +20,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the provider itself has on its lists, whoever made it: this server, another system, or
- * somebody in the provider's console. Newest first, a page at a time; nothing is changed.
+ * The provider's own lists, whoever created the entries: this server, another system, or somebody
+ * in the provider's console. Newest first, a page at a time; read-only.
  *
- * <p>Blocks, for as long as the provider may take to answer: for threads of the background only.
- * Thread-safe.
+ * <p>Blocks for as long as the provider takes: for background threads only. Thread-safe.
  */
 public final class PaymentHistory {
-  /** The most that the provider puts on a page. */
+  /** The provider's largest page. */
   private static final long PAGE = 100;
 
   private static final String INTENT = "payment_intent";
@@ -38,13 +37,13 @@ public final class PaymentHistory {
     this.client = client;
   }
 
-  /** How something stands at the provider. */
+  /** The state of an object at the provider. */
   public enum Standing {
     /** Not finished. */
     OPEN,
     /** The money has moved. */
     DONE,
-    /** It has not, and will not. */
+    /** The money has not moved, and will not. */
     ENDED
   }
 
@@ -63,10 +62,10 @@ public final class PaymentHistory {
       Instant createdAt) {}
 
   /**
-   * Money that goes back.
+   * A refund.
    *
-   * @param payment what it was received with; empty: nothing of ours
-   * @param metadata that of the payment
+   * @param payment the payment it refunds; empty if not ours
+   * @param metadata of the payment
    */
   public record GivenBack(
       String id,
@@ -77,10 +76,10 @@ public final class PaymentHistory {
       String currency,
       Instant createdAt) {}
 
-  /** A page of a list, and whether there are older ones. */
+  /** A page of a list, and whether there are older entries. */
   public record Listed<T>(List<T> items, boolean more) {}
 
-  /** The provider has not answered, or not with a list. */
+  /** The provider did not answer, or not with a list. */
   public static final class ProviderSilent extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private final boolean asksForLess;
@@ -90,16 +89,16 @@ public final class PaymentHistory {
       this.asksForLess = cause instanceof RateLimitException;
     }
 
-    /** It wants to be asked less often. */
+    /** Whether it asks us to slow down. */
     public boolean asksForLess() {
       return asksForLess;
     }
   }
 
   /**
-   * Payments that were begun in this time.
+   * Payments begun in this period.
    *
-   * @param after the last of the page before; null: from the newest
+   * @param after the last one of the previous page; null for the newest page
    */
   public Listed<Charge> charges(Instant from, Instant before, @Nullable String after) {
     PaymentIntentListParams params =
@@ -115,7 +114,7 @@ public final class PaymentHistory {
     return asked(() -> listed(client.v1().paymentIntents().list(params), PaymentHistory::charge));
   }
 
-  /** Refunds that were made in this time. */
+  /** Refunds made in this period. */
   public Listed<GivenBack> refunds(Instant from, Instant before, @Nullable String after) {
     RefundListParams params =
         RefundListParams.builder()
@@ -131,18 +130,18 @@ public final class PaymentHistory {
     return asked(() -> listed(client.v1().refunds().list(params), PaymentHistory::givenBack));
   }
 
-  /** Empty: the provider knows none of this id. */
+  /** Empty if the provider does not know this id. */
   public Optional<Charge> charge(String id) {
     return found(() -> charge(client.v1().paymentIntents().retrieve(id)));
   }
 
-  /** Empty: the provider knows none of this id. */
+  /** Empty if the provider does not know this id. */
   public Optional<GivenBack> refund(String id) {
     RefundRetrieveParams params = RefundRetrieveParams.builder().addExpand(INTENT).build();
     return found(() -> givenBack(client.v1().refunds().retrieve(id, params)));
   }
 
-  /** What of a payment has gone back, or is on its way. */
+  /** How much of a payment is refunded or on its way. */
   public long givenBackOf(String payment) {
     RefundListParams params =
         RefundListParams.builder().setLimit(PAGE).setPaymentIntent(payment).build();

@@ -1,8 +1,8 @@
 package dev.lockstep.server.payment;
 
 /**
- * Makes a request to the provider repeatable without a further effect: one key an attempt, the same
- * key whenever that attempt is sent again. The provider remembers it for 24 hours.
+ * Makes a request to the provider safe to repeat: one key per attempt, and the same key each time
+ * it is sent. The provider remembers it for 24 hours.
  */
 public record PaymentKey(String value) {
   public static final int MAX_LENGTH = 255;

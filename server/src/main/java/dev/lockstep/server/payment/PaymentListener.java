@@ -3,15 +3,15 @@ package dev.lockstep.server.payment;
 import java.time.Duration;
 
 /**
- * Hears of every call to the provider when it has ended. Called on the thread that waited for it,
- * so it must be quick and must not throw.
+ * Receives every finished call to the provider. Called on the thread that waited for it, so it must
+ * be quick and must not throw.
  */
 @FunctionalInterface
 public interface PaymentListener {
-  /** Hears nothing. */
+  /** Ignores everything. */
   PaymentListener NONE = (operation, took, refused) -> {};
 
-  /** What was asked of the provider. */
+  /** The kind of call. */
   enum Operation {
     PAY,
     ABANDON,
@@ -21,10 +21,10 @@ public interface PaymentListener {
   }
 
   /**
-   * A call has ended.
+   * Reports a finished call.
    *
-   * @param took every retry included
-   * @param refused the provider said no: no money moved
+   * @param took including all retries
+   * @param refused the provider refused: no money moved
    */
   void onCall(Operation operation, Duration took, boolean refused);
 }

@@ -3,11 +3,11 @@ package dev.lockstep.server.payment;
 import java.util.Map;
 
 /**
- * A payment to be made at once.
+ * A payment to make now.
  *
- * @param key the same for every time this very payment is asked for
- * @param paymentMethod as the provider names it: {@code pm_card_visa}
- * @param metadata comes back with the payment and with its events
+ * @param key the same each time this payment is requested
+ * @param paymentMethod in the provider's terms: {@code pm_card_visa}
+ * @param metadata comes back with the payment and its events
  */
 public record PaymentRequest(
     PaymentKey key, Money amount, String paymentMethod, Map<String, String> metadata) {

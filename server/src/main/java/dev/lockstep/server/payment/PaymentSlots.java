@@ -11,14 +11,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
- * How many payments are under way at once, and the threads for those that wait on one: started on
- * demand and gone when idle. Thread-safe.
+ * Bounds concurrent payments, and runs the blocking ones on threads that start on demand and end
+ * when idle. Thread-safe.
  */
 final class PaymentSlots implements AutoCloseable {
   private static final long IDLE_SECONDS = 30;
   private static final long CLOSE_TIMEOUT_SECONDS = 10;
 
-  /** A thread that waits for an answer needs little; five hundred of them should not need much. */
+  /** A thread that waits for an answer needs little stack, and there may be five hundred. */
   private static final long STACK_BYTES = 512 * 1024;
 
   private final int maxUnderWay;
@@ -28,7 +28,7 @@ final class PaymentSlots implements AutoCloseable {
   // Guarded by this.
   private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
   private int underWay;
-  // Begun, and not yet told to whoever asked.
+  // Started, but not yet reported to the caller.
   private int unanswered;
   private boolean closed;
 
@@ -39,8 +39,7 @@ final class PaymentSlots implements AutoCloseable {
     threads =
         new ThreadPoolExecutor(
             0,
-            // The slots are the limit; one that is free again may have its thread still on its way
-            // back.
+            // The slots are the limit; a free slot's thread may still be returning.
             Integer.MAX_VALUE,
             IDLE_SECONDS,
             TimeUnit.SECONDS,
@@ -54,8 +53,8 @@ final class PaymentSlots implements AutoCloseable {
   }
 
   /**
-   * Begins the work as soon as there is room for it, on the caller's thread or on one that has just
-   * made room. It must not block; what does goes to {@link #onThread}.
+   * Starts the work as soon as there is room, on the caller's thread or on one that has just made
+   * room. It must not block; blocking work goes to {@link #onThread}.
    *
    * @throws RejectedExecutionException if too many wait, or it is closed
    */
@@ -80,12 +79,12 @@ final class PaymentSlots implements AutoCloseable {
     return result;
   }
 
-  /** Work that blocks, of something that has its slot. */
+  /** Runs blocking work of a payment that has its slot. */
   <T> CompletionStage<T> onThread(Supplier<T> work) {
     return CompletableFuture.supplyAsync(work, threads);
   }
 
-  /** Those that wait for an answer longer than that find out from the log or the next start. */
+  /** Payments that take longer end in the log, or at the next start. */
   @Override
   public void close() {
     try {
@@ -105,10 +104,10 @@ final class PaymentSlots implements AutoCloseable {
     }
   }
 
-  /** False: it waits. */
+  /** False if it has to wait. */
   private synchronized boolean enter(Runnable begin) {
     if (closed || (underWay >= maxUnderWay && waiting.size() >= maxWaiting)) {
-      throw new RejectedExecutionException("too many payments are under way");
+      throw new RejectedExecutionException("too many payments are in progress");
     }
     if (underWay >= maxUnderWay) {
       waiting.add(begin);
@@ -139,7 +138,7 @@ final class PaymentSlots implements AutoCloseable {
     notifyAll();
   }
 
-  /** What has not begun by now is not begun at all. */
+  /** Drops what has not started. */
   private synchronized void forgetWaiting() {
     waiting.clear();
   }

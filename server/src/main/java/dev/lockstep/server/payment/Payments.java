@@ -31,15 +31,15 @@ import java.util.function.Supplier;
 /**
  * Pays, looks up, cancels and refunds through {@code stripe-java}.
  *
- * <p><b>Promises.</b> Outcomes are values. What no answer came for is {@link
- * PaymentResult.Unknown}, and never guessed. Whatever changes something carries an idempotency key,
- * so that asking again has no further effect within the provider's 24 hours.
+ * <p><b>Promises.</b> Outcomes are values. Without an answer the outcome is {@link
+ * PaymentResult.Unknown}, never a guess. Every change carries an idempotency key, so a repetition
+ * has no further effect within the provider's 24 hours.
  *
- * <p>Nothing here takes part in a transaction: no lock may be held while a stage is awaited.
+ * <p>Nothing here takes part in a transaction: hold no lock while you wait for a stage.
  *
- * <p>Thread-safe. A payment that simply succeeds blocks no thread. stripe-java does, so everything
- * else runs on threads of its own, bounded and named. Stages complete on those or on an event loop.
- * {@link #close} lets what is under way finish, in bounded time.
+ * <p>Thread-safe. A payment that simply succeeds blocks no thread. stripe-java blocks, so
+ * everything else runs on bounded, named threads of its own. Stages complete on those or on an
+ * event loop. {@link #close} lets running calls finish, in bounded time.
  */
 public final class Payments implements AutoCloseable {
   private static final int HTTP_OK = 200;
@@ -89,35 +89,35 @@ public final class Payments implements AutoCloseable {
         .build();
   }
 
-  /** The Vert.x instance carries the requests and stays the caller's. */
+  /** Uses the caller's Vert.x instance for requests. */
   public static Payments open(Vertx vertx, PaymentsConfig config) {
     return open(vertx, config, PaymentListener.NONE);
   }
 
-  /** The same, with somebody who hears of every call. */
+  /** Uses the caller's Vert.x instance for requests, and reports every call to the listener. */
   public static Payments open(Vertx vertx, PaymentsConfig config, PaymentListener listener) {
     return new Payments(vertx, config, listener);
   }
 
-  /** Makes a payment, or says how it ended when it was made before under this key. */
+  /** Makes a payment, or returns the result of the earlier one under this key. */
   public CompletionStage<PaymentResult> pay(PaymentRequest request) {
     return call(Operation.PAY, () -> begin(request));
   }
 
   /**
-   * Sees to it that a payment whose outcome is unknown does not happen any more, or says that it
-   * did: {@code Canceled} or {@code Rejected} mean that no money moved and none will; {@code
-   * Succeeded} that it was too late. For a hold that ran out.
+   * Ensures that a payment with an unknown outcome no longer happens, or reports that it did:
+   * {@code Canceled} and {@code Rejected} mean that no money moved or will move; {@code Succeeded}
+   * that it was too late. For holds that run out.
    *
-   * <p>The payment's key is used up for an intent that is never paid: a request that is still on
-   * its way then meets a used key and is refused. If the key was used up already, the payment had
-   * arrived; it is looked up, and canceled if it can be.
+   * <p>It uses up the payment's key for an intent that is never paid, so a request still on its way
+   * is refused. If the key is already used up, the payment had arrived; it is looked up and, if
+   * possible, canceled.
    */
   public CompletionStage<PaymentResult> abandon(PaymentRequest request) {
     return call(Operation.ABANDON, () -> slots.onThread(() -> abandonNow(request)));
   }
 
-  /** Where a payment stands. */
+  /** Looks up a payment. */
   public CompletionStage<PaymentResult> find(IntentId intent) {
     return call(
         Operation.FIND,
@@ -129,26 +129,25 @@ public final class Payments implements AutoCloseable {
   }
 
   /**
-   * Cancels a payment, unless it is too late: the result says where it stands now. Only {@code
-   * Canceled} means that no money will move. What cannot be canceled now (it is being processed)
-   * may be later: each call asks anew.
+   * Cancels a payment unless it is too late; the result is its current state. Only {@code Canceled}
+   * means that no money will move. A payment that is being processed cannot be canceled now, but
+   * maybe later: each call asks anew.
    */
   public CompletionStage<PaymentResult> cancel(IntentId intent) {
     return call(Operation.CANCEL, () -> slots.onThread(() -> cancelNow(intent)));
   }
 
   /**
-   * Gives back all that was received and not given back yet, or says where that stands when it was
-   * asked for before.
+   * Refunds everything received and not yet refunded, or reports the state of an earlier request.
    */
   public CompletionStage<RefundResult> refund(RefundRequest request) {
     return call(
         Operation.REFUND,
         () -> slots.onThread(() -> refunds.refund(request)),
-        () -> new RefundResult.Unknown("too many payments are under way"));
+        () -> new RefundResult.Unknown("too many payments are in progress"));
   }
 
-  /** The provider's own lists; to be used no longer than this is open. */
+  /** The provider's own lists; do not use it after this is closed. */
   public PaymentHistory history() {
     return new PaymentHistory(client);
   }
@@ -160,9 +159,8 @@ public final class Payments implements AutoCloseable {
   }
 
   /**
-   * Stripe's model is over a thousand classes, and the first intent written or read looks at all of
-   * them. Done once, before the first payment; or every one of the first five hundred would do it
-   * at once.
+   * Loads Stripe's model, over a thousand classes, once before the first payment. Otherwise the
+   * first five hundred payments would all do so at once.
    */
   private boolean warmUp() {
     try {
@@ -175,8 +173,8 @@ public final class Payments implements AutoCloseable {
   }
 
   /**
-   * Sends a payment. Mostly it succeeds, and that is all; whatever else comes of it is for
-   * stripe-java to understand, and to try again where that helps.
+   * Sends a payment. Mostly it simply succeeds; stripe-java interprets every other answer and
+   * retries if that helps.
    */
   private CompletionStage<PaymentResult> begin(PaymentRequest request) {
     StripeRequest encoded;
@@ -201,7 +199,7 @@ public final class Payments implements AutoCloseable {
         .thenCompose(result -> result);
   }
 
-  /** The result that an answer is, if it is none that needs a closer look. */
+  /** The result of an answer that needs no closer look. */
   private static Optional<PaymentResult> plainly(StripeResponse response) {
     if (response.code() != HTTP_OK) {
       return Optional.empty();
@@ -221,7 +219,7 @@ public final class Payments implements AutoCloseable {
     try {
       return Outcomes.of(createConfirmed(through, request));
     } catch (StripeException e) {
-      // The key tells nothing of the payment that was made under it; its metadata leads there.
+      // The key does not reveal the payment made under it; its metadata does.
       Optional<PaymentIntent> made =
           Outcomes.isKeyOfAnother(e) ? search.find(request.metadata()) : Optional.empty();
       return made.map(Outcomes::of).orElseGet(() -> Outcomes.of(e));
@@ -249,8 +247,8 @@ public final class Payments implements AutoCloseable {
   }
 
   private PaymentResult cancelNow(IntentId intent) {
-    // A key of its own each time: the provider remembers under it for a day what it answered, a
-    // "not now" as well. Nothing is canceled twice for that.
+    // A new key each time: the provider remembers its answer for a day, even "not now". Canceling
+    // twice is harmless.
     PaymentKey key = new PaymentKey("cancel-" + intent.value() + "-" + UUID.randomUUID());
     return payment(
         () -> Outcomes.of(client.v1().paymentIntents().cancel(intent.value(), options(key))));
@@ -261,7 +259,7 @@ public final class Payments implements AutoCloseable {
         .setAmount(request.amount().amount())
         .setCurrency(request.amount().currency().toLowerCase(Locale.ROOT))
         .putAllMetadata(request.metadata())
-        // No redirects: there is no page that a bank could send the buyer back to.
+        // No redirects: the bank has no page of ours to send the buyer back to.
         .setAutomaticPaymentMethods(
             AutomaticPaymentMethods.builder()
                 .setEnabled(true)
@@ -290,7 +288,7 @@ public final class Payments implements AutoCloseable {
   private CompletionStage<PaymentResult> call(
       Operation operation, Supplier<CompletionStage<PaymentResult>> work) {
     return call(
-        operation, work, () -> new Rejected("overloaded", "Too many payments are under way."));
+        operation, work, () -> new Rejected("overloaded", "Too many payments are in progress."));
   }
 
   private <T> CompletionStage<T> call(

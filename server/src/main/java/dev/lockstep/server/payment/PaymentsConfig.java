@@ -8,12 +8,12 @@ import java.time.Duration;
  *
  * @param apiBase the provider's address
  * @param apiKey the secret key presented to it
- * @param connectTimeout how long a connection may take (5 s)
- * @param answerTimeout how long an answer may take; then the outcome is unknown (20 s)
- * @param maxConcurrent requests under way at once (512)
- * @param maxWaiting requests waiting for one of those; one more is refused (10,000)
- * @param retries how often a request that could not be delivered, or that the provider failed at,
- *     is sent again under the same key (1)
+ * @param connectTimeout for a connection (5 s)
+ * @param answerTimeout for an answer; after that, the outcome is unknown (20 s)
+ * @param maxConcurrent concurrent requests (512)
+ * @param maxWaiting requests waiting for one of those; further ones are refused (10,000)
+ * @param retries how often a request that was not delivered, or that the provider failed to
+ *     process, is sent again under the same key (1)
  */
 public record PaymentsConfig(
     URI apiBase,
@@ -30,11 +30,11 @@ public record PaymentsConfig(
       throw new IllegalArgumentException("payments need an API key");
     }
     if (connectTimeout.toMillis() < 1 || answerTimeout.toMillis() < 1) {
-      throw new IllegalArgumentException("timeouts are at least 1 ms");
+      throw new IllegalArgumentException("timeouts must be at least 1 ms");
     }
     if (maxConcurrent < 1 || maxWaiting < 1 || retries < 0) {
       throw new IllegalArgumentException(
-          "maxConcurrent and maxWaiting are at least 1, retries at least 0");
+          "maxConcurrent and maxWaiting must be at least 1, retries at least 0");
     }
   }
 
@@ -48,7 +48,7 @@ public record PaymentsConfig(
         apiBase, apiKey, connectTimeout, answerTimeout, maxConcurrent, maxWaiting, retries);
   }
 
-  /** Sets how many requests may be under way, and how many more may wait. */
+  /** Sets how many requests may run at once, and how many may wait. */
   public PaymentsConfig withLimits(int maxConcurrent, int maxWaiting) {
     return new PaymentsConfig(
         apiBase, apiKey, connectTimeout, answerTimeout, maxConcurrent, maxWaiting, retries);

@@ -20,18 +20,17 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Gives money back through {@code stripe-java}. Blocks: for payment threads only.
+ * Refunds through {@code stripe-java}. Blocks: for payment threads only.
  *
- * <p>A provider answers a refund that it has not done yet, and answers a repetition with the same
- * words for a day. So whatever is not plainly done is looked up: what counts is what the provider
- * says of the payment's refunds now, all of them. One that failed left its money with us, and is
- * made again under the next key.
+ * <p>A provider may answer before it has refunded, and gives the same answer to repetitions for a
+ * day. So unless a refund is plainly done, the provider's current list of the payment's refunds
+ * decides. A failed refund left the money with us, and is made again under the next key.
  */
 final class RefundCalls {
-  /** Then somebody has to find out why. */
+  /** After that, a person has to find out why. */
   private static final int MAX_ATTEMPTS = 5;
 
-  /** The refund to look at again, where there is one that was not done. */
+  /** The refund to look at again, if there is one that was not done. */
   private static final Cases<RefundResult, Optional<String>> UNFINISHED =
       Cases.<RefundResult, Optional<String>>over(RefundResult.class)
           .when(Pending.class, pending -> Optional.of(pending.refund()))
@@ -66,9 +65,9 @@ final class RefundCalls {
   }
 
   /**
-   * What all refunds of the payment come to.
+   * Adds up all refunds of the payment.
    *
-   * @param otherwise what to say if that cannot be found out
+   * @param otherwise the result if that is unknown
    */
   private RefundResult standing(RefundRequest asked, RefundResult otherwise) {
     List<Refund> all;
@@ -113,7 +112,7 @@ final class RefundCalls {
         : otherwise;
   }
 
-  /** After as many failures as there are refunds that came to nothing; none is open. */
+  /** The next key counts the refunds that failed; none is open. */
   private RefundResult again(RefundRequest asked, List<Refund> undone) {
     // Newest first, as the provider lists them.
     Failed failed = new Failed(undone.get(0).getId(), code(undone.get(0)), undone.size());
@@ -130,7 +129,7 @@ final class RefundCalls {
     }
   }
 
-  /** For a provider that does not list them: the one that was answered, as it is now. */
+  /** For a provider that does not list refunds: the current state of the one in the answer. */
   private RefundResult one(RefundRequest asked, RefundResult otherwise) {
     Optional<String> id = UNFINISHED.of(otherwise);
     if (id.isEmpty()) {
@@ -165,7 +164,7 @@ final class RefundCalls {
         : new Pending(refund.getId(), "requires_action".equals(refund.getStatus()));
   }
 
-  /** All the money that was asked for, and of the payment that was asked about. */
+  /** Whether it is all the money asked for, of the right payment. */
   private static boolean isDone(Refund refund, RefundRequest asked) {
     return isDone(refund)
         && money(refund).equals(asked.amount())

@@ -3,11 +3,11 @@ package dev.lockstep.server.payment;
 import java.util.Map;
 
 /**
- * Money to be given back: all that was received.
+ * A request to refund everything received.
  *
- * @param key the same for every time this refund is asked for; what the provider fails at is tried
- *     again under keys that follow from it
- * @param amount what has to go back, to be compared with what does
+ * @param key the same each time this refund is requested; retries after a failure use keys derived
+ *     from it
+ * @param amount what should go back, compared with what does
  * @param metadata comes back with the refund's events
  */
 public record RefundRequest(

@@ -31,13 +31,13 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries stripe-java's requests. Its own transport keeps five idle connections, so that hundreds
- * of concurrent payments would open and close one each; the JDK's client took a third of all the
- * processor time of a payment. This one is the server's own, and keeps as many connections as there
- * may be payments under way.
+ * Carries stripe-java's requests. Its own transport keeps only five idle connections, so hundreds
+ * of concurrent payments would each open and close one; the JDK's client took a third of a
+ * payment's processor time. This one uses the server's HTTP client and keeps as many connections as
+ * there may be payments.
  */
 final class StripeTransport extends com.stripe.net.HttpClient implements AutoCloseable {
-  /** The client ends a request in time; this is for the case that it does not. */
+  /** The client ends a request in time; this covers the case that it does not. */
   private static final Duration GRACE = Duration.ofSeconds(2);
 
   private static final CharSequence CLIENT_AGENT = createOptimized("X-Stripe-Client-User-Agent");
@@ -46,7 +46,7 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
   private final Duration connectTimeout;
   private final Duration answerTimeout;
   private final CharSequence agent = createOptimized(buildXStripeClientUserAgentString());
-  // Put together once: stripe-java would look through the environment for every request.
+  // Built once: stripe-java would inspect the environment on every request.
   private final Map<ApiMode, CharSequence> userAgents = new ConcurrentHashMap<>();
 
   StripeTransport(Vertx vertx, PaymentsConfig config) {
@@ -66,7 +66,7 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
     return outcome(send(request));
   }
 
-  /** What came of a request; blocks until something has. */
+  /** The answer to a request; blocks until it is there. */
   static StripeResponse outcome(Future<StripeResponse> sent) throws ApiConnectionException {
     try {
       return sent.toCompletionStage().toCompletableFuture().get();
@@ -83,7 +83,7 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
     client.close();
   }
 
-  /** Sends it, and blocks nobody. */
+  /** Sends it without blocking. */
   Future<StripeResponse> send(StripeRequest request) {
     RequestOptions options =
         new RequestOptions()
@@ -103,8 +103,8 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
       body = Buffer.buffer(request.content().byteArrayContent());
     }
     Buffer content = body == null ? Buffer.buffer() : body;
-    // Nested, so that the body is asked for on the event loop: an answer that ended before it was
-    // asked for never comes.
+    // Nested, so that the body is read on the event loop: the body of an answer that ended earlier
+    // never arrives.
     return client
         .request(options)
         .compose(
@@ -132,8 +132,8 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
   }
 
   /**
-   * A time-out is not tried again: that would double the wait. Everything else becomes a
-   * ConnectException, which stripe-java tries again under the same key.
+   * A timeout is not retried, since that would double the wait. Everything else becomes a
+   * ConnectException, which stripe-java retries under the same key.
    */
   private static ApiConnectionException failure(Throwable cause) {
     if (cause instanceof TimeoutException) {

@@ -2,16 +2,16 @@ package dev.lockstep.server.payment;
 
 import java.time.Duration;
 
-/** Whether a webhook is to be believed. In the order in which it is found out. */
+/** Whether a webhook is genuine. Ordered like the checks. */
 public sealed interface Verification {
 
-  /** No signature that could be checked, or no event in what was signed. */
+  /** No usable signature, or the signed content is not an event. */
   record Malformed(String why) implements Verification {}
 
-  /** Signed by somebody who does not know the secret, or changed on its way. */
+  /** Signed without the secret, or changed in transit. */
   record Forged() implements Verification {}
 
-  /** Genuine once, and perhaps sent again by somebody else. */
+  /** Once genuine, and possibly replayed. */
   record TooOld(Duration age) implements Verification {}
 
   /** A clock is wrong, theirs or ours. */

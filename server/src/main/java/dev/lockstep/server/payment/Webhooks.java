@@ -19,11 +19,11 @@ import javax.crypto.spec.SecretKeySpec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a genuine webhook from a forged or repeated one. Stateless; that an event id is used once
- * is for the caller to see to, in the transaction of its effect.
+ * Tells genuine webhooks from forged and replayed ones. Stateless: the caller ensures that an event
+ * id is used once, in the transaction of its effect.
  */
 public final class Webhooks {
-  /** How far the sender's clock and ours may be apart, both ways. */
+  /** How far the sender's clock and ours may differ, in both directions. */
   public static final Duration TOLERANCE = Duration.ofMinutes(5);
 
   private static final String ALGORITHM = "HmacSHA256";
@@ -32,7 +32,7 @@ public final class Webhooks {
   private Webhooks() {}
 
   /**
-   * Checks the signature on the bytes as they arrived, then its age.
+   * Checks the signature of the bytes as they arrived, then its age.
    *
    * @param signatureHeader the {@code Stripe-Signature} header; null if there was none
    */
@@ -71,8 +71,8 @@ public final class Webhooks {
   }
 
   /**
-   * What the header says: {@code t=1700000000,v1=hex,v1=hex}. Several signatures stand for several
-   * secrets while one is replaced by another; other schemes are none of ours.
+   * The parsed header: {@code t=1700000000,v1=hex,v1=hex}. Several signatures belong to several
+   * secrets during a rotation; other schemes are ignored.
    */
   private record Signed(String timestamp, long seconds, List<byte[]> signatures) {
 
@@ -102,7 +102,7 @@ public final class Webhooks {
       }
     }
 
-    /** Without a hint, by how long it takes, at how much of a signature was right. */
+    /** Takes constant time, so that it does not reveal how much of a signature was right. */
     boolean matches(byte[] expected) {
       boolean found = false;
       for (byte[] signature : signatures) {

@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A step of a purchase as it is written.
  *
- * @param from the statuses in which the step is still to be taken
- * @param answer what the request that made the purchase is told, unless it was told before; null:
- *     nothing yet
+ * @param from the statuses in which the step may still be taken
+ * @param answer for the request that made the purchase, unless it has one; null if there is none
+ *     yet
  * @param event the provider's event that led to the step; it is used up only if the step is taken
  */
 record Change(
@@ -20,13 +20,13 @@ record Change(
     @Nullable String answer,
     Optional<String> event) {
 
-  /** A step after which who asked has an answer. */
+  /** A step that gives the request its answer. */
   static Change answering(Purchase before, Set<Status> from, Purchase after) {
     return new Change(
         before, from, after, StoredAnswer.text(PurchaseView.answer(after)), Optional.empty());
   }
 
-  /** A step on the way. */
+  /** An intermediate step. */
   static Change silent(Purchase before, Set<Status> from, Purchase after) {
     return new Change(before, from, after, null, Optional.empty());
   }

@@ -20,22 +20,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Completes a purchase whose money is here. Goods are bound to money in this step: the hold is sold
- * only if it has what was paid for. Thread-safe.
+ * Completes a paid purchase. This step binds goods to money: the hold is sold only if it contains
+ * what was paid for. Thread-safe.
  */
 final class Completion {
   private static final Logger log = LoggerFactory.getLogger(Completion.class);
 
-  /** What follows from what became of the hold. */
+  /** Continues after the outcome of the hold. */
   @FunctionalInterface
   private interface Next {
     CompletionStage<Purchase> take(Completion completion, Attempt attempt);
   }
 
-  /** A step that is under way, and the saga that it is a step of. */
+  /** A step in progress, and its saga. */
   private record Attempt(Step.Complete step, Campaign campaign, Saga saga) {}
 
-  /** Nothing was done; the timer comes again. */
+  /** Nothing was done; the timer will retry. */
   private static final Next LATER = (completion, attempt) -> Saga.done(attempt.step().purchase());
 
   private static final Cases<EndResult, Next> NEXT =
@@ -78,12 +78,15 @@ final class Completion {
         : findOther(attempt, attempt.step().paidLate());
   }
 
-  /** Of a hold that somebody has changed although it was paid for; then for the right goods. */
+  /**
+   * Handles a hold that somebody changed after payment: releases it, then looks for the right
+   * goods.
+   */
   private CompletionStage<Purchase> letGo(Attempt attempt, Hold other) {
     Purchase paid = attempt.step().paidForOther();
     log.error("Hold {} of purchase {} has other lines than were paid for", other.id(), paid.id());
     if (other.state() != HoldState.HELD) {
-      // Sold by somebody else. The money stays in the reconciliation, where people see it.
+      // Sold by somebody else. The reconciliation shows the money to people.
       return Saga.done(paid);
     }
     return holds

@@ -4,7 +4,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What an idempotency key holds while, and after, its purchase is under way: which one it is. */
+/** What an idempotency key stores during and after its purchase: the purchase's id. */
 final class KeyedPurchase {
   private static final String PURCHASE = "purchase";
 
@@ -14,7 +14,7 @@ final class KeyedPurchase {
     return new JsonObject().put(PURCHASE, purchase.toString()).encode();
   }
 
-  /** Empty for the stored answer of a request that began none. */
+  /** Empty for the stored answer of a request that began no purchase. */
   static Optional<UUID> of(String text) {
     return Optional.ofNullable(new JsonObject(text).getString(PURCHASE)).map(UUID::fromString);
   }

@@ -15,15 +15,14 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Goods for money that came when the hold had ended: the same units if they are free, others of the
- * same pools if there are any, else the money goes back.
+ * Finds goods for money that arrived after the hold had ended: the same units if they are free,
+ * else others of the same pools, else the money goes back.
  *
- * <p>A replacement has a random id, which nobody can work out, and becomes the purchase's own in
- * the transaction that takes it. Of several nodes that try, one does so, and the others take
- * nothing.
+ * <p>A replacement has a random id, which nobody can guess. It becomes the purchase's own in the
+ * transaction that takes it, so of several nodes that try, only one takes stock.
  */
 final class LateGoods {
-  /** It is confirmed at once; should nobody come to that, the stock is free again soon. */
+  /** It is confirmed at once; after a crash, the stock is soon free again. */
   private static final Duration HOLD_FOR = Duration.ofMinutes(10);
 
   private final Refunds refunds;
@@ -33,7 +32,7 @@ final class LateGoods {
   }
 
   /**
-   * @param paid whose money is here, and whose hold has ended
+   * @param paid a paid purchase whose hold has ended
    */
   CompletionStage<Purchase> find(Purchase paid, Campaign campaign, Saga saga) {
     List<Line> lines = paid.lines(campaign);

@@ -15,12 +15,12 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * Something that the provider says of a purchase's money and that does not agree with the purchase.
- * Nothing is sold or given back for it.
+ * A report of the provider about a purchase's money that disagrees with the purchase. Nothing is
+ * sold or refunded for it.
  *
- * @param intent the payment it was said of
- * @param money what the provider says of it
- * @param event the event it was said in; empty: an answer
+ * @param intent the payment it concerns
+ * @param money what the provider reports
+ * @param event the event that reported it; empty for an answer
  */
 record Mismatch(
     PurchaseId purchase,
@@ -30,7 +30,7 @@ record Mismatch(
     Optional<String> event,
     String detail) {
 
-  /** The payment that a result is about, where it says so. */
+  /** The payment that a result concerns, if it names one. */
   private static final Cases<PaymentResult, Optional<IntentId>> INTENTS =
       Cases.<PaymentResult, Optional<IntentId>>over(PaymentResult.class)
           .when(Succeeded.class, succeeded -> Optional.of(succeeded.intent()))
@@ -42,21 +42,21 @@ record Mismatch(
           .when(Unknown.class, unknown -> Optional.empty())
           .complete();
 
-  /** What does not agree. */
+  /** What disagrees. */
   enum Kind {
-    /** Another payment than the purchase's own says that it was made for it, and has money. */
+    /** Another payment claims to be for the purchase, and has money. */
     INTENT,
-    /** It says that it was made for a purchase whose own payment nobody can ask for any more. */
+    /** It claims to be for a purchase whose own payment can no longer be asked about. */
     UNPROVEN,
     AMOUNT,
     CURRENCY,
-    /** Other money went back than was paid. */
+    /** The refund differs from what was paid. */
     REFUND_AMOUNT,
-    /** The provider tried to give the money back, in vain. */
+    /** The refund was tried and failed. */
     REFUND_FAILED,
-    /** The provider does not give the money back. */
+    /** The provider refuses the refund. */
     REFUND_REJECTED,
-    /** The provider waits for the buyer before it gives the money back. */
+    /** The provider waits for the buyer before it refunds. */
     REFUND_WAITING;
 
     String label() {
@@ -64,14 +64,14 @@ record Mismatch(
     }
   }
 
-  /** Whether a result is about another payment than the purchase's own, as far as that is known. */
+  /** Whether a result is known to concern another payment than the purchase's own. */
   static boolean isOther(Purchase purchase, PaymentResult result) {
     Optional<IntentId> own = purchase.payment().intent();
     Optional<IntentId> said = INTENTS.of(result);
     return own.isPresent() && said.isPresent() && !own.equals(said);
   }
 
-  /** What is wrong with money that is said to have come. */
+  /** Checks a reported receipt of money. */
   static Optional<Mismatch> of(Purchase purchase, Succeeded said, Optional<String> event) {
     if (isOther(purchase, said)) {
       String own = purchase.payment().intent().map(IntentId::value).orElse("");
@@ -97,7 +97,7 @@ record Mismatch(
     return new Mismatch(purchase.id(), said.intent(), kind, said.amount(), event, detail);
   }
 
-  /** Of the purchase's own payment, while it is given back. */
+  /** About the purchase's own payment, during its refund. */
   static Mismatch ofRefund(Purchase purchase, Kind kind, Money money, String detail) {
     return new Mismatch(
         purchase.id(),

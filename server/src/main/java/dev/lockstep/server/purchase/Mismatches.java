@@ -27,12 +27,12 @@ import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps what does not agree, and shows it to operators. Thread-safe. */
+/** Stores mismatches and shows them to operators. Thread-safe. */
 final class Mismatches {
   private static final Logger log = LoggerFactory.getLogger(Mismatches.class);
   private static final int MAX_SHOWN = 100;
 
-  // The provider says the same again and again; the first time counts.
+  // The provider repeats itself; the first report counts.
   private static final String NOTE =
       """
       INSERT INTO lockstep_server.payment_mismatch
@@ -80,13 +80,13 @@ final class Mismatches {
     return Endpoint.of(
             GET,
             "/v1/payments/mismatches",
-            "Lists what the provider says of money and no purchase agrees with, newest first.")
+            "Lists payments that disagree with their purchases, newest first.")
         .by(Role.OPERATOR)
         .paged(SHAPE)
         .handledBy(this::list);
   }
 
-  /** Keeps it; completes when that is committed, with whether it is new. */
+  /** Stores it; completes after the commit, with whether it is new. */
   CompletionStage<Boolean> note(Mismatch mismatch) {
     return workers
         .run(
@@ -106,7 +106,7 @@ final class Mismatches {
         .toCompletionStage();
   }
 
-  /** Those of a purchase, oldest first. Blocks. */
+  /** The mismatches of a purchase, oldest first. Blocks. */
   JsonArray of(PurchaseId purchase) {
     return new JsonArray(query(OF_PURCHASE, purchase.campaign(), purchase.value(), MAX_SHOWN));
   }

@@ -19,16 +19,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A purchase as it was last read or written.
+ * A purchase as last read or written.
  *
- * @param hold what it has, or had
+ * @param hold its hold, past or present
  * @param items the lines as JSON; not changed after construction
  * @param failure why it has no goods, as a code
- * @param paid the money is known to be there
+ * @param paid whether the money has arrived
  * @param expiring its time is up, and the payment is being canceled
- * @param looks how often a timer has looked after it
+ * @param looks how often the timer has looked at it
  * @param deadline until when it may be paid
- * @param answer what the request that made it was answered
+ * @param answer the answer to the request that made it
  */
 record Purchase(
     PurchaseId id,
@@ -48,7 +48,7 @@ record Purchase(
 
   private static final String METADATA = "purchase";
 
-  /** One that nothing was heard of yet; its times are the database's to say. */
+  /** A new purchase; the database sets its times. */
   static Purchase begun(
       PurchaseId id, HoldId hold, String buyer, Money total, JsonArray items, String method) {
     return new Purchase(
@@ -81,7 +81,7 @@ record Purchase(
     }
   }
 
-  /** The payment that its cardholder has to approve; a problem when there is nothing to approve. */
+  /** The payment that its cardholder has to approve; a problem if there is none. */
   String awaitedPayment() {
     return payment
         .intent()
@@ -99,13 +99,15 @@ record Purchase(
                     .asException());
   }
 
-  /** The very same each time it is sent: the provider then has one payment, however often asked. */
+  /**
+   * Identical each time it is sent, so that the provider makes one payment, however often asked.
+   */
   PaymentRequest request() {
     return new PaymentRequest(
         new PaymentKey("purchase-" + id), total, payment.method(), Map.of(METADATA, id.toString()));
   }
 
-  /** The same each time, too. */
+  /** Identical each time it is sent, too. */
   RefundRequest refund() {
     return new RefundRequest(
         payment.intent().orElseThrow(),
@@ -114,12 +116,15 @@ record Purchase(
         Map.of(METADATA, id.toString()));
   }
 
-  /** Whether an event is known to be about its own payment, or about another one. */
+  /** Whether an event can be attributed to its own payment or to another one. */
   boolean canTell(PaymentEvent event) {
     return payment.intent().isPresent() || event.cause().equals(Optional.of(request().key()));
   }
 
-  /** Whether the provider can be asked for its own payment: open, and its key not forgotten. */
+  /**
+   * Whether the provider can still be asked about its payment: it is open, and the key not
+   * forgotten.
+   */
   boolean mayBeAskedFor(Instant now) {
     return Status.OPEN.contains(status)
         && !paid
@@ -139,12 +144,12 @@ record Purchase(
     return with(Status.COMPLETED, payment.of(intent), Optional.empty(), true);
   }
 
-  /** The money is here, the goods are not. */
+  /** The money has arrived, the goods are gone. */
   Purchase paidLate(IntentId intent) {
     return paidWithout(intent, "paid_late");
   }
 
-  /** The money is here, and what is held is not what it was paid for. */
+  /** The money has arrived, but the hold does not contain what was paid for. */
   Purchase paidForOther(IntentId intent) {
     return paidWithout(intent, "hold_changed");
   }
@@ -153,7 +158,7 @@ record Purchase(
     return with(Status.PENDING, payment.of(intent), Optional.of(why), true);
   }
 
-  /** What was paid for, in the terms of stock: nothing else is ever sold for it. */
+  /** The lines paid for, in terms of stock: nothing else is ever sold for it. */
   List<Line> lines(Campaign campaign) {
     if (CartView.total(items) != total.amount()) {
       throw new IllegalStateException("The items of purchase " + id + " are not worth its total");
@@ -161,7 +166,7 @@ record Purchase(
     return CartView.lines(campaign, items);
   }
 
-  /** Without money: one that is known to be paid does not end so, whoever believes it does. */
+  /** Ends it without money; a purchase known to be paid refuses, whatever the caller believes. */
   Purchase ended(Status end, String why, Optional<IntentId> intent) {
     return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), false);
   }
@@ -174,7 +179,7 @@ record Purchase(
     return with(Status.REFUNDED, payment, failure, paid);
   }
 
-  /** The one time that it gets longer to pay. */
+  /** Extends the time to pay, once. */
   Purchase requiringAction(IntentId intent, String clientSecret, Duration longer) {
     Payment known = new Payment(payment.method(), Optional.of(intent), Optional.of(clientSecret));
     return with(Status.REQUIRES_ACTION, known, Optional.empty(), paid)

@@ -4,9 +4,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.function.Supplier;
 
 /**
- * A purchase that has come to an end.
+ * A purchase that has ended.
  *
  * @param status completed, failed, expired or refunded
- * @param purchase as it is shown; made when asked for
+ * @param purchase its view, made on demand
  */
 public record PurchaseEnd(String status, Supplier<JsonObject> purchase) {}

@@ -19,15 +19,15 @@ import java.util.regex.Pattern;
 final class PurchasePages {
   private PurchasePages() {}
 
-  /** What is wanted; empty: all. */
+  /** What to list; empty fields match everything. */
   record Filter(Optional<String> buyer, Optional<Long> campaign, Optional<Status> status) {
 
-    /** A buyer's key lists its own purchases, whatever it asks for. */
+    /** A buyer's key lists only its own purchases, whatever it asks for. */
     static Filter of(Request request) {
       Optional<String> own = request.principal().buyer();
       Optional<String> wanted = request.query("buyer");
       if (own.isPresent() && wanted.isPresent() && !wanted.equals(own)) {
-        throw Problem.forbidden("A buyer's key sees that buyer's purchases only.").asException();
+        throw Problem.forbidden("A buyer's key sees only that buyer's purchases.").asException();
       }
       return new Filter(
           own.or(() -> wanted),
@@ -54,7 +54,7 @@ final class PurchasePages {
     }
   }
 
-  /** Names the last purchase of a page: its time in microseconds, and its id. */
+  /** The last purchase of a page: its time in microseconds, and its id. */
   record Cursor(Instant createdAt, PurchaseId id) {
     private static final Pattern FORM = Pattern.compile("(\\d{1,17})-(.{1,64})");
     private static final long MICROS = 1_000_000;
@@ -81,7 +81,7 @@ final class PurchasePages {
     }
   }
 
-  /** Up to one more than the page has room for. */
+  /** One more than fits on the page, if there are more. */
   static List<Purchase> read(Connection connection, Filter filter, Page page) throws SQLException {
     StringBuilder sql = new StringBuilder("SELECT " + PurchaseTable.COLUMNS);
     sql.append(" FROM lockstep_server.purchase p WHERE true");

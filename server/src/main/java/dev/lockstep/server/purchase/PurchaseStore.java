@@ -6,7 +6,7 @@ import dev.lockstep.tx.Transactor;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
-/** Single purchases, read and noted outside of any batch. Thread-safe. */
+/** Reads and writes single purchases, outside batches. Thread-safe. */
 record PurchaseStore(Transactor transactor, Workers workers) {
 
   /** Blocks. */
@@ -14,12 +14,12 @@ record PurchaseStore(Transactor transactor, Workers workers) {
     return transactor.call(connection -> PurchaseTable.find(connection, id));
   }
 
-  /** As it is in the table. */
+  /** Reads it again. */
   CompletionStage<Purchase> reload(PurchaseId id) {
     return workers.run(() -> find(id).orElseThrow()).toCompletionStage();
   }
 
-  /** Writes down which payment is a purchase's own, while nobody knows how that ends. */
+  /** Records which payment is a purchase's own, while its outcome is unknown. */
   CompletionStage<Purchase> know(Purchase purchase, IntentId intent) {
     return workers
         .run(

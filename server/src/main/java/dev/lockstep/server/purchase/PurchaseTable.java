@@ -29,7 +29,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The table of purchases. On the caller's connection, in bulk wherever it is hot. */
+/** The table of purchases. Uses the caller's connection, in bulk wherever it is hot. */
 final class PurchaseTable {
   static final String COLUMNS =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items,"
@@ -53,8 +53,8 @@ final class PurchaseTable {
           + COLUMNS
           + " FROM lockstep_server.purchase p WHERE p.campaign = ? AND p.id = ANY (?)";
 
-  // Under the lock of the hold, so that the guards (the status it was seen in, the hold it had)
-  // only fail when somebody took the same step before, or another one; then nothing is to be done.
+  // Runs under the hold's lock, so the guards (expected status and hold) fail only if somebody took
+  // this step, or another one, before; then there is nothing to do.
   private static final String CHANGE =
       Coded.sql(
           """
@@ -75,7 +75,7 @@ final class PurchaseTable {
       RETURNING p.id""",
           Status.class);
 
-  // Every hold that a purchase owns: the one it began with, and the one it has now.
+  // Every hold that a purchase owns: its first one, and its current one.
   private static final String OF_HOLDS =
       FIND
           + " UNION ALL SELECT "
@@ -123,17 +123,17 @@ final class PurchaseTable {
       SELECT ?, x.event, now() FROM unnest(?) AS x (event)
       ON CONFLICT (campaign, event) DO NOTHING""";
 
-  /** So few are paired with their new values in any way. */
+  /** For so few, any plan for pairing them with their new values is fast. */
   private static final int FEW = 4;
 
   private PurchaseTable() {}
 
-  /** What the clock of the database says they were begun at. */
+  /** Reads the database's time of their creation. */
   static Rows<Instant> addNow(RoundTrip trip) {
     return trip.query("SELECT now()", row -> instant(row, "now"));
   }
 
-  /** Writes new purchases of one campaign; their times come from the database's clock. */
+  /** Inserts new purchases of one campaign; the database's clock sets their times. */
   static void addInsert(
       RoundTrip trip,
       long campaign,
@@ -176,11 +176,11 @@ final class PurchaseTable {
   }
 
   /**
-   * Takes steps of purchases of one campaign, one of each. The caller has locked their holds, or
-   * the step needs none. The events of those that are taken are used up with them.
+   * Takes steps of purchases of one campaign, one step each. The caller has locked their holds, or
+   * the step needs none. A taken step uses up its event.
    *
-   * @param lookAfter when a timer looks at what is not finished by it
-   * @return the purchases whose step was taken here; the others were further already
+   * @param lookAfter when the timer looks at unfinished ones
+   * @return the purchases whose step was taken here; the others had moved on
    */
   static Set<UUID> change(
       Exchange exchange, long campaign, List<Change> changes, Duration lookAfter)
@@ -227,7 +227,7 @@ final class PurchaseTable {
     return taken;
   }
 
-  /** Writes down which payment is a purchase's own, while it is not known how that ends. */
+  /** Records which payment is a purchase's own, while its outcome is unknown. */
   static void know(Connection connection, Purchase purchase, IntentId intent) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(KNOW, intent.value(), purchase.id().campaign(), purchase.id().value());
@@ -235,7 +235,7 @@ final class PurchaseTable {
   }
 
   /**
-   * Purchases by their own ids, and by those of the holds they own.
+   * Finds purchases by their own ids and by those of their holds.
    *
    * @param ids of purchases or holds
    */
@@ -253,7 +253,7 @@ final class PurchaseTable {
     return found;
   }
 
-  /** Which of these holds belong to a purchase whose payment is under way. */
+  /** The holds among these whose purchase is being paid. */
   static Set<HoldId> payingFor(Connection connection, long campaign, Collection<UUID> holds)
       throws SQLException {
     SqlArray some = SqlArray.uuids(holds);
@@ -270,7 +270,7 @@ final class PurchaseTable {
     return new HashSet<>(rows.list());
   }
 
-  /** Until when the purchase that began with a hold may be paid, if it is not paid or over. */
+  /** The deadline of the unpaid, open purchase that began with a hold. */
   static Optional<Instant> payableUntil(Connection connection, long campaign, HoldId hold)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -294,7 +294,7 @@ final class PurchaseTable {
     return byHold;
   }
 
-  /** From a row of {@link #COLUMNS}. */
+  /** Reads a row of {@link #COLUMNS}. */
   static Purchase read(ResultSet row) throws SQLException {
     return new Purchase(
         new PurchaseId(row.getLong("campaign"), row.getObject("id", UUID.class)),

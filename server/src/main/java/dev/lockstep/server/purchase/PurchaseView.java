@@ -10,9 +10,9 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 
-/** A purchase as JSON, and as the answer to who wanted it. */
+/** A purchase as JSON, and as the answer to its request. */
 final class PurchaseView {
-  /** The failure of a payment for which there was no room; worth trying again, with a new key. */
+  /** The failure code of a payment refused for overload; worth a retry with a new key. */
   static final String OVERLOADED = "overloaded";
 
   static final ObjectShape SHAPE =
@@ -67,7 +67,9 @@ final class PurchaseView {
     return json;
   }
 
-  /** What who asked for it is told. A pure function, so that a repetition can be told the same. */
+  /**
+   * The answer to the request that made it. A pure function, so that a repetition gets the same.
+   */
   static Answer answer(Purchase purchase) {
     return switch (purchase.status()) {
       case COMPLETED -> Answer.created(location(purchase), json(purchase));
@@ -84,8 +86,8 @@ final class PurchaseView {
     }
     String detail =
         purchase.paid()
-            ? "The payment came when the goods were gone; the money goes back."
-            : "The payment did not succeed; the hold is released.";
+            ? "The payment arrived when the goods were gone. The money is being refunded."
+            : "The payment failed. The hold is released.";
     return Problem.of("payment-failed", 402, "Payment failed", detail)
         .with("code", why)
         .with("purchase", purchase.id().toString())

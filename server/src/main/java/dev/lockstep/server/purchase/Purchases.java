@@ -58,11 +58,11 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Purchases over HTTP: made in one call or of a cart, shown, refunded; and the webhook of the
- * payment provider.
+ * Purchases over HTTP: bought in one call or from a cart, shown, refunded; and the payment
+ * provider's webhook.
  *
- * <p>Thread-safe. Its {@link #duties} look after unfinished purchases, those of earlier processes
- * included. The payments stay the caller's, and are to be closed after this.
+ * <p>Thread-safe. Its {@link #duties} process unfinished purchases, including those of earlier
+ * processes. The caller owns the payments and closes them after this.
  */
 public final class Purchases implements Checkouts, AutoCloseable {
   private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};
@@ -99,8 +99,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private final StripeWebhook webhook;
 
   /**
-   * @param webhookSecret what the provider signs its events with
-   * @param listener what else happens in the transaction that sells
+   * @param webhookSecret verifies the provider's events
+   * @param listener joins the transaction that sells
    */
   public Purchases(
       Vertx vertx,
@@ -141,7 +141,6 @@ public final class Purchases implements Checkouts, AutoCloseable {
         new StripeWebhook(vertx, transactor, saga, refunds, mismatches, underWay, webhookSecret);
   }
 
-  /** What is to be done by jobs. */
   public Duties duties() {
     return Duties.none()
         .paced(timer.interval(), "unfinished-purchases", job -> timer.look())
@@ -169,7 +168,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .answering(201, PurchaseView.SHAPE)
             .answering(202, PurchaseView.SHAPE)
             .handledBy(this::checkout),
-        Endpoint.of(GET, "/v1/purchases", "Lists purchases, newest first; a buyer's own only.")
+        Endpoint.of(
+                GET, "/v1/purchases", "Lists purchases, newest first; for a buyer, only its own.")
             .by(SELLERS_AND_BUYERS)
             .withQuery("buyer", "Only of this buyer.")
             .withQuery("campaign", "Only of this campaign.")
@@ -181,7 +181,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .tagged()
             .answering(200, PurchaseView.SHAPE)
             .handledBy(this::show),
-        Endpoint.of(POST, "/v1/purchases/{id}/refund", "Gives the money of a purchase back.")
+        Endpoint.of(POST, "/v1/purchases/{id}/refund", "Refunds a purchase.")
             .by(Role.OPERATOR)
             .withIdempotencyKey(IdempotencyKey.REQUIRED)
             .perhapsTaking(Act.REASON)
@@ -193,8 +193,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   /**
-   * The completed purchases of a campaign by the hold each has, as the connection's transaction
-   * sees them; those that are being refunded are none.
+   * The completed purchases of a campaign by hold, as the connection's transaction sees them,
+   * except those being refunded.
    */
   public static Map<HoldId, String> soldTo(Connection connection, long campaign)
       throws SQLException {
@@ -225,8 +225,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
               Acquire acquire =
                   new Acquire(
                       campaign.scope(),
-                      // The same key names the same hold, so that twins cannot both take one; and
-                      // never one of those that were taken without paying.
+                      // Equal keys give equal hold ids, so twins cannot both take stock. The ids
+                      // differ from those of holds taken without paying.
                       HoldId.forPurpose("purchase", new BuyerId(request.principal().name()), key),
                       buyer,
                       CartItems.lines(campaign, items(body)),
@@ -285,13 +285,13 @@ public final class Purchases implements Checkouts, AutoCloseable {
     return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
   }
 
-  /** Empty: the purchase is begun, and there is no answer yet. */
+  /** Empty if the purchase has begun and has no answer yet. */
   private static Optional<Answer> answered(Order order, HoldOutcome outcome) {
     if (order.begun() != null) {
       return Optional.empty();
     }
     Answer answer = order.answer();
-    // A refusal at the door has not been in any transaction, so nothing was recorded.
+    // A refusal at the door ran no transaction, so nothing was recorded.
     return Optional.of(
         answer == null ? Outcomes.problem(order.campaign, outcome).toAnswer() : answer);
   }
@@ -322,7 +322,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
         });
   }
 
-  /** The provider's id of a payment that waits for its cardholder, for whoever may see it. */
+  /** The provider's id of a payment that waits for its cardholder, if the caller may see it. */
   public Future<String> awaitedPayment(String purchase, Principal principal) {
     PurchaseId id = PurchaseId.of(purchase);
     return workers.run(() -> visible(store.find(id), principal).awaitedPayment());
@@ -344,7 +344,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                 Answer.ok(page.of(found, PurchaseView::json, one -> Cursor.of(one).toString())));
   }
 
-  /** The key first, then the purchase; the money after both are written. */
+  /** Locks the key first, then the purchase; refunds after both are written. */
   private Future<Answer> refund(Request request) {
     PurchaseId id = PurchaseId.of(request.path("id"));
     Act act = Act.of(request, "refund", id.toString());

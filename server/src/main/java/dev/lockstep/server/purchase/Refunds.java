@@ -34,14 +34,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives money back: first written down, then done under a key that follows from the purchase, then
- * written down as done, in the transaction that takes the goods back. A timer repeats whatever was
- * interrupted. Thread-safe.
+ * Refunds purchases in three steps: recorded, then executed at the provider under a key derived
+ * from the purchase, then recorded as done in the transaction that takes the goods back. A timer
+ * repeats interrupted steps. Thread-safe.
  */
 final class Refunds {
   private static final Logger log = LoggerFactory.getLogger(Refunds.class);
 
-  /** What follows for a purchase that is refunded. */
+  /** The next step of a refund. */
   @FunctionalInterface
   private interface Next {
     CompletionStage<Purchase> take(Refunds refunds, Purchase refunding);
@@ -83,7 +83,7 @@ final class Refunds {
     this.store = store;
   }
 
-  /** Of a purchase that was paid and got no goods. */
+  /** Starts the refund of a purchase that was paid but got no goods. */
   CompletionStage<Purchase> begin(Purchase paid) {
     Change change = Change.answering(paid, Set.of(Status.PENDING), paid.refunding());
     return write(change)
@@ -91,10 +91,10 @@ final class Refunds {
   }
 
   /**
-   * Writes down that a completed purchase is to be refunded, by whom and why. The caller commits,
-   * and then calls {@link #send}.
+   * Records that a completed purchase is to be refunded, by whom and why. The caller commits, and
+   * then calls {@link #send}.
    *
-   * @return false if it is not completed any more
+   * @return false if it is no longer completed
    */
   boolean mark(Connection connection, Purchase completed, Act act) throws SQLException {
     Change change = Change.silent(completed, Set.of(Status.COMPLETED), completed.refunding());
@@ -105,7 +105,7 @@ final class Refunds {
     return taken;
   }
 
-  /** Why a purchase cannot be marked. */
+  /** Why a purchase cannot be refunded. */
   static Problem refusal(Purchase purchase) {
     return Problem.of(
             "not-refundable",
@@ -117,14 +117,14 @@ final class Refunds {
         .with("purchaseStatus", purchase.status().label());
   }
 
-  /** Of a purchase whose refund is written down; asking again does no harm. */
+  /** Executes a recorded refund; repeating it is harmless. */
   CompletionStage<Purchase> send(Purchase refunding) {
     return payments.refund(refunding.refund()).thenCompose(result -> sent(refunding, result));
   }
 
   /**
-   * As {@link #send}. It is written down, and the money may be on its way: whatever fails now, it
-   * is under way, and the timer goes on with it. Never fails.
+   * Like {@link #send}, but never fails. The refund is recorded, and the money may be on its way:
+   * after any failure it is still in progress, and the timer continues.
    */
   CompletionStage<Purchase> sendMarked(Purchase refunding) {
     return CompletableFuture.completedStage(refunding)
@@ -137,8 +137,8 @@ final class Refunds {
   }
 
   /**
-   * Goods come back with the money and not before; whatever else became of it stays as it is, for
-   * the timer, and for people where the provider does not get on with it.
+   * Goods come back together with the money. In every other case the purchase stays as it is, for
+   * the timer, and for people if the provider cannot proceed.
    */
   private CompletionStage<Purchase> sent(Purchase refunding, RefundResult result) {
     return NEXT.of(result).take(this, refunding);
@@ -185,7 +185,7 @@ final class Refunds {
         : Saga.done(refunding);
   }
 
-  /** A purchase that was paid too late has got no goods; then there is nothing to take back. */
+  /** A purchase that was paid too late has no goods to take back. */
   private CompletionStage<Purchase> takeBack(Purchase refunding) {
     StepAttempt attempt = new StepAttempt(new Step.Refund(refunding));
     return holds

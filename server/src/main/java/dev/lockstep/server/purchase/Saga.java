@@ -33,9 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings purchases to their end. {@link #settle} is the one way there: the provider's answer, its
- * event and the timer all reach it, in any order and any number of times, because each of its steps
- * is taken under the lock of the hold and only from a status in which it is still to be taken.
+ * Brings purchases to their end. {@link #settle} is the only way there. The provider's answer, its
+ * event and the timer all reach it, in any order and any number of times, because each step is
+ * taken under the hold's lock and only from a status that still allows it.
  *
  * <p>No transaction is open while the provider is asked. Thread-safe; stages complete on the
  * combiner's or the payments' threads.
@@ -44,21 +44,23 @@ final class Saga {
   private static final Logger log = LoggerFactory.getLogger(Saga.class);
 
   /**
-   * How long a hold in checkout is kept from expiring by itself: only this saga may end it, after
-   * the payment was canceled. Bounded, so that stock comes back even if no server ever does.
+   * How long a hold in checkout cannot expire: only this saga may end it, after canceling the
+   * payment. Bounded, so that stock comes back even if no server ever does.
    */
   static final Duration KEPT_FOR = Duration.ofHours(24);
 
-  /** The longest time to pay; less than the provider remembers a key, and than holds are kept. */
+  /**
+   * The longest time to pay; shorter than the provider remembers a key, and than holds are kept.
+   */
   static final Duration MAX_PAY_WITHIN = Duration.ofHours(23);
 
   static final Actor ACTOR = Actor.operator("payments");
 
-  /** Said about this server or its key, not about the payment, which may have been made before. */
+  /** Errors about this server or its key. They say nothing about the payment, which may exist. */
   private static final Set<String> SAYS_NOTHING =
       Set.of("unauthorized", PurchaseView.OVERLOADED, "idempotency_key_in_use");
 
-  /** What follows from what the provider said of a purchase that is open and not paid. */
+  /** Continues after the provider's report on an open, unpaid purchase. */
   @FunctionalInterface
   private interface Next {
     CompletionStage<Purchase> take(Saga saga, Purchase purchase, Optional<String> event);
@@ -80,7 +82,7 @@ final class Saga {
           .never(Succeeded.class)
           .complete();
 
-  /** Whether a payment that was to be canceled has come to its end. */
+  /** Whether a payment to be canceled has ended. */
   private static final Cases<PaymentResult, Boolean> IS_OVER =
       Cases.<PaymentResult, Boolean>over(PaymentResult.class)
           .when(Succeeded.class, succeeded -> true)
@@ -103,7 +105,7 @@ final class Saga {
   private final PurchaseStore store;
 
   /**
-   * @param underWay is told what is paid for
+   * @param underWay tracks what is being paid for
    */
   Saga(
       Holds holds,
@@ -126,7 +128,7 @@ final class Saga {
     this.store = store;
   }
 
-  /** Pays for a purchase that was just begun, or again for one whose outcome is not known. */
+  /** Pays for a new purchase, or repeats a payment whose outcome is unknown. */
   CompletionStage<Purchase> pay(Purchase purchase) {
     return underWay.add(
         purchase.id(),
@@ -134,8 +136,8 @@ final class Saga {
   }
 
   /**
-   * Pays for a purchase that was just begun. It is written down, and its money may have been taken:
-   * whatever fails now, it is pending, and the timer goes on with it. Never fails.
+   * Pays for a new purchase; never fails. The purchase is recorded, and its money may have been
+   * taken: after any failure it is pending, and the timer continues.
    */
   CompletionStage<Purchase> payBegun(Purchase begun) {
     return CompletableFuture.completedStage(begun)
@@ -152,11 +154,11 @@ final class Saga {
   }
 
   /**
-   * Acts upon what the provider said. What it left open stays open, for the timer; what does not
-   * agree with the purchase is kept, and nothing follows from it.
+   * Acts upon a report of the provider. An open payment stays open, for the timer; a mismatch is
+   * stored and has no other effect.
    *
-   * @param event the id of the event it was said in
-   * @return the purchase as it is then, as far as this step knows
+   * @param event the id of the event that reported it
+   * @return the purchase afterwards, as far as this step knows
    */
   CompletionStage<Purchase> settle(
       Purchase purchase, PaymentResult result, Optional<String> event) {
@@ -187,8 +189,8 @@ final class Saga {
   }
 
   /**
-   * Its time is up: the payment first, then the hold. If the payment cannot be canceled now, the
-   * hold is kept, and the timer comes again.
+   * Its time is up: cancels the payment, then releases the hold. If the payment cannot be canceled
+   * now, the hold stays, and the timer retries.
    */
   CompletionStage<Purchase> expire(Purchase purchase) {
     Optional<IntentId> intent = purchase.payment().intent();
@@ -204,13 +206,13 @@ final class Saga {
         });
   }
 
-  /** Goes on with a purchase whose money is known to be here. */
+  /** Continues with a purchase that is known to be paid. */
   CompletionStage<Purchase> resumePaid(Purchase purchase) {
     IntentId intent = purchase.payment().intent().orElseThrow();
     return settle(purchase, new Succeeded(intent, purchase.total()));
   }
 
-  /** Asks the provider where a payment stands that was begun and not finished. */
+  /** Asks the provider about a payment that has not finished. */
   CompletionStage<Purchase> lookUp(Purchase purchase) {
     return payments
         .find(purchase.payment().intent().orElseThrow())
@@ -218,7 +220,7 @@ final class Saga {
             result -> result instanceof Rejected ? done(purchase) : settle(purchase, result));
   }
 
-  /** The hold of a payment whose outcome nobody knows must not go to anybody else. */
+  /** Keeps the hold of a payment whose outcome is unknown, so that nobody else gets it. */
   CompletionStage<Purchase> keep(Purchase purchase) {
     return holds.submit(extend(purchase)).thenApply(kept -> purchase);
   }
@@ -234,8 +236,8 @@ final class Saga {
   }
 
   /**
-   * The wrong money, or that of another payment. While there is time the right money may come; then
-   * the goods go back to the stock, and the money is for a person to look at.
+   * Handles the wrong money, or another payment's. The right money may still come in time; after
+   * that, the goods return to stock, and a person handles the money.
    */
   private CompletionStage<Purchase> disagree(Purchase purchase, Mismatch mismatch) {
     boolean over =
@@ -276,8 +278,8 @@ final class Saga {
   }
 
   /**
-   * A card that was declined at once is the end: nobody but this server can pay that intent. After
-   * a challenge the buyer has its secret and might try another card, so it is canceled first; the
+   * A card declined at once ends the purchase: nobody but this server can pay that intent. After a
+   * challenge the buyer has its secret and might try another card, so it is canceled first; the
    * event may also be older than a success.
    */
   private CompletionStage<Purchase> declined(
@@ -314,7 +316,7 @@ final class Saga {
         });
   }
 
-  /** Moves stock and purchase together; if the purchase has moved on, it is only read again. */
+  /** Moves stock and purchase together; if the purchase has moved on, only reads it again. */
   <R extends HoldOutcome> CompletionStage<Purchase> take(
       HoldCommand<R> command, Step step, Function<R, CompletionStage<Purchase>> then) {
     StepAttempt attempt = new StepAttempt(step);

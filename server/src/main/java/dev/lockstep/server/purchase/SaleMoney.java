@@ -7,14 +7,14 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Money of a purchase that has come in, or gone back.
+ * Money of a purchase that came in or went back.
  *
- * @param refunded it has gone back
+ * @param refunded whether it went back
  */
 public record SaleMoney(UUID purchase, Money amount, boolean refunded) {
 
   /**
-   * What steps moved.
+   * The money moved by steps.
    *
    * @param taken the purchases whose step was taken
    */

@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Purchases that the timer cannot go on with, each with the reason. They keep no other from its
- * turn; the reconciliation shows them to people. On the caller's connection.
+ * Purchases that the timer cannot process, each with the reason. They block no others; the
+ * reconciliation shows them to people. Uses the caller's connection.
  */
 final class SetAside {
   private static final Logger log = LoggerFactory.getLogger(SetAside.class);
@@ -24,7 +24,7 @@ final class SetAside {
   private static final String FORGET =
       "DELETE FROM lockstep_server.purchase_set_aside WHERE campaign = ? AND id = ?";
 
-  // Ended by somebody else, or gone: the timer does not come to them again.
+  // Ended elsewhere, or gone: the timer will not come to them again.
   private static final String FORGET_ENDED =
       Coded.sql(
           """
@@ -38,7 +38,7 @@ final class SetAside {
 
   static void note(Connection connection, PurchaseId id, String reason) throws SQLException {
     log.error("Purchase {} is set aside, see the reconciliation: {}", id, reason);
-    // A zero byte is no text to the database.
+    // PostgreSQL text cannot hold a zero byte.
     String text = reason.replace('\0', ' ');
     RoundTrip trip = new RoundTrip(connection);
     trip.update(

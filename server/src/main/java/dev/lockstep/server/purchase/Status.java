@@ -15,10 +15,10 @@ public enum Status implements Coded {
   REFUNDING(5, "refunding", "refunding"),
   REFUNDED(6, "refunded", "refunded");
 
-  /** Not paid yet, or not known to be. */
+  /** Not known to be paid. */
   static final Set<Status> OPEN = Set.of(PENDING, REQUIRES_ACTION);
 
-  /** What a payment that arrives after all still turns into a sale, or into a refund. */
+  /** Statuses that a late payment still turns into a sale or a refund. */
   static final Set<Status> NOT_SOLD = Set.of(PENDING, REQUIRES_ACTION, FAILED, EXPIRED);
 
   private final int code;
@@ -31,7 +31,7 @@ public enum Status implements Coded {
     this.payment = payment;
   }
 
-  /** Nothing more happens by itself. */
+  /** Nothing more happens without a new order. */
   boolean isEnd() {
     return this != PENDING && this != REQUIRES_ACTION && this != REFUNDING;
   }
@@ -40,7 +40,7 @@ public enum Status implements Coded {
     return label;
   }
 
-  /** What this says of its payment. */
+  /** The status of its payment. */
   String payment() {
     return payment;
   }
@@ -50,7 +50,7 @@ public enum Status implements Coded {
     return (short) code;
   }
 
-  /** A bit a status, for a guard in SQL. */
+  /** One bit per status, for a guard in SQL. */
   static int mask(Set<Status> some) {
     return some.stream().mapToInt(status -> 1 << status.code).sum();
   }

@@ -15,39 +15,38 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A step of a purchase, taken in the transaction that moves its stock: what became of the stock
- * decides what is written of the purchase.
+ * A step of a purchase, taken in the transaction that moves its stock: the outcome of the stock
+ * decides what is written about the purchase.
  */
 sealed interface Step {
   Purchase purchase();
 
-  /** The provider's event that this step acts upon. */
+  /** The provider's event that led to this step. */
   Optional<String> event();
 
-  /** What to write, now that this became of the hold; empty: nothing. */
+  /** What to write after this outcome of the hold; empty for nothing. */
   Optional<Change> after(HoldOutcome outcome);
 
-  /** Whether the hold's stock went somewhere just now. Keeping a hold longer moves none. */
+  /** Whether stock has just moved. Keeping a hold longer moves none. */
   default boolean movesStock(HoldOutcome outcome) {
     return !(this instanceof Challenge)
         && ((outcome instanceof Ended ended && !ended.replayed())
             || (outcome instanceof Granted granted && !granted.replayed()));
   }
 
-  /** Of a purchase whose money has arrived; goes with confirming its hold. */
+  /** Completes a paid purchase by confirming its hold. */
   record Complete(Purchase purchase, IntentId intent, Optional<String> event) implements Step {
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
       if (outcome instanceof Ended) {
         return Optional.of(Change.answering(purchase, Status.NOT_SOLD, completed()));
       }
-      // The hold has ended otherwise, or has become another. That the money is here must not be
-      // forgotten, whatever
-      // happens to this process before it has found other goods or given the money back.
+      // The hold has ended or changed. The money must not be forgotten if this process dies before
+      // it finds other goods or refunds.
       return without(outcome).map(paid -> Change.silent(purchase, Status.NOT_SOLD, paid));
     }
 
-    /** The purchase with its money and without its goods, if that is what came of it. */
+    /** The purchase with its money and without its goods, if that is the outcome. */
     private Optional<Purchase> without(HoldOutcome outcome) {
       if (outcome instanceof LinesDiffer) {
         return Optional.of(paidForOther());
@@ -59,21 +58,21 @@ sealed interface Step {
       return purchase.completed(intent);
     }
 
-    /** With its money, while its hold has become another. */
+    /** Paid, while its hold has changed. */
     Purchase paidForOther() {
       return purchase.paidForOther(intent);
     }
 
-    /** With its money, when its hold had ended. */
+    /** Paid, after its hold had ended. */
     Purchase paidLate() {
       return purchase.paidLate(intent);
     }
   }
 
   /**
-   * Of a purchase for which no money came and none will; goes with releasing its hold.
+   * Ends a purchase that no money came for, by releasing its hold.
    *
-   * @param ended the purchase as it is to be
+   * @param ended the purchase afterwards
    */
   record End(Purchase purchase, Purchase ended, Optional<String> event) implements Step {
     @Override
@@ -84,7 +83,7 @@ sealed interface Step {
     }
   }
 
-  /** Of a purchase whose money has gone back; goes with taking its goods back, if it got any. */
+  /** Completes a refund, by taking the goods back if there are any. */
   record Refund(Purchase purchase) implements Step {
     @Override
     public Optional<String> event() {
@@ -97,7 +96,7 @@ sealed interface Step {
     }
   }
 
-  /** Of a purchase whose buyer has to pass a challenge; goes with keeping its hold. */
+  /** Waits for the buyer to pass a challenge, by keeping the hold. */
   record Challenge(
       Purchase purchase,
       IntentId intent,
@@ -112,7 +111,7 @@ sealed interface Step {
     }
   }
 
-  /** Of a purchase that was paid too late and gets other goods; goes with taking their hold. */
+  /** Gives other goods to a purchase that was paid too late, by taking their hold. */
   record Replace(Purchase purchase, Campaign campaign) implements Step {
     @Override
     public Optional<String> event() {

@@ -35,15 +35,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where the payment provider tells what has happened. Answers 2xx only after it was acted upon:
- * what is not, is sent again.
+ * Receives the payment provider's events. Answers 2xx only after acting on an event; the provider
+ * repeats others.
  */
 final class StripeWebhook implements AutoCloseable {
   private static final String SIGNATURE = "Stripe-Signature";
   private static final int WRITERS = 2;
   private static final Cases<Verification, String> REFUSALS =
       Cases.<Verification, String>over(Verification.class)
-          .when(Malformed.class, malformed -> "There is no signature to check, or no event.")
+          .when(Malformed.class, malformed -> "The signature or the event is missing or malformed.")
           .when(Forged.class, forged -> "The signature does not match.")
           .when(TooOld.class, old -> "The signature is too old.")
           .when(FromTheFuture.class, early -> "The signature is from the future.")
@@ -52,7 +52,7 @@ final class StripeWebhook implements AutoCloseable {
 
   private static final JsonObject RECEIVED = new JsonObject().put("received", true);
 
-  /** How long an event waits for the answer that says the same, and that is about to come. */
+  /** How long an event waits for an answer that is about to report the same. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
   private static final Duration SEND_AGAIN_AFTER = Duration.ofSeconds(1);
@@ -66,8 +66,8 @@ final class StripeWebhook implements AutoCloseable {
   private final Combiner<Long, Ask, Intake> intake;
 
   /**
-   * @param underWay what this node is paying for
-   * @param secret what events are signed with
+   * @param underWay the purchases this node is paying for
+   * @param secret verifies events
    */
   StripeWebhook(
       Vertx vertx,
@@ -91,7 +91,8 @@ final class StripeWebhook implements AutoCloseable {
   }
 
   Endpoint endpoint() {
-    return Endpoint.of(POST, "/v1/webhooks/stripe", "Takes a signed event of the payment provider.")
+    return Endpoint.of(
+            POST, "/v1/webhooks/stripe", "Receives a signed event of the payment provider.")
         .takingSigned(Shape.anything(), SIGNATURE)
         .answering(200, Shape.object().required("received", Shape.bool()))
         .handledBy(this::receive);
@@ -112,7 +113,7 @@ final class StripeWebhook implements AutoCloseable {
     PaymentEvent event = genuine.event();
     Optional<PurchaseId> purchase = Purchase.of(event.metadata());
     if (purchase.isEmpty()) {
-      // Something else that this account is used for.
+      // It belongs to another use of this account.
       return Future.succeededFuture(Answer.ok(RECEIVED));
     }
     return Future.fromCompletionStage(actUpon(event, purchase.get()), vertx.getOrCreateContext())
@@ -125,7 +126,7 @@ final class StripeWebhook implements AutoCloseable {
             });
   }
 
-  /** False: it should be sent again. */
+  /** False if the provider should send it again. */
   private CompletionStage<Boolean> actUpon(PaymentEvent event, PurchaseId id) {
     Optional<CompletionStage<Purchase>> payment =
         event.result().filter(Succeeded.class::isInstance).flatMap(success -> underWay.take(id));
@@ -135,7 +136,7 @@ final class StripeWebhook implements AutoCloseable {
             .thenCompose(known -> known ? CompletableFuture.completedStage(true) : sort(event, id));
   }
 
-  /** Completed by the very money that the event tells of. */
+  /** Completed by the same payment that the event reports. */
   private static CompletionStage<Boolean> isCompletedBy(
       CompletionStage<Purchase> payment, Succeeded told) {
     return payment
@@ -165,11 +166,10 @@ final class StripeWebhook implements AutoCloseable {
   }
 
   /**
-   * Acts upon an event. It says itself which purchase it is about, and whoever has the account can
-   * make a payment that says so: only the purchase's own payment counts, the one that was made
-   * under its key.
+   * Acts upon an event. The event names its purchase, but anybody with the account can create such
+   * a payment. Only the purchase's own payment counts, the one made under its key.
    *
-   * @return false: it could not be acted upon, and should be sent again
+   * @return false if it could not be acted upon and should be sent again
    */
   private CompletionStage<Boolean> hear(Purchase purchase, PaymentEvent event) {
     PaymentResult result = event.result().orElseThrow();
@@ -177,11 +177,11 @@ final class StripeWebhook implements AutoCloseable {
       return heard(purchase, result, event);
     }
     if (!(result instanceof Succeeded succeeded)) {
-      // No money: the answer of its own payment, or a timer, tells how that ended.
+      // No money: the answer of its own payment, or the timer, reports how that ended.
       return CompletableFuture.completedStage(true);
     }
     if (!purchase.mayBeAskedFor(Instant.now())) {
-      String detail = "Nobody can tell whether this is the purchase's own payment.";
+      String detail = "It is unknown whether this is the purchase's own payment.";
       return mismatches
           .note(Mismatch.of(purchase, succeeded, Kind.UNPROVEN, Optional.of(event.id()), detail))
           .thenApply(noted -> true);

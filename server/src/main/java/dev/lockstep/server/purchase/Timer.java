@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks after purchases about which nothing was heard. What is due is in the table, so that nothing
- * is forgotten when a process dies; a job that recurs looks there. Whoever pushes a purchase's due
- * time has it until then; should two have it after all, every step is safe to take twice.
+ * Processes purchases that nothing was heard of. Due times are in the table, so nothing is lost
+ * when a process dies, and a recurring job polls them. Whoever postpones a due time owns the
+ * purchase until then; if two own it after all, every step is safe to repeat.
  */
 final class Timer {
   private static final Logger log = LoggerFactory.getLogger(Timer.class);
@@ -36,14 +36,11 @@ final class Timer {
   private static final int MAX_IN_FLIGHT = 400;
   private static final Duration SHORTEST_WAIT = Duration.ofMillis(100);
 
-  /**
-   * The provider forgets a key after 24 hours: sent again after that, it would be a new payment.
-   */
+  /** The provider forgets a key after 24 hours. Sent again later, it would make a new payment. */
   static final Duration KEY_REMEMBERED = Duration.ofHours(23);
 
-  // Skips what another node is taking. Whose time is up is marked in the same statement: from then
-  // on
-  // its payment is only canceled, and not sent or asked for again.
+  // Skips rows that another node is taking. The same statement marks expired ones: from then on
+  // their payment is only canceled, not sent or asked about again.
   private static final String TAKE_DUE =
       Coded.sql(
           """
@@ -67,7 +64,7 @@ final class Timer {
               .formatted(PurchaseTable.COLUMNS),
           Status.class);
 
-  // No further than anybody waits: what has ended is in the index until VACUUM comes.
+  // Reads no further than open ones: ended ones stay in the index until VACUUM.
   private static final String NEXT_DUE =
       Coded.sql(
           """
@@ -98,21 +95,21 @@ final class Timer {
     this.timings = timings;
   }
 
-  /** What was taken: a purchase, or a row that is none. */
+  /** What was taken: a purchase, or an unreadable row. */
   private sealed interface Taken {}
 
   /**
-   * @param setAside it was, at an earlier look
+   * @param setAside it was set aside at an earlier look
    */
   private record Due(Purchase purchase, boolean keyForgotten, boolean setAside) implements Taken {}
 
   private record Unreadable(PurchaseId id, String why) implements Taken {}
 
   /**
-   * Takes what is due and goes on with it; that ends by itself, or is due again later. Blocks while
-   * it looks, not until they have ended.
+   * Takes due purchases and continues them; each ends, or becomes due again. Blocks while it reads,
+   * not until they end.
    *
-   * @return when to look again: when the next is due, and in time for one that was begun just now
+   * @return when to look again: when the next is due, and early enough for purchases begun just now
    */
   Duration look() {
     List<Taken> taken;
@@ -142,7 +139,7 @@ final class Timer {
     return Duration.ofMillis(Math.max(shortest, wait));
   }
 
-  /** A row that cannot be read is set aside, and the others are taken all the same. */
+  /** Sets an unreadable row aside, and takes the others. */
   private List<Taken> takeDue() {
     return transactor.call(
         transactor.defaults().withLabel("purchase timer"),
@@ -184,7 +181,7 @@ final class Timer {
                 });
   }
 
-  /** What may pass by itself is left for later; anything else is for people to see, too. */
+  /** Leaves transient failures for later, and shows all others to people. */
   private void note(Due due, @Nullable Throwable thrown) {
     PurchaseId id = due.purchase().id();
     Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
@@ -192,7 +189,7 @@ final class Timer {
         cause instanceof ProblemException
             || (cause instanceof LockstepException && !(cause instanceof PermanentFault));
     if (passes) {
-      log.warn("Purchase {} is left for later: {}", id, String.valueOf(cause));
+      log.warn("Purchase {} is retried later: {}", id, String.valueOf(cause));
     } else if (cause != null) {
       write(connection -> SetAside.note(connection, id, "its step fails: " + cause));
     } else if (due.setAside()) {
@@ -208,7 +205,7 @@ final class Timer {
                   transactor.run(action);
                   return true;
                 })
-            .onFailure(e -> log.warn("What is set aside was not noted: {}", e.toString()));
+            .onFailure(e -> log.warn("Setting a purchase aside failed: {}", e.toString()));
   }
 
   private CompletionStage<Purchase> step(Due due) {
@@ -221,9 +218,9 @@ final class Timer {
     }
     boolean known = purchase.payment().intent().isPresent();
     if (!known && due.keyForgotten()) {
-      // Whether it was paid can only be told by the provider's event, or by people.
+      // Only the provider's event, or people, can tell whether it was paid.
       log.error(
-          "Purchase {} of {} was never answered by the payment provider; see the reconciliation",
+          "The payment provider never answered for purchase {} of {}; see the reconciliation",
           purchase.id(),
           purchase.createdAt().truncatedTo(ChronoUnit.SECONDS));
       return saga.keep(purchase);
@@ -235,8 +232,8 @@ final class Timer {
   }
 
   /**
-   * Of a month ago: their signatures have long been too old to be sent again. Also what was set
-   * aside and has ended.
+   * Forgets events a month old, whose signatures have long expired, and ended purchases that were
+   * set aside.
    */
   void forgetEvents() {
     transactor.run(

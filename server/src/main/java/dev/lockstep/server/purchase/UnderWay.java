@@ -7,10 +7,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The purchases that this node is paying for, and those it has completed whose event is still to
- * come. Nearly every event is about one of them and tells nothing new, or would do a second time
- * what is being done. What is forgotten here, or another node does, is found in the table.
- * Thread-safe.
+ * The purchases that this node is paying for, and completed ones whose event is still to come.
+ * Nearly every event concerns one of them and says nothing new. What is forgotten here, or done by
+ * another node, is found in the table. Thread-safe.
  */
 final class UnderWay {
   /** Events come within seconds; without a webhook there are none. */
@@ -29,10 +28,10 @@ final class UnderWay {
           });
 
   /**
-   * Remembers a payment until its event is taken, or it has ended otherwise than completed.
+   * Remembers a payment until its event is taken, or until it ends without completing.
    *
-   * @param payment the purchase as it is when this node has done what it could
-   * @return the same, after it is known here how it ended
+   * @param payment the purchase once this node has done what it can
+   * @return the same stage, completed after its result is recorded here
    */
   CompletionStage<Purchase> add(PurchaseId id, CompletionStage<Purchase> payment) {
     payments.put(id, payment);
@@ -44,7 +43,7 @@ final class UnderWay {
         });
   }
 
-  /** Once: whoever asks again is told that there is nothing. */
+  /** Returns it once; later calls get nothing. */
   Optional<CompletionStage<Purchase>> take(PurchaseId id) {
     return Optional.ofNullable(payments.remove(id));
   }

@@ -31,15 +31,15 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Sorts genuine events, many in one transaction. One that says something new is left to {@link
- * Saga#settle}, which writes it down together with what it changes. The others are dropped, and
- * would be again: what is no news to a purchase never becomes any.
+ * Sorts genuine events, many per transaction. Events with news are left to {@link Saga#settle},
+ * which records them together with their effect. The others are dropped for good: what is no news
+ * to a purchase never becomes any.
  */
 final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, Intake> {
   private static final String KNOWN_EVENTS =
       "SELECT event FROM lockstep_server.payment_event WHERE campaign = ? AND event = ANY (?)";
 
-  /** Whether a purchase without its money can go on from what the provider said. */
+  /** Whether an unpaid purchase can act on the provider's report. */
   private static final Cases<PaymentResult, Boolean> SAYS_SOMETHING =
       Cases.<PaymentResult, Boolean>over(PaymentResult.class)
           .when(Succeeded.class, succeeded -> true)
@@ -51,16 +51,16 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
           .when(Unknown.class, unknown -> false)
           .complete();
 
-  /** An event about a purchase of the campaign that is the combiner's key. */
+  /** An event about a purchase of the campaign, which is the combiner's key. */
   record Ask(PaymentEvent event, UUID purchase) {}
 
-  /** Events that were used before, and the purchases as they stand. */
+  /** The events already used, and the current purchases. */
   record Found(Set<String> events, Map<UUID, Purchase> purchases) {}
 
   /**
    * What to do with an event.
    *
-   * @param toSettle the purchase it has news for; empty: none
+   * @param toSettle the purchase it has news for; empty for none
    */
   record Intake(Optional<Purchase> toSettle) {
     static final Intake DONE = new Intake(Optional.empty());
@@ -88,7 +88,7 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
     List<Intake> answers = new ArrayList<>(asks.size());
     for (Ask ask : asks) {
       Purchase purchase = found.purchases().get(ask.purchase());
-      // Its twin in this batch is fresh, too: nobody knows yet that what it leads to succeeds.
+      // Its twin in this batch counts as new, too: nobody knows yet whether its effect succeeds.
       boolean fresh = !found.events().contains(ask.event().id());
       answers.add(
           fresh && purchase != null && isNews(purchase, ask.event())
@@ -100,7 +100,7 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
 
   @Override
   public void write(Exchange exchange, Long campaign, List<Intake> sorted) {
-    // Nothing changes by sorting.
+    // Sorting changes nothing.
   }
 
   @Override
@@ -119,7 +119,7 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
     }
     PaymentResult result = event.result().get();
     if (result instanceof Succeeded succeeded) {
-      // Of a purchase that has its money, other money is news as well.
+      // For a paid purchase, other money is news as well.
       return Status.NOT_SOLD.contains(purchase.status())
           || Mismatch.of(purchase, succeeded, Optional.empty()).isPresent();
     }

@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * How often something may be done.
  *
- * @param perSecond in the long run, 1 to 1,000,000
- * @param burst at once, after a pause; at least {@code perSecond}, at most 10,000,000
+ * @param perSecond sustained, 1 to 1,000,000
+ * @param burst at once after a pause; at least {@code perSecond}, at most 10,000,000
  */
 public record Rate(int perSecond, int burst) {
   private static final int MAX_PER_SECOND = 1_000_000;

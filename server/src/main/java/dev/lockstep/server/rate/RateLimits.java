@@ -3,18 +3,18 @@ package dev.lockstep.server.rate;
 import java.util.Optional;
 
 /**
- * How often each kind of caller may ask, on each node. An address is an IPv4 address or the first
- * 64 bits of an IPv6 one.
+ * How often each kind of caller may ask, on each node. An address means an IPv4 address or the
+ * first 64 bits of an IPv6 address.
  *
- * @param buyer requests per buyer key; 10 a second, 20 at once
- * @param service requests per service key; no limit unless told
- * @param operator requests per operator key; no limit unless told
- * @param anonymous requests without a key, per address; 100 a second, 500 at once: many people may
- *     share an address
- * @param unknownKeys requests with a key that is not known, per address; 5 a second, 20 at once
- * @param visitors new visitors of the shop, per address; 5 a second, 50 at once
- * @param lab runs of the lab, per key, else per address; 10 a second, 100 at once: its page of all
- *     scenarios plays that many
+ * @param buyer requests per buyer key; 10 per second, 20 at once
+ * @param service requests per service key; default unlimited
+ * @param operator requests per operator key; default unlimited
+ * @param anonymous requests without a key, per address; 100 per second, 500 at once, because many
+ *     people may share an address
+ * @param unknownKeys requests with an unknown key, per address; 5 per second, 20 at once
+ * @param visitors new visitors of the shop, per address; 5 per second, 50 at once
+ * @param lab lab runs, per key, else per address; 10 per second, 100 at once, because the page of
+ *     all scenarios plays that many
  */
 public record RateLimits(
     Rate buyer,
@@ -37,7 +37,7 @@ public record RateLimits(
   public RateLimits {
     if (unknownKeys.perSecond() > anonymous.perSecond()) {
       throw new IllegalArgumentException(
-          "unknownKeys must not be more a second than anonymous: a wrong key would be better than"
+          "unknownKeys must not allow more per second than anonymous: a wrong key would beat"
               + " none");
     }
   }

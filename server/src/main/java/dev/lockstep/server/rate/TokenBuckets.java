@@ -8,18 +8,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One token bucket per name: a steady rate, and a burst on top after a pause. Thread-safe.
+ * One token bucket per name: a steady rate, and a burst after a pause. Thread-safe.
  *
- * <p>Memory is bounded. When more names are busy at once than there is room for, all start anew:
- * limits are then softer for a moment, which is better than refusing people who did nothing.
+ * <p>Memory is bounded. If more names are active than there is room for, all buckets start full
+ * again. Limits are then softer for a moment, which beats refusing innocent callers.
  */
 public final class TokenBuckets {
   private static final int MAX_BUCKETS = 100_000;
 
   /**
-   * A bucket is full or filling: all there is to know is when it will be full.
+   * A bucket, described by the time when it will be full.
    *
-   * @param fullAtNanos the moment, on the clock given
+   * @param fullAtNanos that time, on the given clock
    */
   private record Bucket(long fullAtNanos) {}
 
@@ -32,7 +32,7 @@ public final class TokenBuckets {
   private final Map<String, Bucket> buckets = new ConcurrentHashMap<>();
 
   /**
-   * @param policy what clients are told the limit's name is
+   * @param policy the limit's name as clients see it
    */
   public TokenBuckets(String policy, Rate rate, LongSupplier nanoTime) {
     this(policy, rate, nanoTime, MAX_BUCKETS);
@@ -47,7 +47,7 @@ public final class TokenBuckets {
     this.nanoTime = nanoTime;
   }
 
-  /** Takes a token; when there is none, says when there will be. */
+  /** Takes a token; without one, says when there will be one. */
   public Allowance take(String name) {
     if (buckets.size() >= maxBuckets) {
       makeRoom();
@@ -92,7 +92,6 @@ public final class TokenBuckets {
         wait > 0 ? Optional.of(Duration.ofNanos(wait)) : Optional.empty());
   }
 
-  /** How many names are remembered. */
   int size() {
     return buckets.size();
   }
@@ -101,7 +100,7 @@ public final class TokenBuckets {
     return bucket == null || bucket.fullAtNanos() - now < 0 ? now : bucket.fullAtNanos();
   }
 
-  /** A full bucket is the same as none. */
+  /** A full bucket equals no bucket. */
   private void makeRoom() {
     long now = nanoTime.getAsLong();
     buckets.values().removeIf(bucket -> bucket.fullAtNanos() - now <= 0);

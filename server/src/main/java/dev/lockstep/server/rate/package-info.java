@@ -1,6 +1,6 @@
 /**
- * How often somebody may ask: token buckets, their configuration, and the header fields that tell
- * clients what is left.
+ * How often callers may ask: token buckets, their configuration, and the header fields that report
+ * what is left.
  *
  * <p>Owns no table: each node counts for itself, in bounded memory.
  */

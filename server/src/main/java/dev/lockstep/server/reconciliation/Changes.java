@@ -13,13 +13,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has changed since the last look, by the audit trail of each pool: every sale, release,
- * expiry and return of goods is a row of it. Its sequence numbers are given out under the lock of
- * the pool, which is kept until COMMIT, and have no gap. So a transaction that commits late has a
- * late number, and no clock is asked. On the caller's connection.
+ * What has changed since the last look, according to each pool's audit trail: every sale, release,
+ * expiry and return is a row of it. Its sequence numbers are assigned under the pool's lock, which
+ * is held until COMMIT, and have no gaps. So a transaction that commits late has a late number, and
+ * no clock is involved. Uses the caller's connection.
  */
 final class Changes {
-  /** Of a pool that was never looked at: what is older is left to the sweep. */
+  /** For a pool never looked at; older changes are left to the sweep. */
   private static final long MAX_BEHIND = 100_000;
 
   private static final String CHANGED_POOLS =
@@ -53,11 +53,11 @@ final class Changes {
    * A pool that has changed.
    *
    * @param seq its newest change
-   * @param seen the newest that was looked at; after a crash of the server it may be ahead
+   * @param seen the newest change looked at; after a crash of the server it may be ahead
    */
   record ChangedPool(long campaign, long pool, long seq, long seen) {}
 
-  /** Holds that something became of, and the number of the last change that was read. */
+  /** Holds that changed, and the number of the last change read. */
   record Portion(long last, int rows, Set<UUID> holds) {}
 
   static List<ChangedPool> pools(Connection connection) throws SQLException {

@@ -29,9 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
- * what is wrong with them. Each statement is one snapshot, and finds everything by key; on the
- * caller's connection, whose transaction plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
+ * Reads purchases with everything that belongs to them, or holds with their purchases, and judges
+ * them. Each statement is one snapshot and finds rows by key. Uses the caller's connection, whose
+ * transaction plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
  */
 final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);
@@ -45,7 +45,7 @@ final class Comparison {
       SELECT p.*, %2$s"""
           .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
 
-  // In the order of their age, which is the order they lie in.
+  // By age, which is also the physical order.
   private static final String NEXT_BY_AGE =
       """
       WITH p AS MATERIALIZED (
@@ -55,7 +55,7 @@ final class Comparison {
       SELECT p.*, %2$s ORDER BY p.created_at, p.campaign, p.id"""
           .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST);
 
-  // Only what waits for somebody: what has ended is not in the index.
+  // Unfinished purchases only: ended ones are not in the index.
   private static final String OPEN =
       Coded.sql(
           """
@@ -107,7 +107,7 @@ final class Comparison {
   private final Judgement judgement;
   private final long patienceMs;
 
-  /** What has been published never changes what it sells, nor for how much. */
+  /** Published campaigns, which never change what they sell or its price. */
   private final Map<Long, Campaign> remembered = new ConcurrentHashMap<>();
 
   Comparison(Campaigns campaigns, Judgement judgement, long patienceMs) {
@@ -116,7 +116,7 @@ final class Comparison {
     this.patienceMs = patienceMs;
   }
 
-  /** The place of a purchase in the order of their age. */
+  /** A purchase's position in the order of age. */
   record Place(OffsetDateTime at, long campaign, UUID id) {
     static final Place START =
         new Place(OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC), 0, new UUID(0, 0));
@@ -137,9 +137,9 @@ final class Comparison {
   }
 
   /**
-   * What was found in a page, and where it ended.
+   * The findings of a page, and where it ended.
    *
-   * @param last of a page that is not empty
+   * @param last empty for an empty page
    */
   record Page(int purchases, Optional<Place> last, List<Finding> found) {}
 
@@ -151,7 +151,7 @@ final class Comparison {
     return new Page(facts.size(), last, judge(connection, facts));
   }
 
-  /** What has waited for too long, for the provider or for its goods. */
+  /** Purchases that have waited too long, for the provider or for their goods. */
   List<Finding> open(Connection connection, int limit) throws SQLException {
     return judge(connection, read(connection, OPEN, patienceMs, limit));
   }
@@ -163,7 +163,7 @@ final class Comparison {
         : judge(connection, read(connection, OF_IDS, campaign, SqlArray.uuids(ids)));
   }
 
-  /** Holds that are sold and belong to no paid purchase. */
+  /** Holds that are sold without a paid purchase. */
   List<Finding> unpaid(Connection connection, long campaign, Collection<UUID> holds)
       throws SQLException {
     if (holds.isEmpty()) {
@@ -179,14 +179,14 @@ final class Comparison {
                     row.getObject("hold", UUID.class),
                     row.getString("buyer"),
                     row.getObject("ended_at", OffsetDateTime.class).toInstant(),
-                    "sold, and no paid purchase says so"),
+                    "sold without a paid purchase"),
             campaign,
             SqlArray.uuids(holds));
     trip.send();
     return found.list();
   }
 
-  /** Of holds that have just changed: whatever is wrong with them or with their purchases. */
+  /** Judges holds that have just changed, with their purchases. */
   List<Finding> holds(Connection connection, long campaign, Collection<UUID> holds)
       throws SQLException {
     if (holds.isEmpty()) {
@@ -235,7 +235,7 @@ final class Comparison {
     return found;
   }
 
-  /** Alone: one that cannot be judged keeps no other from it. */
+  /** Separately, so that a purchase that cannot be judged does not hide others. */
   private List<Finding> judge(Connection connection, PurchaseFacts one) throws SQLException {
     try {
       return judgement.of(one, campaign(connection, one.campaign()));
@@ -248,7 +248,7 @@ final class Comparison {
     }
   }
 
-  /** Written in the transaction that said refunded, so that who sees the one sees the other. */
+  /** Posted in the transaction that sets "refunded", so one snapshot shows both or neither. */
   private static Map<UUID, Long> refundsBooked(
       Connection connection, long campaign, List<PurchaseFacts> refunded) throws SQLException {
     Map<UUID, Long> booked = new HashMap<>();
@@ -262,7 +262,7 @@ final class Comparison {
     return booked;
   }
 
-  /** The ids that its refund may be posted under; the second is that of older versions. */
+  /** The ids under which its refund may be posted; the second comes from older versions. */
   private static Stream<UUID> refundsOf(PurchaseFacts one) {
     return Stream.of(
         SaleBooks.refundOf(one.id()).value(), SaleBooks.olderRefundOf(one.id()).value());

@@ -5,12 +5,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that does not agree.
+ * A disagreement.
  *
- * @param campaign 0: none is known
+ * @param campaign 0 if unknown
  * @param subject what it is about, and with campaign and kind its key: a purchase, hold, payment or
  *     refund
- * @param since when it came about, as far as that is known
+ * @param since when it arose, as far as known
  * @param detail what was found, in words an operator can act on
  */
 record Finding(
@@ -26,7 +26,7 @@ record Finding(
     Instant since,
     String detail) {
 
-  /** Of a purchase. */
+  /** About a purchase. */
   static Finding of(Kind kind, PurchaseFacts facts, Instant since, String detail) {
     String purchase = id(facts.campaign(), facts.id());
     return new Finding(
@@ -43,7 +43,7 @@ record Finding(
         detail);
   }
 
-  /** Of a hold that belongs to no purchase. */
+  /** About a hold without a purchase. */
   static Finding ofHold(long campaign, UUID hold, String buyer, Instant since, String detail) {
     return new Finding(
         Kind.SOLD_UNPAID,
@@ -59,12 +59,12 @@ record Finding(
         detail);
   }
 
-  /** As clients know a purchase or a hold. */
+  /** The id of a purchase or hold as clients know it. */
   static String id(long campaign, UUID id) {
     return campaign + "." + id;
   }
 
-  /** What {@link #id} was made of. */
+  /** The inverse of {@link #id}. */
   static UUID uuid(String id) {
     return UUID.fromString(id.substring(id.indexOf('.') + 1));
   }

@@ -20,18 +20,18 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What does not agree. On the caller's connection. */
+/** The findings. Uses the caller's connection. */
 final class FindingTable {
   /**
-   * More of one kind are counted as so many; the first thousands tell enough. Those that are known
-   * go on being looked at, and each campaign has its first one, for which it is paused.
+   * Beyond this, findings of one kind are only counted; the first thousands tell enough. Known ones
+   * are still looked at, and each campaign keeps its first, which pauses it.
    */
   static final int MAX_OF_A_KIND = 10_000;
 
   private static final String COLUMNS =
       "kind, campaign, subject, purchase, hold, buyer, payment, amount, currency, since, detail";
 
-  // Ordered by its key, so that two nodes cannot wait for each other in a ring.
+  // In key order, so that two nodes cannot deadlock.
   private static final String SAVE =
       """
       WITH x AS MATERIALIZED (
@@ -63,7 +63,7 @@ final class FindingTable {
           + " FROM lockstep_server.reconciliation_finding WHERE kind = ANY (?)"
           + " ORDER BY since, campaign, kind, subject LIMIT ?";
 
-  // By its key, so that the next page is another one, whatever became of this one.
+  // By key, so that the next page moves on whatever happens to this one.
   private static final String NOT_SEEN_SINCE =
       "SELECT "
           + COLUMNS
@@ -79,7 +79,7 @@ final class FindingTable {
   private static final String FORGET_SUBJECT =
       "DELETE FROM lockstep_server.reconciliation_finding WHERE kind = ANY (?) AND subject = ?";
 
-  // One of each campaign, so that many of one leave room for the others.
+  // One per campaign, so that a campaign with many leaves room for others.
   private static final String UNACTED =
       "SELECT DISTINCT ON (campaign) "
           + COLUMNS
@@ -93,7 +93,7 @@ final class FindingTable {
 
   private FindingTable() {}
 
-  /** What a finding is known by, and its place in that order. */
+  /** A finding's key, and its position in key order. */
   record Key(long campaign, String kind, String subject) {
     static final Key START = new Key(-1, "", "");
 
@@ -102,7 +102,7 @@ final class FindingTable {
     }
   }
 
-  /** Keeps findings; returns how many of each kind were not known before. */
+  /** Stores findings; returns how many of each kind are new. */
   static Map<Kind, Integer> save(Connection connection, Collection<Finding> findings)
       throws SQLException {
     Map<Kind, Integer> fresh = new EnumMap<>(Kind.class);
@@ -158,7 +158,7 @@ final class FindingTable {
     return read(connection, OF_KINDS, kinds(kind -> kind.group() == group), limit);
   }
 
-  /** Those that the database alone can tell and that were not seen since. */
+  /** Findings of the database's own kinds that were not seen since. */
   static List<Finding> toLookAtAgain(Connection connection, Instant since, Key after, int limit)
       throws SQLException {
     return read(
@@ -180,14 +180,14 @@ final class FindingTable {
     trip.send();
   }
 
-  /** Whatever the provider was said to disagree about with this payment or refund. */
+  /** Forgets all findings of the provider about this payment or refund. */
   static void forgetOfProvider(Connection connection, String subject) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(FORGET_SUBJECT, kinds(Kind::ofProvider), subject);
     trip.send();
   }
 
-  /** What was found of it before, of any other kind. */
+  /** Forgets its earlier findings of any other kind. */
   static void forgetOthersOfProvider(Connection connection, String subject, Kind but)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
@@ -195,7 +195,7 @@ final class FindingTable {
     trip.send();
   }
 
-  /** What campaigns are still to be paused for, the first of each. */
+  /** Findings whose campaigns are still to be paused, the first of each. */
   static List<Finding> unacted(Connection connection) throws SQLException {
     return read(connection, UNACTED);
   }
@@ -214,7 +214,7 @@ final class FindingTable {
     return rows.list().stream().flatMap(List::stream).toList();
   }
 
-  /** None, of a kind that a newer release has written. */
+  /** Empty for a kind written by a newer release. */
   private static List<Finding> finding(ResultSet row) throws SQLException {
     List<Finding> found = new ArrayList<>();
     Kind kind = Kind.find(row.getString("kind")).orElse(null);

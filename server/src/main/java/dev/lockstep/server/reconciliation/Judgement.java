@@ -21,22 +21,22 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * What is wrong with a purchase, given everything that is known of it in one snapshot. A pure
- * function: a purchase changes together with its hold and its book, so that what is compared here
- * needs no patience, but for what waits for the provider.
+ * Judges a purchase from one snapshot of everything known about it. A pure function. A purchase
+ * changes in one transaction with its hold and its book, so only what waits for the provider needs
+ * patience.
  */
 final class Judgement {
   private final Duration patience;
 
   /**
-   * @param patience how long something may be under way before it is wrong
+   * @param patience how long something may be in progress before it is wrong
    */
   Judgement(Duration patience) {
     this.patience = patience;
   }
 
   /**
-   * @param campaign what it was bought from; empty: goods are not valued
+   * @param campaign what it was bought from; if empty, goods are not valued
    */
   List<Finding> of(PurchaseFacts facts, Optional<Campaign> campaign) {
     List<Finding> found = new ArrayList<>();
@@ -60,7 +60,12 @@ final class Judgement {
   private void unpaid(PurchaseFacts facts, List<Finding> found) {
     boolean open = facts.status() == Status.PENDING || facts.status() == Status.REQUIRES_ACTION;
     if (open && isLong(facts, facts.deadline())) {
-      add(found, Kind.UNSETTLED, facts, facts.deadline(), "the provider has not said how it ended");
+      add(
+          found,
+          Kind.UNSETTLED,
+          facts,
+          facts.deadline(),
+          "the provider has not reported the outcome");
     }
   }
 
@@ -70,7 +75,7 @@ final class Judgement {
     switch (facts.status()) {
       case COMPLETED -> {
         if (!sold) {
-          add(found, Kind.PAID_NOT_SOLD, facts, paidAt, "completed, and its hold is not sold");
+          add(found, Kind.PAID_NOT_SOLD, facts, paidAt, "completed, but its hold is not sold");
         } else {
           campaign.ifPresent(of -> valued(facts, of, paidAt, found));
           if (facts.shared()) {
@@ -79,7 +84,7 @@ final class Judgement {
         }
       }
       case FAILED, EXPIRED ->
-          add(found, Kind.PAID_AND_ENDED, facts, paidAt, "paid, and ended without goods or refund");
+          add(found, Kind.PAID_AND_ENDED, facts, paidAt, "paid, but ended without goods or refund");
       case REFUNDING -> {
         if (isLong(facts, facts.changedAt())) {
           add(found, Kind.REFUND_NOT_DONE, facts, paidAt, "the refund is not done");
@@ -87,25 +92,26 @@ final class Judgement {
       }
       case REFUNDED -> {
         if (sold && !facts.drawn()) {
-          add(found, Kind.REFUNDED_NOT_RETURNED, facts, paidAt, "refunded, and still sold");
+          add(found, Kind.REFUNDED_NOT_RETURNED, facts, paidAt, "refunded, but still sold");
         }
       }
       default -> {
         if (isLong(facts, facts.changedAt())) {
-          add(found, Kind.PAID_LATE, facts, paidAt, "paid late, neither sold nor given back");
+          add(found, Kind.PAID_LATE, facts, paidAt, "paid late, neither sold nor refunded");
         }
       }
     }
   }
 
-  /** What is sold, against what was paid: its value first, then each line and position. */
+  /** Compares what is sold with what was paid: value first, then each line and position. */
   private static void valued(
       PurchaseFacts facts, Campaign campaign, Instant paidAt, List<Finding> found) {
     Goods goods = facts.goods().orElseThrow();
     long value =
         goods.lines().stream().mapToLong(line -> line.quantity() * price(campaign, line)).sum();
     String worth =
-        "paid %d %s, what is sold is worth %d".formatted(facts.amount(), facts.currency(), value);
+        "paid %d %s, but the goods sold are worth %d"
+            .formatted(facts.amount(), facts.currency(), value);
     if (value > facts.amount()) {
       add(found, Kind.MORE_THAN_PAID, facts, paidAt, worth);
     } else if (value < facts.amount()) {
@@ -120,10 +126,12 @@ final class Judgement {
     try {
       return sameLines(facts, goods, campaign)
           ? Optional.empty()
-          : Optional.of("what is sold is worth what was paid, but is not what was paid for");
+          : Optional.of(
+              "the goods sold have the right value, but are not those that were paid for");
     } catch (RuntimeException e) {
-      // Nobody but a hand writes such items; whether the goods are right cannot be told.
-      return Optional.of("what is sold is worth what was paid, but its items are unreadable");
+      // Only manual writes produce such items; whether the goods are right is unknown.
+      return Optional.of(
+          "the goods sold have the right value, but the purchase's items are unreadable");
     }
   }
 
@@ -162,7 +170,7 @@ final class Judgement {
         && (wantedUnits.isEmpty() || wantedUnits.equals(new HashSet<>(goods.units())));
   }
 
-  /** A payment is posted with the step that learns of it; what was before the book is not in it. */
+  /** A payment is posted with the step that learns of it; earlier payments are not in the book. */
   private static void booked(PurchaseFacts facts, List<Finding> found) {
     Book book = facts.book();
     Instant since = book.since();
@@ -178,7 +186,7 @@ final class Judgement {
             Kind.BOOKS_DIFFER,
             facts,
             facts.changedAt(),
-            "the book has %d of it, though it is not paid".formatted(posted));
+            "the book has %d for it, but it is not paid".formatted(posted));
       }
     } else if (!paidAt.isBefore(since)
         && (posted == null || posted != facts.amount() || !book.rightWay())) {
@@ -188,9 +196,10 @@ final class Judgement {
           facts,
           paidAt,
           posted == null
-              ? "paid, and the book does not have it"
-              : "paid %d, the book has %d%s"
-                  .formatted(facts.amount(), posted, book.rightWay() ? "" : " the other way"));
+              ? "paid, but the book does not have it"
+              : "paid %d, but the book has %d%s"
+                  .formatted(
+                      facts.amount(), posted, book.rightWay() ? "" : " in the wrong direction"));
     }
   }
 
@@ -209,7 +218,7 @@ final class Judgement {
             Kind.BOOKS_DIFFER,
             facts,
             facts.changedAt(),
-            "refunded %d, the book has given back %d"
+            "refunded %d, but the book shows %d refunded"
                 .formatted(facts.amount(), posted.orElse(0L))));
   }
 

@@ -31,15 +31,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One look at money and goods: first what has changed since the last one, what waits for too long
- * and what was found before; then as many slices of the whole as there is time for. After each
- * slice it rests for as long as that took, so that those who sell have at least as much.
+ * One look at money and goods: first at recent changes, at what has waited too long and at earlier
+ * findings, then at as many slices of the whole as time allows. After each slice it rests as long
+ * as the slice took, which leaves sales at least half of the time.
  *
- * <p>Campaigns are treated one at a time: what fails with one, because somebody has locked it
- * perhaps, is logged and tried again by the next look, and the others are gone on with.
+ * <p>Campaigns are processed one at a time. A failure, such as a locked campaign, is logged and
+ * retried by the next look, and the other campaigns go on.
  *
- * <p>One node at a time looks, on one connection at a time, in transactions of some thousand index
- * look-ups. Blocks; run by one thread.
+ * <p>One node at a time looks, on one connection, in transactions of some thousand index look-ups.
+ * Blocks; run by one thread.
  */
 final class Look {
   private static final Logger log = LoggerFactory.getLogger(Look.class);
@@ -59,13 +59,15 @@ final class Look {
   private final DutyState duty;
   private final BiConsumer<Kind, Integer> onNew;
 
-  /** Could not be paused in this look: each would cost the next ones a lock timeout again. */
+  /**
+   * Campaigns that could not be paused in this look: another try would cost another lock timeout.
+   */
   private final Set<Long> refused = ConcurrentHashMap.newKeySet();
 
   private long renewedAt;
 
   /**
-   * @param onNew hears how many of a kind were found that were not known
+   * @param onNew receives the number of new findings per kind
    */
   Look(
       Transactor transactor,
@@ -84,8 +86,8 @@ final class Look {
   /**
    * Looks.
    *
-   * @param budget how long slices of the whole are gone on with
-   * @return whether the whole is still being gone through; empty: another node looks
+   * @param budget how long to process slices of the whole
+   * @return whether a sweep is still in progress; empty if another node looks
    */
   Optional<Boolean> run(Duration budget) {
     refused.clear();
@@ -98,7 +100,7 @@ final class Look {
       Instant now = call(Look::now);
       changes();
       keep(call(connection -> comparison.open(connection, MAX_AGAIN)));
-      // Before what takes long: a campaign that gives out goods for nothing stops first.
+      // Before long work: a campaign that gives away goods pauses first.
       act(this::renew);
       again(now);
       act(this::renew);
@@ -116,7 +118,8 @@ final class Look {
   }
 
   private void changes(ChangedPool pool) {
-    // Behind: the server has come back without what it had told. What came since is in the sweep.
+    // The trail is behind: the server came back without acknowledged changes. The sweep covers what
+    // has come since.
     long after = Math.min(pool.seen(), pool.seq());
     boolean more = after < pool.seq();
     while (more && !stopped()) {
@@ -137,10 +140,10 @@ final class Look {
   }
 
   /**
-   * Keeps a fault of one campaign from the others.
+   * Confines a fault to its campaign.
    *
-   * @return whether it was done
-   * @throws DatabaseUnavailable which is no fault of the campaign: the look ends
+   * @return whether it succeeded
+   * @throws DatabaseUnavailable which is no fault of the campaign and ends the look
    */
   private static boolean alone(String what, long campaign, Runnable work) {
     try {
@@ -153,7 +156,7 @@ final class Look {
         throw e;
       }
       log.warn(
-          "Reconciliation: {} of campaign {} failed, and is tried again by the next look: {}",
+          "Reconciliation: {} of campaign {} failed; the next look retries: {}",
           what,
           campaign,
           e.toString());
@@ -161,7 +164,7 @@ final class Look {
     }
   }
 
-  /** A node that is frozen does not keep others from looking for long. */
+  /** Keeps the lease short, so that a frozen node does not block others for long. */
   private void renew() {
     if (System.nanoTime() - renewedAt > SAVE_EVERY.toNanos()) {
       renewedAt = System.nanoTime();
@@ -173,7 +176,7 @@ final class Look {
     transactor.run(options, connection -> Changes.save(connection, pool, seq));
   }
 
-  /** What was found before, all of it: what agrees by now is forgotten. */
+  /** Looks at all earlier findings again and forgets those that agree by now. */
   private void again(Instant now) {
     FindingTable.Key after = FindingTable.Key.START;
     boolean more = true;
@@ -249,7 +252,7 @@ final class Look {
     return sweep.underWay();
   }
 
-  /** Keeps what was found, and says once what is new. */
+  /** Stores findings, and logs new ones once. */
   void keep(List<Finding> found) {
     if (found.isEmpty()) {
       return;
@@ -272,9 +275,9 @@ final class Look {
   }
 
   /**
-   * Stops campaigns that have given out goods without money; each finding stops it once.
+   * Pauses campaigns that have given away goods; each finding pauses once.
    *
-   * @param afterEach campaign, which may have taken as long as a lock timeout
+   * @param afterEach runs after each campaign, which may have taken a lock timeout
    */
   void act(Runnable afterEach) {
     for (Finding first : call(FindingTable::unacted)) {

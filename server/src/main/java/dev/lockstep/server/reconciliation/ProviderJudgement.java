@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is wrong between a payment or refund of the provider and its purchase. Pure functions. What
- * is under way on either side may look wrong for a moment: whoever asks has to ask twice.
+ * Compares a payment or refund of the provider with its purchase. Pure functions. Work in progress
+ * on either side may look wrong for a moment, so callers must ask twice.
  */
 final class ProviderJudgement {
   private ProviderJudgement() {}
@@ -25,7 +25,7 @@ final class ProviderJudgement {
                   charge.id(),
                   purchase,
                   charge.createdAt(),
-                  "sold here, and at the provider the payment has not succeeded")
+                  "sold here, but the payment has not succeeded at the provider")
               : Optional.empty();
       case DONE -> ofCharged(charge, purchase);
     };
@@ -33,16 +33,16 @@ final class ProviderJudgement {
 
   private static Optional<Finding> ofCharged(Charge charge, @Nullable Paid purchase) {
     if (purchase == null) {
-      return unknown(charge, null, "charged, and no purchase here knows of it");
+      return unknown(charge, null, "charged, but no purchase here knows the payment");
     }
     if (purchase.intent() != null && !purchase.intent().equals(charge.id()) && purchase.paid()) {
-      return unknown(charge, purchase, "charged, and the purchase was paid by another payment");
+      return unknown(charge, purchase, "charged, but another payment paid for the purchase");
     }
     if (!purchase.paid()) {
-      // As long as it is open the timer asks for it, and its own deadline is watched.
+      // While it is open, the timer asks about it and its deadline is watched.
       return purchase.isOpen()
           ? Optional.empty()
-          : unknown(charge, purchase, "charged, and the purchase here has ended without it");
+          : unknown(charge, purchase, "charged, but the purchase here ended without it");
     }
     if (charge.received() != purchase.amount() || !charge.currency().equals(purchase.currency())) {
       return found(
@@ -51,14 +51,14 @@ final class ProviderJudgement {
           charge.id(),
           purchase,
           charge.createdAt(),
-          "the provider received %d %s, here it is %d %s"
+          "the provider received %d %s, but the purchase says %d %s"
               .formatted(
                   charge.received(), charge.currency(), purchase.amount(), purchase.currency()));
     }
     return Optional.empty();
   }
 
-  /** Whether the payment of a refund should be looked at, with all its refunds. */
+  /** Whether a refund's payment should be looked at, with all its refunds. */
   static boolean isSuspect(GivenBack refund, Paid purchase) {
     boolean ended = refund.standing() == Standing.ENDED;
     return switch (purchase.status()) {
@@ -70,9 +70,9 @@ final class ProviderJudgement {
   }
 
   /**
-   * What the refunds of a payment come to, against its purchase.
+   * Compares all refunds of a payment with its purchase.
    *
-   * @param givenBack all that has gone back or is on its way, in the payment's currency
+   * @param givenBack everything refunded or on its way, in the payment's currency
    */
   static Optional<Finding> ofRefunds(Charge charge, Paid purchase, long givenBack) {
     long amount = purchase.amount();
@@ -89,7 +89,7 @@ final class ProviderJudgement {
                   charge,
                   purchase,
                   givenBack,
-                  "refunded at the provider and not here: %d of %d; the goods are still sold")
+                  "refunded at the provider but not here: %d of %d; the goods are still sold")
               : partly(charge, purchase, givenBack, part);
       case REFUNDING -> partly(charge, purchase, givenBack, part);
       case REFUNDED ->
@@ -108,7 +108,7 @@ final class ProviderJudgement {
             charge,
             purchase,
             givenBack,
-            "refunded at the provider in part: %d of %d")
+            "partly refunded at the provider: %d of %d")
         : Optional.empty();
   }
 
@@ -125,7 +125,7 @@ final class ProviderJudgement {
         charge.currency());
   }
 
-  /** Of a purchase whose payment the provider does not know. */
+  /** About a purchase whose payment the provider does not know. */
   static Finding unknownThere(Paid purchase) {
     return found(
             Kind.PAYMENT_UNKNOWN,
@@ -144,7 +144,7 @@ final class ProviderJudgement {
             purchase.intent(),
             purchase,
             purchase.createdAt().toInstant(),
-            "refunded here, the provider has given back %d of %d"
+            "refunded here, but the provider has given back %d of %d"
                 .formatted(givenBack, purchase.amount()))
         .orElseThrow();
   }

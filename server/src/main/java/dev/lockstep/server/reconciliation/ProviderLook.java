@@ -24,14 +24,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the provider's own lists with the purchases: first what it has made since the last look,
- * in the order of time; then what has to be looked at once more; then, page by page and over and
- * over, the last day, since what was made then may have changed; and some purchases the other way
- * round.
+ * Compares the provider's lists with the purchases: first what is new since the last look, in order
+ * of time; then what is due for a second look; then the last day, page by page and over and over,
+ * since it may have changed; and some purchases in the opposite direction.
  *
- * <p>What is made just now is under way, and left for the next look. What does not agree is asked
- * for once more after a while, and only then a finding. The provider is asked one thing at a time,
- * with a rest after each, and not again in this look once it wants to be asked less. No transaction
+ * <p>Anything made just now is in progress, and left to the next look. A disagreement becomes a
+ * finding only if it persists at a second look after a while. The provider gets one request at a
+ * time, with a rest after each, and none in this look once it asks us to slow down. No transaction
  * is open meanwhile.
  */
 final class ProviderLook {
@@ -40,7 +39,7 @@ final class ProviderLook {
   private static final Duration WINDOW = Duration.ofHours(1);
   static final Duration HISTORY = Duration.ofDays(1);
 
-  /** How far back the first look goes: what is older was before there was a reconciliation. */
+  /** How far back the first look goes; older objects precede the reconciliation. */
   private static final Duration FIRST = Duration.ofHours(1);
 
   private static final Duration SHORTEST_REST = Duration.ofMillis(20);
@@ -58,8 +57,8 @@ final class ProviderLook {
   private String complained = "";
 
   /**
-   * @param look keeps what is found, and acts upon it
-   * @param patience how long something may be under way before it is wrong
+   * @param look stores findings and acts upon them
+   * @param patience how long something may be in progress before it is wrong
    */
   ProviderLook(
       Transactor transactor, PaymentHistory history, Look look, DutyState duty, Duration patience) {
@@ -80,7 +79,7 @@ final class ProviderLook {
       Function<T, Map<String, String>> metadata,
       Compared<T> comparison) {
 
-    /** How many were not made in our name: the account is used for something else, too. */
+    /** Counts objects that were not made in our name: the account has other uses, too. */
     long foreign(List<T> items) {
       return items.stream().filter(one -> nameOf(metadata.apply(one)).isEmpty()).count();
     }
@@ -99,8 +98,8 @@ final class ProviderLook {
   /**
    * Looks.
    *
-   * @param budget how long new windows are gone on with
-   * @return whether there is more that is new; empty: another node looks
+   * @param budget how long to process new windows
+   * @return whether there is more that is new; empty if another node looks
    */
   Optional<Boolean> run(Duration budget) {
     Optional<JsonObject> taken = duty.take();
@@ -137,7 +136,7 @@ final class ProviderLook {
     return Optional.of(more);
   }
 
-  /** Once for each kind of trouble, not each minute. */
+  /** Once per kind of trouble, not every minute. */
   private void complain(ProviderSilent silent) {
     String kind = String.valueOf(silent.getCause());
     String known = kind.replaceAll("\\b[a-zA-Z_]*+\\d[0-9a-zA-Z_]*+", "*");
@@ -147,7 +146,7 @@ final class ProviderLook {
     }
   }
 
-  /** Windows of time, the oldest first: each is gone through before the mark moves past it. */
+  /** Windows of time, oldest first. The mark moves past a window only when it is done. */
   private <T> boolean fresh(Kept<T> kept, JsonObject state, Instant settled, long endNanos) {
     JsonObject place = state.getJsonObject(kept.name(), new JsonObject());
     state.put(kept.name(), place);
@@ -186,7 +185,7 @@ final class ProviderLook {
     return state.getJsonObject(list, new JsonObject()).getLong("mark", otherwise);
   }
 
-  /** Some more pages of the last day, from the newest back, and then from the newest again. */
+  /** A few more pages of the last day, newest first, and then from the newest again. */
   private <T> void again(Kept<T> kept, JsonObject state, Instant settled) {
     String place = kept.name() + "Again";
     for (int pages = 0; pages < MAX_PAGES_AGAIN && !stopped(); pages++) {
@@ -223,13 +222,13 @@ final class ProviderLook {
                 : Optional.empty());
   }
 
-  /** The payment that has to be looked at; empty: it agrees. */
+  /** The payment to look at; empty if it agrees. */
   @FunctionalInterface
   private interface Suspicion<T> {
     Optional<String> of(T item, @Nullable Paid purchase);
   }
 
-  /** Each alone: one that cannot be compared keeps no other from it. */
+  /** Separately, so that an object that cannot be compared does not block others. */
   private <T> void compare(
       List<T> items, Function<T, Map<String, String>> metadata, Suspicion<T> suspicion) {
     List<String> names = items.stream().map(one -> nameOf(metadata.apply(one))).toList();
@@ -249,9 +248,9 @@ final class ProviderLook {
     }
   }
 
-  /** Empty: it was not made in our name. */
+  /** Empty if it was not made in our name. */
   private static String nameOf(Map<String, String> metadata) {
-    // A zero byte is no text to the database.
+    // PostgreSQL text cannot hold a zero byte.
     return metadata.getOrDefault(METADATA, "").replace("\0", "");
   }
 
@@ -261,7 +260,7 @@ final class ProviderLook {
         connection -> ProviderTable.suspect(connection, payment, null, purchase, patience));
   }
 
-  /** Keeps a fault of one thing on the provider's lists from the others. */
+  /** Confines a fault to one object of the provider's lists. */
   static void alone(Object what, Runnable work) {
     try {
       work.run();
@@ -275,7 +274,7 @@ final class ProviderLook {
     }
   }
 
-  /** What did not agree: asked for once more, both sides; then it agrees, or is a finding. */
+  /** Looks at suspects again, on both sides: each now agrees or becomes a finding. */
   private void due() {
     List<DueLook> due =
         transactor.call(
@@ -294,7 +293,7 @@ final class ProviderLook {
     String payment = one.payment();
     String purchase = one.purchase();
     if (payment != null && !payment.isEmpty() && purchase != null) {
-      // Of an earlier release: a refund. Its payment tells of all its refunds.
+      // Written by an earlier release: a refund. Its payment covers all its refunds.
       suspect(payment, purchase);
     }
     Optional<Finding> finding =
@@ -302,7 +301,7 @@ final class ProviderLook {
     if (finding.isPresent()) {
       look.keep(List.of(finding.get()));
     }
-    // Another kind than before, perhaps: what was found of it is replaced.
+    // It may be of another kind than before, so it replaces earlier findings.
     transactor.run(
         options,
         connection -> {
@@ -324,7 +323,7 @@ final class ProviderLook {
     }
     Optional<Finding> finding = ProviderJudgement.of(charge.get(), purchase);
     if (finding.isPresent() && finding.get().kind() == Kind.CHARGED_UNKNOWN) {
-      // Given back already, in the console perhaps: then nobody has paid for nothing.
+      // Already refunded, for example in the console: nobody paid for nothing.
       return history.givenBackOf(due.object()) >= charge.get().received()
           ? Optional.empty()
           : finding;

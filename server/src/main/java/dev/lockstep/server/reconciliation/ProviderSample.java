@@ -16,9 +16,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Compares purchases with the provider the other way round: those of the last day, whether their
- * payment is there; those refunded in the last weeks, whether the money has gone back and stayed
- * away. A few of each in one look, over and over. What does not agree becomes a suspect.
+ * Compares purchases with the provider, in the other direction: whether payments of the last day
+ * exist, and whether refunds of the last weeks went back and stayed back. Each look takes a few of
+ * both, over and over. A disagreement becomes a suspect.
  */
 final class ProviderSample {
   private static final int SAMPLE = 50;
@@ -40,9 +40,9 @@ final class ProviderSample {
   }
 
   /**
-   * Goes on by a few.
+   * Continues with a few.
    *
-   * @param state where it is, and is then
+   * @param state the progress, updated in place
    */
   void go(JsonObject state, Instant settled) {
     sample(state, settled);
@@ -55,14 +55,14 @@ final class ProviderSample {
         connection -> ProviderTable.suspect(connection, payment, null, purchase, patience));
   }
 
-  /** A few purchases at a time, from some age on, and then from there again. */
+  /** A pass over the purchases, a few at a time, that starts over at its end. */
   private interface Pass {
     List<Placed> next(Place after);
 
     void look(Paid purchase);
   }
 
-  /** Whether the provider knows what is paid here. */
+  /** Checks that the provider knows what is paid here. */
   private void sample(JsonObject state, Instant settled) {
     pass(
         "sample",
@@ -88,7 +88,7 @@ final class ProviderSample {
         });
   }
 
-  /** Whether it gave back what went, and did not get it back from the bank since. */
+  /** Checks that refunds went back and that the bank did not return them. */
   private void sampleRefunded(JsonObject state, Instant settled) {
     pass(
         "refunded",

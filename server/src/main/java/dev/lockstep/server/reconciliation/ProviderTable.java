@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What of the provider is to be looked at again, and the purchases. On the caller's connection. */
+/** Provider objects due for another look, and their purchases. Uses the caller's connection. */
 final class ProviderTable {
   private static final String SUSPECT =
       """
@@ -30,7 +30,7 @@ final class ProviderTable {
       VALUES (?, ?, ?, now(), now() + ? * interval '1 millisecond')
       ON CONFLICT (object) DO NOTHING""";
 
-  // Pushed when it is taken: another node, or this one after a crash, comes again later.
+  // Postponed when taken, so that after a crash another look comes later.
   private static final String TAKE_DUE =
       """
       UPDATE lockstep_server.provider_look l SET looks = l.looks + 1,
@@ -47,7 +47,7 @@ final class ProviderTable {
   private static final String OF_CAMPAIGN =
       "SELECT " + COLUMNS + " FROM lockstep_server.purchase WHERE campaign = ? AND id = ANY (?)";
 
-  // Those with money, a few at a time, by age; the rest of the page is passed over.
+  // Purchases with money, a few at a time, by age; others on the page are skipped.
   private static final String NEXT_PAID =
       "SELECT "
           + COLUMNS
@@ -55,7 +55,7 @@ final class ProviderTable {
           + " AND created_at < now() - ? * interval '1 millisecond'"
           + " ORDER BY created_at, campaign, id LIMIT ?";
 
-  // By the time of the refund: a bank may send it back long after, whatever the purchase's age.
+  // By the time of the refund: a bank may return it long after, whatever the purchase's age.
   private static final String NEXT_REFUNDED =
       Coded.sql(
           """
@@ -68,7 +68,7 @@ final class ProviderTable {
 
   private ProviderTable() {}
 
-  /** A purchase as far as its provider knows of it. */
+  /** A purchase as far as its provider knows it. */
   record Paid(
       long campaign,
       UUID id,
@@ -97,7 +97,7 @@ final class ProviderTable {
     }
   }
 
-  /** Something of the provider that is due. */
+  /** A provider object that is due. */
   record DueLook(String object, @Nullable String payment, @Nullable String purchase) {}
 
   static void suspect(
@@ -129,7 +129,7 @@ final class ProviderTable {
     return due.list();
   }
 
-  /** It agrees: nothing is to be looked at again, and nothing is wrong any more. */
+  /** It agrees: forgets the second look and all findings. */
   static void agrees(Connection connection, String object) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     trip.update(FORGET, object);
@@ -137,7 +137,10 @@ final class ProviderTable {
     FindingTable.forgetOfProvider(connection, object);
   }
 
-  /** By what the provider was told they are called; those that are none of ours are missing. */
+  /**
+   * Finds purchases by the names that the provider was given; foreign names are missing from the
+   * result.
+   */
   static Map<String, Paid> find(Connection connection, Collection<String> names)
       throws SQLException {
     Map<Long, Set<UUID>> byCampaign = new HashMap<>();
@@ -179,7 +182,7 @@ final class ProviderTable {
     return rows.list();
   }
 
-  /** A purchase, and its place in the order in which they are gone through. */
+  /** A purchase and its position in the pass. */
   record Placed(Paid purchase, Place place) {}
 
   static List<Placed> nextRefunded(Connection connection, Place after, Duration patience, int limit)

@@ -17,13 +17,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A purchase with what it owns and what its campaign's book says of it, all of one snapshot.
+ * A purchase with its goods and its entries in the campaign's book, in one snapshot.
  *
- * @param now when that was
- * @param goods empty: there is no such hold
+ * @param now the time of the snapshot
+ * @param goods empty if there is no such hold
  * @param shared whether another paid purchase is completed on the same hold
- * @param setAside why the timer cannot go on with it; null: it can
- * @param drawn whether a draw rests on what its campaign has sold
+ * @param setAside why the timer cannot process it; null if it can
+ * @param drawn whether a draw rests on the campaign's sales
  */
 record PurchaseFacts(
     long campaign,
@@ -45,12 +45,12 @@ record PurchaseFacts(
     @Nullable String setAside,
     Optional<Goods> goods,
     Book book) {
-  /** What is needed of a purchase, from {@code p}. */
+  /** The columns of the purchase, from {@code p}. */
   static final String OF_PURCHASE =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items, p.intent,"
           + " p.paid_at, p.created_at, p.changed_at, p.deadline";
 
-  /** The rest of the columns, and where they come from: by their keys, whatever the sizes. */
+  /** The other columns and their tables, joined by key whatever the sizes. */
   static final String AND_THE_REST =
       Coded.sql(
           """
@@ -77,7 +77,7 @@ record PurchaseFacts(
           Status.class,
           State.class);
 
-  /** So much of a pool. */
+  /** A quantity of a pool. */
   record Line(long pool, int quantity) {}
 
   /** A unit of a pool. */
@@ -97,11 +97,11 @@ record PurchaseFacts(
   }
 
   /**
-   * What the book of the campaign says.
+   * The campaign's book.
    *
-   * @param posted of the payment; null: nothing
+   * @param posted of the payment; null if nothing
    * @param rightWay from the buyers to the takings
-   * @param since when the book was opened; null: none is kept
+   * @param since when the book was opened; null if there is none
    */
   record Book(@Nullable Long posted, boolean rightWay, @Nullable Instant since) {}
 

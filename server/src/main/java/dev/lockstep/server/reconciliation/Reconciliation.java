@@ -34,11 +34,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares money with goods, and both with the provider's lists, by itself and every minute, on one
- * node for all; and says over HTTP and as metrics what does not agree. See {@link Look} and {@link
- * ProviderLook} for how, {@link Kind} for what.
+ * Compares money with goods, and both with the provider's lists: every minute, on one node for all.
+ * Reports disagreements over HTTP and as metrics. See {@link Look} and {@link ProviderLook} for
+ * how, {@link Kind} for what.
  *
- * <p>Thread-safe. It looks on threads of its own; requests wait for it a bounded time.
+ * <p>Thread-safe. It looks on threads of its own; requests wait for a bounded time.
  */
 public final class Reconciliation implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Reconciliation.class);
@@ -50,13 +50,13 @@ public final class Reconciliation implements AutoCloseable {
   private static final Duration LONGEST_LOOK = Duration.ofMinutes(5);
   private static final Duration LEASE = Duration.ofSeconds(10);
 
-  /** What a request waits for at most, and of that how long slices are gone on with. */
+  /** The longest that a request waits, and how much of that goes to slices. */
   private static final Duration REQUEST_WAIT = Duration.ofSeconds(3);
 
   private static final Duration REQUEST_BUDGET = Duration.ofSeconds(1);
   private static final Duration RETRY = Duration.ofMillis(50);
 
-  /** In times of what an unfinished purchase is looked after. */
+  /** In multiples of the timer's interval for unfinished purchases. */
   private static final int PATIENCE_TIMES = 6;
 
   private final Transactor transactor;
@@ -106,26 +106,25 @@ public final class Reconciliation implements AutoCloseable {
           kind,
           metrics.counter(
               "lockstep.reconciliation.found",
-              "What was found not to agree between money, goods, books and the provider.",
+              "Disagreements found between money, goods, books and the provider.",
               "kind",
               kind.label()));
       metrics.gauge(
           "lockstep.reconciliation.findings",
-          "What does not agree now between money, goods, books and the provider.",
+          "Current disagreements between money, goods, books and the provider.",
           () -> counts.getOrDefault(kind, 0L),
           "kind",
           kind.label());
     }
     metrics.gauge(
         "lockstep.reconciliation.check.timestamp.seconds",
-        "When money and goods were last compared, in seconds since 1970; not a number before.",
+        "When money and goods were last compared, in seconds since 1970; NaN before.",
         () -> {
           Instant at = checkedAt;
           return at == null ? Double.NaN : at.toEpochMilli() / 1_000.0;
         });
   }
 
-  /** What is to be done by jobs. */
   public Duties duties() {
     return Duties.none()
         .paced(interval, "reconciliation", job -> lookOnce(whole))
@@ -134,14 +133,14 @@ public final class Reconciliation implements AutoCloseable {
 
   public List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(GET, "/v1/reconciliation", "Lists money without goods, and goods without.")
+        Endpoint.of(GET, "/v1/reconciliation", "Lists money without goods and goods without money.")
             .by(Role.OPERATOR)
-            .withQuery("latest", "true: what the last look found, without looking now.")
+            .withQuery("latest", "true: what the last look found, without a new look.")
             .answering(200, ReportView.SHAPE)
             .handledBy(this::report));
   }
 
-  /** Learns what another node has found, for this node's figures. Blocks. */
+  /** Reads what other nodes have found, for this node's metrics. Blocks. */
   public void refresh() {
     counts = transactor.call(FindingTable::counts);
     String at = duty.read().getString("checkedAt");
@@ -154,7 +153,7 @@ public final class Reconciliation implements AutoCloseable {
     return more && UNFINISHED.compareTo(interval) < 0 ? UNFINISHED : interval;
   }
 
-  /** Another node may be looking: that is over in a moment, unless it goes through everything. */
+  /** Another node may be looking; unless it sweeps, it is soon done. */
   private Optional<Boolean> lookNow() {
     long end = System.nanoTime() + REQUEST_WAIT.toNanos();
     Optional<Boolean> looked = look(REQUEST_BUDGET);
@@ -171,7 +170,7 @@ public final class Reconciliation implements AutoCloseable {
     return more;
   }
 
-  /** Looks first, as far as that goes in a moment; what another node finds is shown as it is. */
+  /** Looks first, as far as a moment allows; if another node looks, shows its findings. */
   private Future<Answer> report(Request request) {
     if (request.query("latest").filter("true"::equals).isPresent()) {
       return workers.read(request, this::shown).map(Answer::ok);

@@ -8,7 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Map;
 
-/** What is known not to agree, as JSON. */
+/** The known disagreements as JSON. */
 final class ReportView {
   private static final int MAX_SHOWN = 1_000;
   private static final long ANY = Long.MAX_VALUE;

@@ -16,16 +16,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole, in slices: every purchase in the order of their age, then every hold of every campaign
- * in theirs. A slice is a few index look-ups in a short transaction; where it ended is kept, so
- * that any node goes on there. What changes behind the sweep is seen by {@link Changes}.
+ * A pass over everything, in slices: all purchases by age, then the holds of each campaign by age.
+ * A slice is a few index look-ups in a short transaction. Progress is stored, so that any node can
+ * continue. {@link Changes} covers what changes behind the sweep.
  *
- * <p>Not thread-safe: one at a time goes on with it.
+ * <p>Not thread-safe: one thread at a time continues it.
  *
- * @param startedAt null: none is under way
- * @param holdsOf the campaign whose holds are being gone through; 0: purchases still are
- * @param workMs how long it has looked, without its rests
- * @param lastAt when the last one that came to its end did so; null: none has
+ * @param startedAt null if none is in progress
+ * @param holdsOf the campaign whose holds are being checked; 0 during purchases
+ * @param workMs how long it has worked, without its rests
+ * @param lastAt when the last complete sweep ended; null if none has
  */
 record Sweep(
     @Nullable Instant startedAt,
@@ -39,13 +39,13 @@ record Sweep(
     long lastHolds,
     long lastWorkMs) {
 
-  /** So long after a sweep has ended the next one begins, in times of what it took. */
+  /** The pause between sweeps, in multiples of the last one's duration. */
   private static final int REST_TIMES = 9;
 
   private static final String NEXT_CAMPAIGN =
       "SELECT id FROM lockstep_server.campaign WHERE id > ? AND status <> 'draft' ORDER BY id LIMIT 1";
 
-  // By the index hold_newest, which is over this expression and in the order they lie in.
+  // By the index hold_newest, which is over this expression and in physical order.
   private static final String NEXT_HOLDS =
       """
       SELECT h.created_at, h.hold, h.state FROM lockstep.hold h
@@ -54,7 +54,7 @@ record Sweep(
 
   private record HoldPlace(OffsetDateTime at, UUID hold, int state) {}
 
-  /** After one slice, with what was found in it. */
+  /** The sweep after one slice, and the findings of the slice. */
   record Step(Sweep sweep, List<Finding> found) {}
 
   static Sweep of(JsonObject json) {
@@ -96,7 +96,7 @@ record Sweep(
     return startedAt != null;
   }
 
-  /** A large one waits for nine times as long as it took: it has a tenth of a core at most. */
+  /** Pauses for nine times its duration: a sweep takes a tenth of a core at most. */
   boolean isDue(Instant now) {
     return lastAt == null || !now.isBefore(lastAt.plusMillis(lastWorkMs * REST_TIMES));
   }
@@ -131,7 +131,7 @@ record Sweep(
             lastWorkMs + moreMs);
   }
 
-  /** Goes on by one slice. */
+  /** Processes one slice. */
   Step next(Connection connection, Comparison comparison, int limit) throws SQLException {
     if (holdsOf != 0) {
       return nextHolds(connection, comparison, limit);
@@ -179,7 +179,7 @@ record Sweep(
         comparison.unpaid(connection, holdsOf, sold));
   }
 
-  /** The holds of the next campaign from their first; or it has come to its end. */
+  /** Moves to the first hold of the next campaign, or ends the sweep. */
   private Sweep toNextCampaign(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> next = trip.query(NEXT_CAMPAIGN, row -> row.getLong(1), holdsOf);

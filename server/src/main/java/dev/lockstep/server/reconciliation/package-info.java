@@ -1,10 +1,11 @@
 /**
- * Compares money with goods by value, and both with the provider's own lists: what changed, every
- * minute, by itself; everything, in short slices that go on for ever. What does not agree is kept
- * as a finding, counted by kind, until it agrees again; goods without money pause their campaign.
+ * Compares money with goods by value, and both with the provider's lists: recent changes every
+ * minute, and everything in short, endless slices. A disagreement is stored as a finding and
+ * counted by kind until it agrees again. Goods without money pause their campaign.
  *
  * <p>Owns {@code reconciliation_mark}, {@code reconciliation_finding} and {@code provider_look}.
- * Purchases, holds, books and draws are only read.
+ * Only reads purchases, holds, books and draws. Read {@link
+ * dev.lockstep.server.reconciliation.Look} first.
  */
 @NullMarked
 package dev.lockstep.server.reconciliation;

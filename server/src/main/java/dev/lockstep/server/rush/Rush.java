@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
 /**
- * Runs a rush. Each buyer asks for one of something that was free at the start, chosen at random,
- * and takes another when that is sold out, until there is nothing left to ask for.
+ * Runs a rush. Each buyer asks for one item, chosen at random from those free at the start, and
+ * moves on to another when it is sold out, until nothing is left.
  */
 public final class Rush {
   private static final String CARD = "pm_card_visa";
@@ -33,9 +33,7 @@ public final class Rush {
   private final String run = UUID.randomUUID().toString().substring(0, 8);
 
   /**
-   * A rush that has not begun.
-   *
-   * @param progress told how many buyers have been served; called by many threads
+   * @param progress receives how many buyers have been served; called by many threads
    */
   public Rush(RushPlan plan, IntConsumer progress) {
     this.plan = plan;
@@ -43,10 +41,10 @@ public final class Rush {
     this.progress = progress;
   }
 
-  /** How it ended for one buyer. */
+  /** The outcome for one buyer. */
   private record Served(boolean sold, String slug, List<JsonObject> positions, List<Long> nanos) {}
 
-  /** Blocks until all buyers were served and the books were checked. */
+  /** Blocks until all buyers are served and the books are checked. */
   public RushReport run() throws RushFailed, InterruptedException {
     JsonObject before = campaign();
     String id = before.getString("id");
@@ -101,7 +99,7 @@ public final class Rush {
         "no campaign has anything for sale; publish one, or name one with --campaign");
   }
 
-  /** What has something free, as a purchase names it. */
+  /** What has something free, in the form a purchase names it. */
   private static List<JsonObject> offers(JsonObject campaign) {
     List<JsonObject> offers = new ArrayList<>();
     boolean triangle = campaign.containsKey("layers");
@@ -192,7 +190,7 @@ public final class Rush {
     int soldSince = soldNow - before.getInteger("sold");
     String campaign = after.getString("id");
     long charged = units(campaign, "completed") + units(campaign, "refunding");
-    // What is refunded before a draw is free again, what is refunded after it stays sold.
+    // Units refunded before the draw are free again; units refunded after it stay sold.
     long keptSold = after.getString("status").equals("drawn") ? units(campaign, "refunded") : 0;
     int twice = twice(served);
     long soldOut = served.stream().filter(one -> one.slug().equals("sold-out")).count();
@@ -226,7 +224,7 @@ public final class Rush {
     return checks;
   }
 
-  /** With many sales behind it, the check goes on after it was answered. */
+  /** After many sales, the check continues after its request was answered. */
   private boolean invariantsHold() throws RushFailed, InterruptedException {
     JsonObject report = shop.post("/v1/invariants/check");
     boolean complete = report.getBoolean("complete", true);
@@ -238,7 +236,7 @@ public final class Rush {
     return report.getBoolean("ok");
   }
 
-  /** In purchases of one status. */
+  /** Counts units in purchases of one status. */
   private long units(String campaign, String status) throws RushFailed, InterruptedException {
     long units = 0;
     String path = "/v1/purchases?campaign=" + campaign + "&status=" + status + "&limit=" + PAGE;

@@ -1,6 +1,6 @@
 package dev.lockstep.server.rush;
 
-/** The rush could not be run; the message is one line for the user. */
+/** The rush could not run; the message is one line for the user. */
 public final class RushFailed extends Exception {
   private static final long serialVersionUID = 1L;
 

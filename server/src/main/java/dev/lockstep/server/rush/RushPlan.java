@@ -4,13 +4,13 @@ import java.net.URI;
 import java.util.Optional;
 
 /**
- * What a rush does.
+ * The parameters of a rush.
  *
- * @param url where the server is
- * @param key of an operator: buys for anybody, and may have the invariants checked
+ * @param url of the server
+ * @param key of an operator: it buys for anybody, and has the invariants checked
  * @param campaign where to buy; empty: the first that has something for sale
- * @param buyers how many, each of whom buys one thing
- * @param atOnce how many of them at the same time
+ * @param buyers how many; each buys one item
+ * @param atOnce how many buy at the same time
  */
 public record RushPlan(URI url, String key, Optional<String> campaign, int buyers, int atOnce) {
   public static final int MAX_BUYERS = 100_000;
@@ -18,10 +18,10 @@ public record RushPlan(URI url, String key, Optional<String> campaign, int buyer
 
   public RushPlan {
     if (buyers < 1 || buyers > MAX_BUYERS) {
-      throw new IllegalArgumentException("A rush has 1 to " + MAX_BUYERS + " buyers");
+      throw new IllegalArgumentException("buyers must be 1 to " + MAX_BUYERS + "");
     }
     if (atOnce < 1 || atOnce > MAX_AT_ONCE) {
-      throw new IllegalArgumentException("1 to " + MAX_AT_ONCE + " buyers come at once");
+      throw new IllegalArgumentException("atOnce must be 1 to " + MAX_AT_ONCE);
     }
   }
 

@@ -6,14 +6,14 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What came of a rush.
+ * The result of a rush.
  *
- * @param asked buyers who came
- * @param sold buyers who got what they wanted
- * @param refused buyers who did not, by the reason they were given
- * @param unanswered buyers who got no answer, or an error of the server
+ * @param asked buyers in total
+ * @param sold buyers who got their item
+ * @param refused buyers who did not, by reason
+ * @param unanswered buyers who got no answer, or a server error
  * @param took from the first request to the last answer
- * @param checks what the numbers have to fulfil
+ * @param checks conditions that the numbers must meet
  */
 public record RushReport(
     String campaign,
@@ -26,7 +26,7 @@ public record RushReport(
     Percentiles latency,
     List<Check> checks) {
 
-  /** How long purchases took to be answered, in milliseconds. */
+  /** How long purchases took, in milliseconds. */
   public record Percentiles(double p50Ms, double p95Ms, double p99Ms) {}
 
   /** One line of the proof. */

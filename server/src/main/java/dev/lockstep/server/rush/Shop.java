@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The server as its clients see it. Thread-safe; every method blocks. */
+/** A client of the server. Thread-safe; every method blocks. */
 final class Shop {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(60);
@@ -32,8 +32,8 @@ final class Shop {
   }
 
   /**
-   * @param status 0 when there was no answer
-   * @param tookNanos of the try that was answered
+   * @param status 0 without an answer
+   * @param tookNanos of the answered try
    */
   record Reply(int status, JsonObject body, long tookNanos) {
     /** The last part of a problem's type. */
@@ -52,14 +52,14 @@ final class Shop {
   }
 
   /**
-   * Asks until there is an answer other than "later": with the same idempotency key, so that asking
-   * again is not buying again.
+   * Repeats the request until the answer is final, under one idempotency key, so that repeating
+   * does not buy twice.
    */
   Reply buy(String campaign, String idempotencyKey, JsonObject body) throws InterruptedException {
     return ask("POST", "/v1/campaigns/" + campaign + "/purchases", idempotencyKey, body);
   }
 
-  /** What changes anything has a key, or does no harm when it is asked twice. */
+  /** Requests that change something carry a key, or are harmless to repeat. */
   private Reply ask(
       String method, String path, @Nullable String idempotencyKey, @Nullable JsonObject body)
       throws InterruptedException {
@@ -72,14 +72,14 @@ final class Shop {
     return reply;
   }
 
-  /** Without a key nobody answering is the end: there may be no server at all. */
+  /** Without a key, no answer is final: there may be no server at all. */
   private static boolean mayPass(Reply reply, boolean keyed) {
     return reply.status() == 429
         || reply.status() == 503
         || (keyed && (reply.status() == 0 || isUnderWay(reply)));
   }
 
-  /** The purchase is begun and goes on; the same request is told its end. */
+  /** The purchase is in progress; repeating the request will return its end. */
   private static boolean isUnderWay(Reply reply) {
     return reply.slug().equals("idempotency-key-in-use")
         || (reply.status() == 202 && "pending".equals(reply.body().getString("status")));
@@ -116,14 +116,15 @@ final class Shop {
 
   private JsonObject need(String path, Reply reply) throws RushFailed {
     if (reply.status() == 0) {
-      throw new RushFailed("no Lockstep answers at " + url + "; start one with ./lockstep up");
+      throw new RushFailed(
+          "no Lockstep server answers at " + url + "; start one with ./lockstep up");
     }
     if (reply.status() == 401 || reply.status() == 403) {
       throw new RushFailed(
           "this needs an operator's key: set LOCKSTEP_OPERATOR_KEY to the one that up printed");
     }
     if (reply.status() != 200) {
-      throw new RushFailed(path + " was answered with " + reply.status() + " " + reply.slug());
+      throw new RushFailed(path + " returned " + reply.status() + " " + reply.slug());
     }
     return reply.body();
   }

@@ -1,6 +1,6 @@
 /**
- * Many buyers at once against a running server, over HTTP like any other client, and a proof of
- * what came of it. Owns no table and asks no database.
+ * Many concurrent buyers against a running server, over HTTP like any client, and a proof of the
+ * result. Owns no table; does not touch the database.
  */
 @NullMarked
 package dev.lockstep.server.rush;

@@ -23,15 +23,15 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 /**
- * Appends what happens in sales to the stream {@link #STREAM}, keyed by campaign, on the connection
- * of the transaction that makes it true; the caller commits. Thread-safe.
+ * Appends sale events to the stream {@link #STREAM}, keyed by campaign, on the connection of the
+ * transaction that makes them true; the caller commits. Thread-safe.
  *
- * <p>Locks, after stock and purchases and before a draw: the campaign's key.
+ * <p>Locks the campaign's key, after stock and purchases and before a draw.
  */
 public final class SaleEvents implements CampaignListener, DrawListener {
   public static final String STREAM = "sales";
 
-  /** Purchases that end otherwise have sold nothing. */
+  /** Other endings have sold nothing. */
   private static final Set<String> TOLD = Set.of("completed", "refunded");
 
   private final Outbox outbox;
@@ -44,14 +44,14 @@ public final class SaleEvents implements CampaignListener, DrawListener {
   }
 
   /**
-   * To be told again and again which streams there are. Without a sink of {@link #STREAM} nothing
-   * is appended: it would cost every sale, for nobody.
+   * Call this periodically with the current streams. Without a sink on {@link #STREAM}, nothing is
+   * appended, since each sale would pay for it.
    */
   public void look(List<StreamView> streams) {
     wanted = streams.stream().anyMatch(one -> one.name().equals(STREAM) && !one.sinks().isEmpty());
   }
 
-  /** Purchases of one campaign have come to an end, in this order. */
+  /** Appends the endings of one campaign's purchases, in this order. */
   public void ending(Exchange exchange, long campaign, List<PurchaseEnd> ends) throws SQLException {
     if (!wanted) {
       return;
@@ -65,9 +65,8 @@ public final class SaleEvents implements CampaignListener, DrawListener {
   }
 
   /**
-   * Holds of one campaign have become sold; after {@link #ending}, which has locked the campaign's
-   * key. Of two transactions that sell the last of two pools the second therefore sees the first's
-   * sale.
+   * Appends sales of one campaign, after {@link #ending}, which has locked the campaign's key. So
+   * if two transactions sell the last units of two pools, the second sees the first's sale.
    */
   public void sold(Exchange exchange, List<Ended> sales) throws SQLException {
     if (!wanted || !mayBeTheLast(sales)) {
@@ -104,7 +103,7 @@ public final class SaleEvents implements CampaignListener, DrawListener {
     }
   }
 
-  /** Whoever sells the last of another pool looks again. */
+  /** False if another pool still has units: the sale of its last one checks again. */
   private static boolean mayBeTheLast(List<Ended> sales) {
     Map<PoolId, PoolCounts> after = new HashMap<>();
     sales.forEach(sale -> sale.pools().forEach(counts -> after.put(counts.pool(), counts)));
@@ -119,7 +118,7 @@ public final class SaleEvents implements CampaignListener, DrawListener {
     outbox.append(connection, event(campaign, type, data));
   }
 
-  /** A sale never fails because there is much to say about it. */
+  /** A sale must not fail because its event is too large. */
   private NewEvent event(long campaign, String type, JsonObject data) {
     Content whole = Content.json(data.encode());
     Content content =

@@ -19,11 +19,11 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Locale;
 
-/** Schedules as the API writes them. */
+/** Schedules in the API's form. */
 final class ScheduleJson {
   static final int DEFAULT_ATTEMPTS = 10;
 
-  /** Clocks differ: what should have run so lately runs at once. */
+  /** Tolerates clock differences: a time that has just passed runs at once. */
   private static final Duration JUST_NOW = Duration.ofMinutes(1);
 
   private static final Shape NAME = Shape.text(1, 200);
@@ -39,7 +39,9 @@ final class ScheduleJson {
           .optional("maxAttempts", ATTEMPTS)
           .optional("catchUp", CATCH_UP);
 
-  /** Of {@code when} and {@code deliver} those parts that change; a new form replaces the old. */
+  /**
+   * The parts of {@code when} and {@code deliver} to change; a different form replaces the old one.
+   */
   static final ObjectShape CHANGE =
       Shape.object()
           .optional("name", NAME)
@@ -76,13 +78,13 @@ final class ScheduleJson {
   }
 
   /**
-   * What a body of the shape {@link #NEW} asks for.
+   * Reads a body of the shape {@link #NEW}.
    *
-   * @throws dev.lockstep.server.api.ProblemException that names what cannot be
+   * @throws dev.lockstep.server.api.ProblemException that names what is invalid
    */
   static NewSchedule content(Deliveries deliveries, ScheduleId id, JsonObject body) {
     JsonObject when = When.complete(body.getJsonObject("when"));
-    // Read here, so that what cannot be is refused by its name.
+    // Parsed here, so that an invalid part is refused by name.
     When.recurrence(when);
     return new NewSchedule(
         body.getString("name"),
@@ -94,7 +96,7 @@ final class ScheduleJson {
         CatchUp.valueOf(body.getString("catchUp", "latest").toUpperCase(Locale.ROOT)));
   }
 
-  /** The schedule with a change of the shape {@link #CHANGE} made to it, as a body of a new one. */
+  /** Applies a change of the shape {@link #CHANGE}, as the body of a new schedule. */
   static JsonObject changed(Schedule schedule, JsonObject change) {
     JsonObject body = view(schedule);
     List.of("id", "version", "nextAt").forEach(body::remove);
@@ -123,8 +125,8 @@ final class ScheduleJson {
   }
 
   /**
-   * Of a body with {@code at}: an instant that has just passed becomes the next one; one that
-   * passed before is refused.
+   * For a body with {@code at}: an instant that has just passed becomes the current one; an older
+   * one is refused.
    */
   static JsonObject withTimeToCome(JsonObject body, Instant now) {
     Instant at = When.at(body.getJsonObject("when"));
@@ -137,7 +139,7 @@ final class ScheduleJson {
     return body.copy().put("when", next(now));
   }
 
-  /** The same at the moment it is written: the instant may have passed since it was looked at. */
+  /** The same check at the time of writing: the instant may have passed meanwhile. */
   static NewSchedule stillToCome(NewSchedule content, Instant now) {
     JsonObject when = new JsonObject(content.spec());
     return !when.containsKey("at") || When.at(when).isAfter(now)

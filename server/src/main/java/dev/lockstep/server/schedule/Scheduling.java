@@ -46,15 +46,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Schedules: made, shown, changed and removed over HTTP. Thread-safe. */
+/** Schedules over HTTP: created, shown, changed and deleted. Thread-safe. */
 public final class Scheduling {
   public static final int MAX_PREVIEW = 1_000;
   private static final int PREVIEW = 10;
 
-  /** Where idempotency keys of schedules live; campaigns have theirs under their ids. */
+  /** The scope of schedules' idempotency keys; campaigns use their ids. */
   private static final long ONCE_SCOPE = -1;
 
-  /** Why an edit changed nothing; empty: it did. */
+  /** Why an edit changed nothing; empty if it did. */
   private static final Cases<EditResult, Optional<Problem>> REFUSALS =
       Cases.<EditResult, Optional<Problem>>over(EditResult.class)
           .when(EditResult.Changed.class, changed -> Optional.empty())
@@ -62,7 +62,7 @@ public final class Scheduling {
               EditResult.Stale.class,
               stale -> Optional.of(Problem.versionMismatch(stale.currentVersion())))
           .when(EditResult.Gone.class, gone -> Optional.of(unknown()))
-          // Said of a schedule's tick, which is no schedule.
+          // Applies to a schedule's tick, not to a schedule.
           .never(EditResult.OfSchedule.class)
           .complete();
 
@@ -77,7 +77,7 @@ public final class Scheduling {
   private final Duration keepEnded;
 
   /**
-   * @param keepEnded how long a schedule that has ended can be looked up
+   * @param keepEnded how long an ended schedule can be looked up
    */
   public Scheduling(
       Transactor transactor,
@@ -94,12 +94,12 @@ public final class Scheduling {
     this.deliveries = deliveries;
   }
 
-  /** How a schedule recurs, from its spec. */
+  /** Parses a schedule's spec. */
   public static Recurrence recurrence(String spec) {
     return When.read(spec);
   }
 
-  /** Schedules that have ended, as all at an instant do, are kept as long as their deliveries. */
+  /** Removes ended schedules; they are kept as long as their deliveries. */
   public Duties duties() {
     return Duties.none()
         .every(
@@ -108,14 +108,15 @@ public final class Scheduling {
             job -> {
               while (transactor.call(c -> schedules.removeEnded(c, keepEnded))
                   == Schedules.REMOVAL_BATCH) {
-                // Small transactions, until none is left.
+                // In small transactions, until none is left.
               }
             });
   }
 
   public List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(POST, "/v1/schedules", "Makes a schedule, each run of which is delivered once.")
+        Endpoint.of(
+                POST, "/v1/schedules", "Creates a schedule. Each run is delivered under one id.")
             .by(Role.OPERATOR, Role.SERVICE)
             .taking(ScheduleJson.NEW)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
@@ -137,13 +138,19 @@ public final class Scheduling {
             .by(Role.OPERATOR, Role.SERVICE)
             .answering(200, ScheduleJson.VIEW)
             .handledBy(this::show),
-        Endpoint.of(PATCH, "/v1/schedules/{id}", "Changes a schedule, if it is as it was seen.")
+        Endpoint.of(
+                PATCH,
+                "/v1/schedules/{id}",
+                "Changes a schedule, if it still has the version you saw.")
             .by(Role.OPERATOR, Role.SERVICE)
             .withIfMatch(IfMatch.REQUIRED)
             .taking(ScheduleJson.CHANGE)
             .answering(200, ScheduleJson.VIEW)
             .handledBy(this::change),
-        Endpoint.of(DELETE, "/v1/schedules/{id}", "Ends a schedule; what it has begun goes on.")
+        Endpoint.of(
+                DELETE,
+                "/v1/schedules/{id}",
+                "Deletes a schedule; deliveries in progress continue.")
             .by(Role.OPERATOR, Role.SERVICE)
             .withIfMatch(IfMatch.OPTIONAL)
             .perhapsTaking(Act.REASON)
@@ -151,7 +158,7 @@ public final class Scheduling {
             .handledBy(this::remove),
         Endpoint.of(GET, "/v1/schedules/{id}/preview", "Shows when a schedule runs next.")
             .by(Role.OPERATOR, Role.SERVICE)
-            .withQuery("count", "How many times, 1 to " + MAX_PREVIEW + "; 10 unless told.")
+            .withQuery("count", "How many runs, 1 to " + MAX_PREVIEW + "; default 10.")
             .answering(200, TIMES)
             .handledBy(this::preview));
   }
@@ -165,7 +172,7 @@ public final class Scheduling {
           JsonObject body = withTimeToCome(request.body());
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
           Act act = Act.of(request, "make schedule", id.toString());
-          // A program makes them by the thousand, and its own records say why.
+          // Not recorded as an action: programs create thousands, and their own records say why.
           boolean kept = request.principal().role() == Role.OPERATOR;
           TxWork<Answer> work =
               connection -> {
@@ -192,14 +199,14 @@ public final class Scheduling {
         .withVersion(made.version());
   }
 
-  /** By the database's clock, which is the one that runs it. */
+  /** Uses the database's clock, which runs the schedule. */
   private JsonObject withTimeToCome(JsonObject body) {
     return body.getJsonObject("when").containsKey("at")
         ? ScheduleJson.withTimeToCome(body, transactor.call(Scheduling::now))
         : body;
   }
 
-  /** By the clock of this transaction, which decides whether it will run at all. */
+  /** Uses this transaction's clock, which decides whether it will run at all. */
   private static NewSchedule stillToCome(Connection connection, NewSchedule content)
       throws SQLException {
     return ScheduleJson.stillToCome(content, now(connection));
@@ -325,7 +332,7 @@ public final class Scheduling {
     try {
       return ScheduleId.of(text);
     } catch (IllegalArgumentException e) {
-      throw Problem.invalid(field, "must be the 'next' of another page").asException();
+      throw Problem.invalid(field, "must be the 'next' of a page of this list").asException();
     }
   }
 

@@ -24,8 +24,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * When a schedule runs, in the words of the API: {@code at}, {@code cron} or {@code yearly}. The
- * same JSON is kept as the schedule's spec, so that what is shown is what was asked for.
+ * When a schedule runs, in the API's terms: {@code at}, {@code cron} or {@code yearly}. The same
+ * JSON is stored as the schedule's spec, so the API shows what was asked for.
  */
 final class When {
   private static final int MAX_REASON = 200;
@@ -38,7 +38,7 @@ final class When {
           .optional("gap", Shape.choice("skip", "next"))
           .optional("overlap", Shape.choice("first", "last", "both"));
 
-  /** Exactly one of the three forms. */
+  /** Exactly one of three forms. */
   static final Shape SHAPE =
       Shape.oneOfHaving(
           Map.of(
@@ -52,15 +52,15 @@ final class When {
 
   private When() {}
 
-  /** Of a schedule's spec. */
+  /** Reads a schedule's spec. */
   static Recurrence read(String spec) {
     return recurrence(new JsonObject(spec));
   }
 
   /**
-   * Of a value that has this shape.
+   * Reads a value of this shape.
    *
-   * @throws ProblemException that names the part that cannot be
+   * @throws ProblemException that names the invalid part
    */
   static Recurrence recurrence(JsonObject when) {
     if (when.containsKey("at")) {
@@ -77,7 +77,7 @@ final class When {
     return new Recurrence(times, zone(when.getString("zone")), gap, overlap);
   }
 
-  /** As exact as the database is. */
+  /** With the database's precision. */
   static Instant at(JsonObject when) {
     OffsetDateTime at = OffsetDateTime.parse(when.getString("at"));
     if (at.getYear() < FIRST_YEAR || at.getYear() > LAST_YEAR) {
@@ -86,7 +86,7 @@ final class When {
     return at.toInstant().truncatedTo(ChronoUnit.MICROS);
   }
 
-  /** Every default written out. */
+  /** Fills in all defaults. */
   static JsonObject complete(JsonObject when) {
     JsonObject complete = when.copy();
     if (when.containsKey("at")) {
@@ -112,7 +112,7 @@ final class When {
       String reason = String.valueOf(e.getMessage());
       throw invalid(
           "cron",
-          "is no cron expression of five fields: "
+          "is not a cron expression of five fields: "
               + reason.substring(0, Math.min(MAX_REASON, reason.length())));
     }
   }

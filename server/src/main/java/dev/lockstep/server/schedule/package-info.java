@@ -1,9 +1,9 @@
 /**
- * Schedules over HTTP: what is delivered to whom, and when, in which zone.
+ * Schedules over HTTP: what is delivered, to whom, when, and in which time zone.
  *
- * <p>Owns no table: schedules are those of {@code dev.lockstep.job}, whose spec is the API's {@code
- * when} and whose job is a delivery. Each occurrence is delivered under one id; an edit names the
- * version that it was made for.
+ * <p>Owns no table: schedules are those of {@code dev.lockstep.job}, with the API's {@code when} as
+ * spec and a delivery as job. Each occurrence is delivered under one id; an edit names the version
+ * it is based on.
  */
 @NullMarked
 package dev.lockstep.server.schedule;

@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A file of lines {@code name = value}. A line that begins with {@code #} or {@code !} says
- * nothing. Space around names and values does not count, and nothing else is special: a password or
- * a path with backslashes stands as it is. UTF-8, with either kind of line end.
+ * A file of lines {@code name = value}. Lines that begin with {@code #} or {@code !} are comments.
+ * Space around names and values is ignored; nothing is escaped, so passwords and backslashes stand
+ * as they are. UTF-8, with either kind of line end.
  *
- * @param lines what is set, by name, in the order of the file
+ * @param lines the values by name, in file order
  * @param problems what could not be read
  */
 record ConfigFile(String shown, Map<String, Line> lines, List<String> problems, boolean open) {
   private static final int MAX_BYTES = 1024 * 1024;
   private static final String BYTE_ORDER_MARK = "\uFEFF";
 
-  /** A value and where it stands. */
+  /** A value and its line. */
   record Line(int number, String value) {}
 
   ConfigFile {
@@ -34,7 +34,7 @@ record ConfigFile(String shown, Map<String, Line> lines, List<String> problems, 
     problems = List.copyOf(problems);
   }
 
-  /** Reads it; what is wrong with it is among its problems. */
+  /** Reads the file; errors end up in its problems. */
   static ConfigFile read(String source, String path) {
     try {
       Path file = Path.of(path);
@@ -81,7 +81,7 @@ record ConfigFile(String shown, Map<String, Line> lines, List<String> problems, 
       }
       int equals = line.indexOf('=');
       if (equals < 1) {
-        // Not repeated: it may be the rest of a secret that somebody has broken in two.
+        // Not repeated: it may be the rest of a broken secret.
         problems.add("%s line %d is not 'name = value'".formatted(shown, number));
         continue;
       }
@@ -102,7 +102,7 @@ record ConfigFile(String shown, Map<String, Line> lines, List<String> problems, 
     return shown + " line " + line.number();
   }
 
-  /** Not where a file has no such permissions. */
+  /** False on file systems without such permissions. */
   private static boolean openToOthers(Path file) throws IOException {
     return file.getFileSystem().supportedFileAttributeViews().contains("posix")
         && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ);

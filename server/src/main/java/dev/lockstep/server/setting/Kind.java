@@ -7,14 +7,14 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /**
- * What values a setting takes, and how they are written.
+ * The values that a setting accepts, and their syntax.
  *
- * @param allowed what is allowed, to follow "must be"
- * @param examples values that are taken; of a range, its two ends
- * @param parse reads a value; throws {@link IllegalArgumentException} for one that is not allowed,
- *     with no message or one that follows the setting's name ("must start with …") and does not
- *     repeat the value
- * @param write the opposite of parse
+ * @param allowed the accepted values, to follow "must be"
+ * @param examples accepted values; for a range, its two ends
+ * @param parse reads a value; throws {@link IllegalArgumentException} for an invalid one, without a
+ *     message or with one that follows the setting's name ("must start with …") and does not repeat
+ *     the value
+ * @param write the inverse of parse
  */
 public record Kind<T>(
     String allowed, List<T> examples, Function<String, T> parse, Function<T, String> write) {
@@ -81,7 +81,7 @@ public record Kind<T>(
         String::valueOf);
   }
 
-  /** One of these words, in upper or lower case; read as it stands here. */
+  /** One of these words, in any case; read as spelt here. */
   public static Kind<String> choice(String... words) {
     List<String> all = List.copyOf(Arrays.asList(words));
     return new Kind<>(
@@ -109,14 +109,14 @@ public record Kind<T>(
         text -> text);
   }
 
-  /** Whatever the function reads. */
+  /** Anything that the function accepts. */
   public static <T> Kind<T> of(
       String allowed, String example, Function<String, T> parse, Function<T, String> write) {
     return new Kind<>(allowed, List.of(parse.apply(example)), parse, write);
   }
 
   private static String digits(String text) {
-    // Java also reads "+5" and the digits of other scripts.
+    // Java also accepts "+5" and digits of other scripts.
     if (!text.matches("-?[0-9]{1,18}")) {
       throw new IllegalArgumentException();
     }
@@ -130,7 +130,7 @@ public record Kind<T>(
     return value;
   }
 
-  /** Times and sizes as people write them. */
+  /** Times and sizes in human units. */
   private static final class Units {
     private static final List<String> TIMES = List.of("d", "h", "m", "s", "ms");
     private static final List<Duration> LENGTHS =
@@ -151,7 +151,7 @@ public record Kind<T>(
       return LENGTHS.get(TIMES.indexOf(unit)).multipliedBy(count);
     }
 
-    /** In the largest unit that needs no fraction. */
+    /** In the largest unit without a fraction. */
     static String text(Duration time) {
       if (time.isZero()) {
         return "0ms";

@@ -4,13 +4,13 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Optional;
 
-/** The known name that somebody probably meant. */
+/** Finds the known name that was probably meant. */
 public final class NearestName {
   private static final int MAX_LENGTH = 200;
 
   private NearestName() {}
 
-  /** Empty when nothing is near: half of the name, or more, would have to change. */
+  /** Empty if nothing is near: half of the name or more would have to change. */
   public static Optional<String> of(String written, Collection<String> known) {
     return known.stream()
         .filter(name -> written.length() <= MAX_LENGTH)

@@ -4,11 +4,11 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * One setting, as people see it.
+ * A setting as people see it.
  *
- * @param name in a file, as in {@code pool.size}
- * @param group the heading it stands under
- * @param kind what it may be
+ * @param name as in a file: {@code pool.size}
+ * @param group its heading
+ * @param kind the values it accepts
  * @param otherwise its default in words
  * @param meaning one plain sentence
  * @param secret whether its value is never shown, and has no flag
@@ -24,14 +24,14 @@ public record Setting(
     }
   }
 
-  /** As in {@code LOCKSTEP_POOL_SIZE}. */
+  /** The environment variable: {@code LOCKSTEP_POOL_SIZE}. */
   public String variable() {
     return variable(name);
   }
 
   /**
-   * As in {@code --pool-size}. A secret has none: other users of a machine can read a process's
-   * arguments.
+   * The flag: {@code --pool-size}. A secret has none, because other users of a machine can read a
+   * process's arguments.
    */
   public Optional<String> flag() {
     return secret ? Optional.empty() : Optional.of(flag(name));

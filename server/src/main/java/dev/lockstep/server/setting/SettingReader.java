@@ -10,10 +10,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads settings, and by doing so declares them: every name that was asked for is in the table.
+ * Reads settings, and thereby declares them: every name read is in the table.
  *
- * <p>A wrong value is noted and its default returned, so that one run tells of everything that is
- * wrong; {@link #finish} throws. Not thread-safe.
+ * <p>An invalid value is noted and its default returned, so that one run reports all errors; {@link
+ * #finish} throws. Not thread-safe.
  */
 public final class SettingReader {
   private final Sources sources;
@@ -25,21 +25,21 @@ public final class SettingReader {
     this.sources = sources;
   }
 
-  /** The heading of what is read from here on. */
+  /** Sets the heading of the settings that follow. */
   public SettingReader group(String heading) {
     group = heading;
     return this;
   }
 
-  /** The value, or the default. */
+  /** Reads a value, or returns the default. */
   public <T> T read(String name, Kind<T> kind, T otherwise, String meaning) {
     return read(name, kind, otherwise, kind.write().apply(otherwise), meaning);
   }
 
   /**
-   * The same, where the default depends on something.
+   * The same, for a computed default.
    *
-   * @param inWords what the default is, for people
+   * @param inWords the default in words
    */
   public <T> T read(String name, Kind<T> kind, T otherwise, String inWords, String meaning) {
     Setting setting = new Setting(name, group, kind, inWords, meaning, false);
@@ -47,26 +47,26 @@ public final class SettingReader {
   }
 
   /**
-   * A value that has no default.
+   * Reads a value without a default.
    *
-   * @param unset what it means that there is none
+   * @param unset what happens without it
    */
   public <T> Optional<T> readOptional(String name, Kind<T> kind, String unset, String meaning) {
     Setting setting = new Setting(name, group, kind, unset, meaning, false);
     return find(setting, kind, kind.write(), SettingValue.UNSET);
   }
 
-  /** A value that is never shown, and has no flag. */
+  /** Reads a value that is never shown and has no flag. */
   public <T> Optional<T> readSecret(String name, Kind<T> kind, String unset, String meaning) {
     Setting setting = new Setting(name, group, kind, unset, meaning, true);
     return find(setting, kind, value -> SettingValue.HIDDEN, SettingValue.UNSET);
   }
 
   /**
-   * Notes a problem unless a relation of two settings holds.
+   * Notes a problem unless a relation between two settings holds.
    *
-   * @param relation what it is, as in "must not exceed"
-   * @param why for what reason
+   * @param relation such as "must not exceed"
+   * @param why the reason
    */
   public void require(boolean holds, String first, String relation, String second, String why) {
     if (!holds) {
@@ -74,24 +74,24 @@ public final class SettingReader {
     }
   }
 
-  /** Notes a problem of its own. */
+  /** Notes a problem. */
   public void problem(String sentence) {
     problems.add(sentence);
   }
 
-  /** Where a setting came from; empty for its default. */
+  /** The source of a setting; empty for its default. */
   public Optional<String> source(String name) {
     SettingValue value = values.get(name);
     return value == null || value.isDefault() ? Optional.empty() : Optional.of(value.source());
   }
 
-  /** The environment, for what is no setting, such as HOME. */
+  /** Reads an environment variable that is not a setting, such as HOME. */
   public Optional<String> environment(String variable) {
     return sources.environment(variable);
   }
 
   /**
-   * All of them, in the order in which they were read.
+   * All settings in reading order.
    *
    * @throws WrongSettings if anything is wrong
    */
@@ -105,16 +105,16 @@ public final class SettingReader {
     return List.copyOf(values.values());
   }
 
-  /** What a record made of the settings has refused. */
+  /** Wraps what a configuration record has refused. */
   public WrongSettings refused(IllegalArgumentException e) {
-    // What was noted before is the better explanation of the same fault.
+    // Problems noted before explain the same fault better.
     return new WrongSettings(
         problems.isEmpty()
             ? List.of("the settings do not fit together: " + e.getMessage())
             : problems);
   }
 
-  /** What is not wrong, yet worth a warning. */
+  /** Valid, but worth a warning. */
   public List<String> warnings() {
     return sources.warnings(values.values().stream().map(SettingValue::setting).toList());
   }
@@ -135,8 +135,8 @@ public final class SettingReader {
 
   private <T> @Nullable T parse(Setting setting, Kind<T> kind, Given given) {
     if (given.value().isBlank()) {
-      // An empty folder name would mean the current folder: hardly what an unset shell variable
-      // meant.
+      // An empty folder name would mean the current folder, which an unset shell variable hardly
+      // intends.
       problems.add(given.subject() + " needs a value");
       return null;
     }

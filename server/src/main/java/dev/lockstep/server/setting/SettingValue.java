@@ -1,10 +1,10 @@
 package dev.lockstep.server.setting;
 
 /**
- * What a setting is now.
+ * The current value of a setting.
  *
- * @param shown fit to be printed; of a secret, only whether it is set
- * @param source the flag, variable or line of a file it came from, or "default"
+ * @param shown printable; for a secret, only whether it is set
+ * @param source the flag, variable or line it came from, or "default"
  */
 public record SettingValue(Setting setting, String shown, String source) {
   static final String DEFAULT = "default";

@@ -6,14 +6,14 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Settings as people and programs read them. No secret is in any of it. */
+/** Settings as text and JSON. Never contains a secret. */
 public final class SettingsText {
   private static final int NAME_WIDTH = 25;
   private static final int VALUE_WIDTH = 22;
 
   private SettingsText() {}
 
-  /** A line for each with its value and source, and one with its default and meaning. */
+  /** Two lines per setting: value and source, then default and meaning. */
   public static String plain(List<SettingValue> values) {
     StringBuilder text = new StringBuilder();
     String group = "";
@@ -38,7 +38,7 @@ public final class SettingsText {
     return text.toString();
   }
 
-  /** One object. */
+  /** One JSON object. */
   public static String json(List<SettingValue> values) {
     JsonArray all = new JsonArray();
     for (SettingValue value : values) {
@@ -66,7 +66,7 @@ public final class SettingsText {
     return nothing ? null : value.shown();
   }
 
-  /** How to use a command that takes settings, with the common ones. */
+  /** The usage of a command that takes settings, with the common ones. */
   public static String help(String usage, List<SettingValue> values, Set<String> common) {
     StringBuilder text = new StringBuilder("Usage: " + usage + "\n\n");
     for (SettingValue value : values) {
@@ -89,7 +89,7 @@ public final class SettingsText {
         .toString();
   }
 
-  /** The page of the documentation. */
+  /** The documentation page. */
   public static String markdown(List<SettingValue> defaults) {
     StringBuilder text =
         new StringBuilder(

@@ -1,6 +1,6 @@
 package dev.lockstep.server.setting;
 
-/** What somebody wrote, fit to be repeated on one line. */
+/** A user's text, made safe to repeat on one line. */
 final class Shown {
   private static final int MAX_LENGTH = 100;
 

@@ -12,18 +12,18 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where values come from: flags, then the environment, then the file that {@code --config} or
- * {@code LOCKSTEP_CONFIG} names. An empty variable counts as unset; an empty flag or an empty value
- * in the file is a mistake. Immutable.
+ * The sources of values: flags, then the environment, then the file named by {@code --config} or
+ * {@code LOCKSTEP_CONFIG}. An empty variable counts as unset; an empty flag, or an empty value in
+ * the file, is an error. Immutable.
  */
 public final class Sources {
   public static final String CONFIG_FLAG = "--config";
   public static final String CONFIG_VARIABLE = "LOCKSTEP_CONFIG";
 
-  /** Nothing is set. */
+  /** No sources. */
   public static final Sources NONE = of(Map.of(), Map.of());
 
-  /** Of the script, the tests and a release to come: no settings of the server, yet no mistakes. */
+  /** Names for the script and the tests: not settings of the server, but valid. */
   private static final Set<String> ELSEWHERE =
       Set.of(
           CONFIG_VARIABLE,
@@ -33,7 +33,7 @@ public final class Sources {
           "LOCKSTEP_PROMETHEUS",
           "LOCKSTEP_REDIS_URL");
 
-  /** Kubernetes puts these into every pod when a Service's name begins with lockstep. */
+  /** Kubernetes sets these in every pod if a Service's name begins with lockstep. */
   private static final Pattern OF_KUBERNETES =
       Pattern.compile(
           "LOCKSTEP_(\\w+_)?(SERVICE_HOST|SERVICE_PORT(_\\w+)?|PORT_\\d+_(TCP|UDP|SCTP)(_\\w+)?)");
@@ -52,7 +52,7 @@ public final class Sources {
   /**
    * Reads the file, if one is named.
    *
-   * @param flags by name, as in {@code --pool-size}
+   * @param flags by name: {@code --pool-size}
    */
   public static Sources of(Map<String, String> flags, Map<String, String> environment) {
     String flag = flags.get(CONFIG_FLAG);
@@ -67,9 +67,9 @@ public final class Sources {
   }
 
   /**
-   * The flags of a command line, {@code --name value} or {@code --name=value}.
+   * Parses {@code --name value} and {@code --name=value}.
    *
-   * @throws WrongSettings for anything else, and for a flag that is there twice
+   * @throws WrongSettings for anything else, and for a repeated flag
    */
   public static Map<String, String> flags(List<String> arguments) {
     Map<String, String> flags = new HashMap<>();
@@ -80,7 +80,7 @@ public final class Sources {
       if (!name.matches("--[^-].*")) {
         // Not repeated: a value that has lost its flag may be a secret.
         throw new WrongSettings(
-            List.of("word %d is no flag; flags are --name value".formatted(i + 1)));
+            List.of("argument %d is not a flag; flags are --name value".formatted(i + 1)));
       }
       boolean beside = equals < 0 && i + 1 < arguments.size();
       if (equals < 0 && (!beside || arguments.get(i + 1).startsWith("--"))) {
@@ -88,22 +88,22 @@ public final class Sources {
       }
       String value = equals < 0 ? arguments.get(++i) : argument.substring(equals + 1);
       if (flags.put(name, value) != null) {
-        throw new WrongSettings(List.of(Shown.of(name) + " is there twice"));
+        throw new WrongSettings(List.of(Shown.of(name) + " is set twice"));
       }
     }
     return flags;
   }
 
-  /** The environment, for what is no setting, such as HOME. */
+  /** Reads an environment variable that is not a setting, such as HOME. */
   public Optional<String> environment(String variable) {
     return Optional.ofNullable(environment.get(variable)).filter(value -> !value.isEmpty());
   }
 
   /**
-   * A value as it was written.
+   * A value as written.
    *
-   * @param source where, in short
-   * @param subject what a complaint begins with
+   * @param source a short name of its origin
+   * @param subject how a complaint begins
    */
   record Given(String value, String source, String subject) {}
 
@@ -124,7 +124,7 @@ public final class Sources {
             new Given(line.value(), file.place(line), setting.name() + " in " + file.place(line)));
   }
 
-  /** What is wrong with the sources themselves: a file that cannot be read, a name unheard of. */
+  /** Problems of the sources themselves: an unreadable file, an unknown name. */
   List<String> problems(Collection<Setting> known) {
     List<String> problems = new ArrayList<>();
     if (file != null) {
@@ -153,7 +153,7 @@ public final class Sources {
     return problems;
   }
 
-  /** What is not wrong, yet nobody would want. */
+  /** Valid, but hardly intended. */
   List<String> warnings(Collection<Setting> known) {
     List<String> warnings = new ArrayList<>();
     if (file != null && file.open()) {

@@ -31,14 +31,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Events of a stream: appended, all or nothing, and listed. Thread-safe. */
+/** Events over HTTP: appended, all or none, and listed. Thread-safe. */
 final class EventApi implements CompletionEvents {
-  /** In one request. */
+  /** Per request. */
   static final int MAX_EVENTS = 1_000;
 
-  /** Of one request. */
+  /** Per request. */
 
-  /** Where idempotency keys of events live; campaigns have theirs under their ids. */
+  /** The scope of events' idempotency keys; campaigns use their ids. */
   private static final long ONCE_SCOPE = -2;
 
   private final Transactor transactor;
@@ -48,7 +48,7 @@ final class EventApi implements CompletionEvents {
   private final Set<String> reserved;
 
   /**
-   * @param reserved streams that the server itself appends to, and nobody else
+   * @param reserved streams that only the server appends to
    */
   EventApi(Transactor transactor, Outbox outbox, Once once, Workers workers, Set<String> reserved) {
     this.transactor = transactor;
@@ -70,10 +70,10 @@ final class EventApi implements CompletionEvents {
             .takingOneOrMany(StreamJson.NEW_EVENT, MAX_EVENTS)
             .answering(201, StreamJson.PLACES)
             .handledBy(this::append),
-        Endpoint.of(GET, "/v1/streams/{stream}/events", "Lists a key's events that are kept.")
+        Endpoint.of(GET, "/v1/streams/{stream}/events", "Lists the kept events of a key.")
             .by(Role.OPERATOR, Role.SERVICE)
-            .withQuery("key", "Whose events; must be there.")
-            .withQuery("afterSeq", "Only those after this one; 0 unless told.")
+            .withQuery("key", "The key; required.")
+            .withQuery("afterSeq", "Only events after this sequence; default 0.")
             .paged(StreamJson.EVENT)
             .handledBy(this::list));
   }
@@ -106,7 +106,7 @@ final class EventApi implements CompletionEvents {
               "stream-reserved",
               409,
               "Stream reserved",
-              "The server alone appends to '" + stream + "'; use a stream of your own.")
+              "Only the server appends to '" + stream + "'; use another stream.")
           .asException();
     }
   }
@@ -170,7 +170,7 @@ final class EventApi implements CompletionEvents {
               "event-too-large",
               413,
               "Event too large",
-              "An event's data has up to %d bytes, that of %sdata %d."
+              "An event's data may have at most %d bytes; %sdata has %d."
                   .formatted(most, at, content.size()))
           .with("field", at + "data")
           .asException();
@@ -182,16 +182,16 @@ final class EventApi implements CompletionEvents {
         content);
   }
 
-  /** What stands in a path or a header one day. */
+  /** Text that may end up in a path or a header. */
   static String line(String field, String text) {
     if (text.chars().anyMatch(Character::isISOControl) || !StorableText.is(text)) {
-      throw Problem.invalid(field, "must not have control characters or half characters")
+      throw Problem.invalid(field, "must not have control characters or unpaired surrogates")
           .asException();
     }
     return text;
   }
 
-  /** The trace that the request belongs to, if it says so and says it well. */
+  /** Adds the request's trace, if it names one correctly. */
   private static NewEvent traced(NewEvent event, Request request) {
     Optional<String> parent = request.header(NewEvent.TRACE_PARENT);
     if (parent.isEmpty()) {
@@ -202,7 +202,7 @@ final class EventApi implements CompletionEvents {
       Optional<String> state = request.header(NewEvent.TRACE_STATE);
       return state.isEmpty() ? traced : traced.withTraceState(state.get());
     } catch (IllegalArgumentException e) {
-      // Somebody's tracing is broken; their events are not.
+      // A broken trace header must not reject the events.
       return event;
     }
   }

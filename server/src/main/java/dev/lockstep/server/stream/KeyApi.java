@@ -31,8 +31,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Keys that do not flow to a sink, and what operators do about them; each deed is kept with who did
- * it and why. Thread-safe.
+ * Stopped keys of a sink, and the operators' remedies; each action is recorded with who and why.
+ * Thread-safe.
  */
 final class KeyApi {
   /** Longer keys are refused when an event is appended. */
@@ -79,7 +79,7 @@ final class KeyApi {
   private final Runnable wake;
 
   /**
-   * @param wake has this node's relay look at once
+   * @param wake makes this node's relay look at once
    */
   KeyApi(Transactor transactor, Outbox outbox, Workers workers, Runnable wake) {
     this.transactor = transactor;
@@ -90,11 +90,11 @@ final class KeyApi {
 
   List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(GET, SINK + "/keys", "Lists keys that do not flow to a sink, by key.")
+        Endpoint.of(GET, SINK + "/keys", "Lists a sink's parked and waiting keys, by key.")
             .by(Role.OPERATOR)
             .paged(StreamJson.PARKED)
             .handledBy(this::parked),
-        Endpoint.of(POST, SINK + "/keys/{key}/retry", "Tries a parked key again, now.")
+        Endpoint.of(POST, SINK + "/keys/{key}/retry", "Retries a parked key now.")
             .by(Role.OPERATOR)
             .perhapsTaking(RETRY)
             .answering(200, DONE)
@@ -102,12 +102,12 @@ final class KeyApi {
         Endpoint.of(
                 POST,
                 SINK + "/keys/{key}/skip",
-                "Leaves the event out that a key is parked at, for good; its next ones follow.")
+                "Skips the event that a key is parked at, permanently; the next ones follow.")
             .by(Role.OPERATOR)
             .taking(SKIP)
             .answering(200, DONE)
             .handledBy(request -> skip(request, request.path("key"))),
-        Endpoint.of(POST, SINK + "/retry", "Tries a parked key again, now; the body names it.")
+        Endpoint.of(POST, SINK + "/retry", "Retries a parked key now; the body names it.")
             .by(Role.OPERATOR)
             .taking(RETRY_KEY)
             .answering(200, DONE)
@@ -115,7 +115,7 @@ final class KeyApi {
         Endpoint.of(
                 POST,
                 SINK + "/skip",
-                "Leaves the event out that a key is parked at, for good; the body names the key.")
+                "Skips the event that a key is parked at, permanently; the body names the key.")
             .by(Role.OPERATOR)
             .taking(SKIP_KEY)
             .answering(200, DONE)
@@ -123,7 +123,7 @@ final class KeyApi {
         Endpoint.of(
                 POST,
                 SINK + "/replay",
-                "Sends what is kept again, from a sequence on, of one key or of each.")
+                "Sends kept events again from a sequence on, of one key or of all.")
             .by(Role.OPERATOR)
             .taking(REPLAY)
             .answering(200, DONE)
@@ -131,13 +131,13 @@ final class KeyApi {
         Endpoint.of(
                 GET,
                 "/v1/streams/{stream}/actions",
-                "Lists what was done to a stream's sinks, newest first.")
+                "Lists actions on a stream's sinks, newest first.")
             .by(Role.OPERATOR)
             .paged(StreamJson.ACTION)
             .handledBy(this::actions));
   }
 
-  /** Whom an order is about. */
+  /** What an order concerns. */
   private record Place(String stream, String sink, Optional<String> key) {
     static Place of(Request request) {
       return new Place(request.path("stream"), request.path("sink"), Optional.empty());
@@ -183,7 +183,7 @@ final class KeyApi {
   }
 
   /**
-   * @param key from the body where it is one that no path can name, such as {@code ..}
+   * @param key from the body, for keys that no path can name, such as {@code ..}
    */
   private Future<Answer> retry(Request request, String key) {
     Place place = Place.of(request).with(key);
@@ -225,7 +225,7 @@ final class KeyApi {
                 : outbox.replay(c, place.stream(), place.sink(), key, from, actor, reason));
   }
 
-  /** A program may leave it out; the console asks for it. */
+  /** Optional for programs; the console asks for it. */
   private static String reason(Request request, String unlessTold) {
     String told = request.body().getString("reason");
     return told == null ? unlessTold : told;
@@ -248,7 +248,7 @@ final class KeyApi {
             "other-seq",
             409,
             "Another event is next",
-            "The key waits at " + other.seq() + ", not there; nothing was skipped.")
+            "The key is stopped at event " + other.seq() + "; nothing was skipped.")
         .with("seq", other.seq());
   }
 
@@ -256,14 +256,14 @@ final class KeyApi {
     return Problem.of(
             "not-kept",
             409,
-            "Not kept any more",
-            "The oldest event of the key that is still kept is " + kept.oldestSeq() + ".")
+            "No longer kept",
+            "The oldest kept event of the key is " + kept.oldestSeq() + ".")
         .with("oldestSeq", kept.oldestSeq());
   }
 
   private static Problem notParked() {
     return Problem.of(
-        "key-not-parked", 409, "Key not parked", "The key flows; there is nothing to do.");
+        "key-not-parked", 409, "Key not parked", "The key is not parked; there is nothing to do.");
   }
 
   private static Problem unknownSink() {

@@ -15,10 +15,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * The kinds of sinks that this server knows: how each is written in JSON, and how it is made.
- * Immutable.
- */
+/** The kinds of sinks that this server supports: their JSON, and how each is made. Immutable. */
 public final class SinkKinds {
   static final String KAFKA = "kafka";
   static final String WEBHOOK = "webhook";
@@ -38,7 +35,7 @@ public final class SinkKinds {
               .map(KafkaTarget.Format::toString)
               .toArray(String[]::new));
 
-  /** A sink as it is defined. */
+  /** The shape of a sink's definition. */
   static final Shape SHAPE =
       Shape.oneOf(
           "type",
@@ -64,16 +61,16 @@ public final class SinkKinds {
   @FunctionalInterface
   public interface Signer {
     /**
-     * The headers that do, signed now.
+     * The headers with the proof, signed now.
      *
-     * @param id of what is sent, the same each time it is; without a dot
+     * @param id names the message at every attempt; without a dot
      */
     Map<String, String> sign(SignatureKind kind, Target receiver, String id, byte[] body);
   }
 
   /**
    * @param signer proves to receivers that a request is ours
-   * @param kafka makes sinks whose settings are a {@link KafkaTarget}; empty: no broker is
+   * @param kafka makes sinks whose settings are a {@link KafkaTarget}; empty if no broker is
    *     configured
    */
   public SinkKinds(
@@ -92,7 +89,7 @@ public final class SinkKinds {
         .optional("giveUpAfterSeconds", Shape.nullable(Shape.integer(60, MAX_GIVE_UP_SECONDS)));
   }
 
-  /** How this node makes them. */
+  /** The factories of this node. */
   SinkTypes types() {
     SinkTypes types =
         SinkTypes.standard()
@@ -107,11 +104,11 @@ public final class SinkKinds {
   }
 
   /**
-   * Reads a definition that is of {@link #SHAPE}.
+   * Reads a definition of {@link #SHAPE}.
    *
-   * @param at where it stands in the request
-   * @param before the sink of this name, if there is one: what the definition does not say of its
-   *     format stays as it is, since its receiver relies on it
+   * @param at its path in the request
+   * @param before the existing sink of this name, if any: settings that the definition omits stay,
+   *     since the receiver relies on them
    */
   SinkSpec read(String at, JsonObject sink, Optional<SinkSpec> before) {
     String name = sink.getString("name");
@@ -124,7 +121,7 @@ public final class SinkKinds {
     return sink.getString("startAt", BEGINNING).equals(NOW) ? bounded.startingNow() : bounded;
   }
 
-  /** Refuses a name of a stream that cannot stand in a path or a header. */
+  /** Refuses a stream name that does not fit into a path or a header. */
   static String streamName(String name) {
     if (!name.matches(NAME)) {
       throw invalid("stream", NAME_RULE);
@@ -167,7 +164,7 @@ public final class SinkKinds {
               "kafka-not-configured",
               409,
               "Kafka not configured",
-              "This server knows no Kafka: start it with LOCKSTEP_KAFKA_BOOTSTRAP.")
+              "This server has no Kafka brokers: start it with LOCKSTEP_KAFKA_BOOTSTRAP.")
           .with("field", at + ".topic")
           .asException();
     }
@@ -186,7 +183,7 @@ public final class SinkKinds {
     return Problem.invalid(field, why).asException();
   }
 
-  /** What was defined, in a view of it. */
+  /** Adds the definition to a view. */
   static JsonObject define(JsonObject view, SinkSpec spec) {
     view.put("name", spec.name()).put("type", spec.type());
     if (spec.type().equals(KAFKA)) {

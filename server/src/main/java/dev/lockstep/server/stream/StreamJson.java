@@ -22,12 +22,12 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Streams and what belongs to them as JSON. */
+/** Streams and their parts as JSON. */
 final class StreamJson {
   static final int MAX_KEY_LENGTH = 400;
   static final int MAX_TYPE_LENGTH = 200;
 
-  /** Of what is parked, shown with its sink; all of it is a list of its own. */
+  /** How many stopped keys a sink shows; a separate list has all. */
   static final int SHOWN_KEYS = 20;
 
   private static final long ANY = Long.MAX_VALUE;
@@ -130,20 +130,20 @@ final class StreamJson {
         .required("sinks", Shape.list(sink, 0, Outbox.MAX_SINKS));
   }
 
-  /** A stream, its sinks not yet in it. */
+  /** A stream without its sinks. */
   static JsonObject stream(StreamView stream, JsonArray sinks) {
     return new JsonObject().put("name", stream.name()).put("sinks", sinks);
   }
 
   /**
-   * @param health as this node finds it; empty where it does not know the sink
+   * @param health as this node finds it; empty if it does not know the sink
    */
   static JsonObject sink(SinkSpec spec, Optional<SinkLag> lag, Optional<SinkHealth> health) {
     long events = lag.map(SinkLag::events).orElse(0L);
     JsonObject behind =
         new JsonObject()
             .put("events", events)
-            // Counted up to a limit in each partition; below the least of them it is exact.
+            // Each partition is counted up to a limit; the sum is exact if none reaches it.
             .put("atLeast", events >= Outbox.MAX_LAG)
             .put("seconds", lag.map(one -> one.age().toSeconds()).orElse(0L))
             .put("oldestUnsentAt", text(lag.flatMap(SinkLag::oldestUnsentAt)));
@@ -178,13 +178,13 @@ final class StreamJson {
         .put("appendedAt", event.appendedAt().toString());
   }
 
-  /** JSON as it is; what a library user has appended otherwise, in Base64. */
+  /** JSON as it is; other content, appended by library users, in Base64. */
   private static @Nullable Object data(Content content) {
     if (content.type().equals(Content.JSON)) {
       try {
         return Json.decodeValue(content.text());
       } catch (DecodeException e) {
-        // It only says that it is; shown below, like anything else.
+        // Declared as JSON but invalid; shown like other content.
       }
     }
     return Base64.getEncoder().encodeToString(content.bytes());

@@ -5,15 +5,15 @@ import dev.lockstep.outbox.SinkLag;
 import dev.lockstep.outbox.StreamView;
 import java.util.List;
 
-/** Told, again and again, how streams are. Called by one thread at a time; must not block. */
+/**
+ * Receives the state of the streams periodically. Called by one thread at a time; must not block.
+ */
 public interface StreamListener {
-  /**
-   * Which streams there are, with their sinks: about each second, and right after a change here.
-   */
+  /** The streams and their sinks: about every second, and right after a change here. */
   default void onStreams(List<StreamView> streams) {}
 
   /**
-   * How far each sink is behind, over all nodes: every few seconds.
+   * The lag of each sink over all nodes, every few seconds.
    *
    * @param health the sinks as this node finds them
    * @param partitions how many partitions this node relays

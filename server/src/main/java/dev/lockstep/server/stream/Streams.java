@@ -39,17 +39,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Streams over HTTP, and the relay of this node, which delivers from {@link #start} on. {@link
- * #close} begins nothing more, waits a bounded time for what is on its way and hands this node's
- * partitions over. Thread-safe but for start and close.
+ * Streams over HTTP, and this node's relay, which delivers after {@link #start}. {@link #close}
+ * starts nothing more, waits a bounded time for deliveries in flight and hands over this node's
+ * partitions. Thread-safe, except for start and close.
  */
 public final class Streams implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Streams.class);
 
-  /** How soon this node knows what another one has defined. */
+  /** How soon this node learns of definitions made elsewhere. */
   private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
-  /** Lags are counted every so many looks. */
+  /** Lags are counted once per this many looks. */
   private static final int LOOKS_A_COUNT = 5;
 
   private static final long CLOSE_SECONDS = 10;
@@ -75,7 +75,7 @@ public final class Streams implements AutoCloseable {
   private int looks;
 
   /**
-   * @param reserved streams that only the server appends to; they are made at the start
+   * @param reserved streams that only the server appends to; created at the start
    */
   public Streams(
       Transactor transactor,
@@ -97,10 +97,10 @@ public final class Streams implements AutoCloseable {
     look();
   }
 
-  /** Begins to relay. Once. */
+  /** Starts to relay. Call it once. */
   public void start() {
     if (relay != null) {
-      throw new IllegalStateException("It runs already");
+      throw new IllegalStateException("the relay has already been started");
     }
     relay = outbox.relay(relayConfig, kinds.types());
     var unused =
@@ -116,7 +116,7 @@ public final class Streams implements AutoCloseable {
     timer.shutdownNow();
     try {
       if (!timer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
-        log.warn("Looking at streams has not ended within {} s", CLOSE_SECONDS);
+        log.warn("Reading streams did not end within {} s", CLOSE_SECONDS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -135,7 +135,7 @@ public final class Streams implements AutoCloseable {
                 Endpoint.of(
                         PUT,
                         "/v1/streams/{stream}",
-                        "Makes a stream, and its sinks these; one that stays keeps its progress.")
+                        "Creates or changes a stream and its sinks; sinks that stay keep their progress.")
                     .by(Role.OPERATOR)
                     .taking(StreamJson.DEFINITION)
                     .answering(200, StreamJson.FULL_STREAM)
@@ -147,7 +147,7 @@ public final class Streams implements AutoCloseable {
                 Endpoint.of(
                         GET,
                         "/v1/streams/{stream}",
-                        "Shows a stream: each sink's lag, and keys that do not flow to it.")
+                        "Shows a stream: each sink's lag and stopped keys.")
                     .by(Role.OPERATOR, Role.SERVICE)
                     .answering(200, StreamJson.FULL_STREAM)
                     .handledBy(this::show),
@@ -160,7 +160,7 @@ public final class Streams implements AutoCloseable {
     return all;
   }
 
-  /** Events that the completion of a job writes. */
+  /** Appends the events of a job's completion. */
   public CompletionEvents forJobs() {
     return events;
   }
@@ -214,10 +214,7 @@ public final class Streams implements AutoCloseable {
         });
   }
 
-  /**
-   * Every name of so many characters, whether there is something of that name or not: it may be
-   * gone by now.
-   */
+  /** Accepts any name of this length, known or not: it may have been removed. */
   static String name(String text, int maxLength) {
     if (text.isBlank()
         || text.length() > maxLength
@@ -280,7 +277,7 @@ public final class Streams implements AutoCloseable {
     return running == null ? List.of() : running.sinks();
   }
 
-  /** What is wrong with this node's relay; empty: nothing. From memory. */
+  /** The problems of this node's relay; empty if there are none. From memory. */
   public List<String> problems() {
     Relay running = relay;
     if (running == null || running.health().isHealthy()) {
@@ -289,8 +286,8 @@ public final class Streams implements AutoCloseable {
     RelayHealth health = running.health();
     String what =
         health.state() == RelayHealth.State.ENDED
-            ? "the relay has ended and given its partitions up"
-            : "the relay fails and tries again";
+            ? "the relay has ended and handed over its partitions"
+            : "the relay fails and keeps retrying";
     return List.of(what + health.failure().map(why -> ": " + why).orElse(""));
   }
 
@@ -308,8 +305,8 @@ public final class Streams implements AutoCloseable {
         count();
       }
     } catch (RuntimeException | Error e) {
-      // Nothing is lost by it; the next round looks again. One that throws would be the last.
-      log.warn("Streams were not looked at this time: {}", e.toString());
+      // Nothing is lost; the next round looks again. An exception would end the schedule.
+      log.warn("Reading streams failed; the next round retries: {}", e.toString());
     }
   }
 

@@ -6,14 +6,14 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What a webhook sink's settings say, as they are stored with it. */
+/** The settings of a webhook sink, as stored with it. */
 record WebhookSettings(String url, Format format, SignatureKind signature) {
 
-  /** What a request says of its event. */
+  /** How a request carries its event. */
   enum Format {
-    /** The body is a CloudEvent, which says everything. */
+    /** The body is a CloudEvent, which contains everything. */
     CLOUDEVENTS,
-    /** The body is the data; headers {@code lockstep-…}, which nobody signs, say the rest. */
+    /** The body is the data; unsigned {@code lockstep-…} headers carry the rest. */
     PLAIN;
 
     @Override
@@ -30,12 +30,12 @@ record WebhookSettings(String url, Format format, SignatureKind signature) {
     }
   }
 
-  /** What a new sink gets that does not say. */
+  /** The defaults of a new sink. */
   static WebhookSettings standard(String url) {
     return new WebhookSettings(url, Format.CLOUDEVENTS, SignatureKind.STANDARD);
   }
 
-  /** A URL alone is from before there was a choice: its receiver knows the old way. */
+  /** A plain URL predates the choice: its receiver knows the old format. */
   static WebhookSettings parse(String stored) {
     if (!stored.startsWith("{")) {
       return new WebhookSettings(stored, Format.PLAIN, SignatureKind.LOCKSTEP);
@@ -45,7 +45,7 @@ record WebhookSettings(String url, Format format, SignatureKind signature) {
     return standard.with(json.getString("format", ""), json.getString("signature", ""));
   }
 
-  /** With these where they name anything. */
+  /** Replaces the settings that are named. */
   WebhookSettings with(String otherFormat, String otherSignature) {
     return new WebhookSettings(
         url,

@@ -28,24 +28,24 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Posts each event to a URL, signed; of a key one at a time, the next after a 2xx. With connections
- * of its own, so that no other sink waits for one of them.
+ * Posts each event to a URL, signed; per key one at a time, the next after a 2xx. Has connections
+ * of its own, so that no other sink waits for them.
  *
- * <p>An answer that finds fault with the event parks its key. One that finds fault with the
- * receiver or with us, or none at all, is the whole sink's: it is left alone for a while. Unless
- * others got through since this very event failed: then it is the event's, and counts as an attempt
- * at it, or one event that its receiver stumbles over would hold up all others for ever.
+ * <p>An answer that blames the event parks its key. One that blames the receiver or us, or no
+ * answer, makes the whole sink pause. But if other events got through since this very event failed,
+ * the failure counts as an attempt at the event; otherwise one event that crashes its receiver
+ * would hold up all others forever.
  */
 final class WebhookSink implements Sink {
-  /** Of a partition; with sixteen of them as many as there may be connections to a receiver. */
+  /** Per partition; with sixteen partitions, as many as a receiver may have connections. */
   private static final int MAX_IN_FLIGHT = 2;
 
   private static final int MAX_REMEMBERED = 10_000;
 
-  /** Answers below 500 that say nothing of the event: who we are, when, how often, not here. */
+  /** Answers below 500 that do not concern the event: authentication, timing, rate, wrong place. */
   private static final Set<Integer> OF_THE_RECEIVER = Set.of(401, 407, 408, 410, 425, 429);
 
-  /** What is said of a connection or a body, and what stands for us: not an event's to say. */
+  /** Headers about the connection or body, or our own: an event must not set them. */
   private static final Set<String> NOT_FORWARDED =
       Set.of(
           "authorization",
@@ -63,10 +63,10 @@ final class WebhookSink implements Sink {
           "upgrade",
           "user-agent");
 
-  /** The same of all that begin so. */
+  /** Prefixes of headers that an event must not set. */
   private static final List<String> NOT_FORWARDED_FROM = List.of("ce-", "lockstep-", "webhook-");
 
-  /** What an answer to an event says of the event and of the sink. */
+  /** What an answer says about the event and the sink. */
   @FunctionalInterface
   private interface Judgement {
     SinkResult by(WebhookSink sink, Event event);
@@ -88,7 +88,7 @@ final class WebhookSink implements Sink {
   private final AtomicLong successes = new AtomicLong();
   private final Map<String, Failure> failures = new ConcurrentHashMap<>();
 
-  /** An event that failed, and what had got through by then. */
+  /** A failed event, and the number of successes by then. */
   private record Failure(long seq, long successes) {}
 
   /**
@@ -112,7 +112,7 @@ final class WebhookSink implements Sink {
     return MAX_IN_FLIGHT;
   }
 
-  /** Nothing to open: a receiver cannot be told to refuse somebody's late request. */
+  /** Nothing to open: a receiver cannot be told to refuse a late request of another node. */
   @Override
   public Session open(Tenure tenure) {
     return new Session() {
@@ -168,7 +168,7 @@ final class WebhookSink implements Sink {
         && NOT_FORWARDED_FROM.stream().noneMatch(lowerCaseName::startsWith);
   }
 
-  /** As it is where it is printable ASCII but the percent sign; else percent-encoded UTF-8. */
+  /** Printable ASCII except the percent sign stays; the rest becomes percent-encoded UTF-8. */
   static String encoded(String text) {
     StringBuilder encoded = new StringBuilder();
     for (byte one : text.getBytes(StandardCharsets.UTF_8)) {

@@ -1,10 +1,10 @@
 /**
- * Streams over HTTP: their definition, events appended and listed, what became of them at each
- * sink, and the relay of this node.
+ * Streams over HTTP: definitions, events appended and listed, their state at each sink, and this
+ * node's relay.
  *
- * <p>Owns no table. Guarantees are those of {@code dev.lockstep.outbox}: the events of a key reach
- * each sink in the order of their commits, first occurrences without a gap, and perhaps more than
- * once, then with the same sequence.
+ * <p>Owns no table. The guarantees are those of {@code dev.lockstep.outbox}: a key's events reach
+ * each sink in commit order, first occurrences without gaps, possibly repeated with the same
+ * sequence.
  */
 @NullMarked
 package dev.lockstep.server.stream;

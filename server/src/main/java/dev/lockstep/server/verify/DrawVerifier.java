@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Recomputes a published draw and says what differs. Stateless; thread-safe. */
+/** Recomputes a published draw and reports differences. Stateless; thread-safe. */
 public final class DrawVerifier {
   private static final String ALGORITHM = "lockstep-draw-1";
   private static final int MAX_SHOWN = 5;
@@ -30,10 +30,10 @@ public final class DrawVerifier {
   private DrawVerifier() {}
 
   /**
-   * Compares whatever the document says with what follows from it.
+   * Compares the document with what follows from it.
    *
-   * @param document the JSON that {@code GET /v1/campaigns/{id}/draw} gave
-   * @param noted the commitment that somebody wrote down before the draw, in hexadecimal
+   * @param document the JSON from {@code GET /v1/campaigns/{id}/draw}
+   * @param noted the commitment noted before the draw, in hexadecimal
    */
   public static Verdict verify(String document, Optional<String> noted) {
     PublishedDraw draw;
@@ -85,7 +85,7 @@ public final class DrawVerifier {
         draw.commitment());
   }
 
-  /** A position that stands there twice would have two chances. */
+  /** A position listed twice would have two chances. */
   private static Check positions(PublishedDraw draw) {
     Set<String> seen = new HashSet<>();
     for (Ticket ticket : draw.entrants()) {
@@ -128,13 +128,13 @@ public final class DrawVerifier {
     return new Check("winners", false, more > 0 ? shown + "; and " + more + " more" : shown);
   }
 
-  /** From the list as it is published, not from its published hash. */
+  /** From the published list, not from its published hash. */
   private static List<Win> computed(PublishedDraw draw) {
     byte[] hash = listHash(draw);
     Map<String, Ticket> byScore = new TreeMap<>();
     for (Ticket ticket : ordered(draw)) {
       byte[] message = concat(hash, bytesOf(draw.beacon().orElse("")), bytes(ticket.position()));
-      // The place in the list behind the score: equal scores are ranked in the order of the list.
+      // Equal scores rank in the order of the list.
       byScore.put(
           "%s %06d".formatted(hex(hmac(bytesOf(draw.seed()), message)), byScore.size()), ticket);
     }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The document as it was published, bytes in hexadecimal; nothing in it is believed yet. */
+/** The document as published, bytes in hexadecimal; nothing in it is trusted yet. */
 record PublishedDraw(
     String campaign,
     String status,
@@ -43,7 +43,7 @@ record PublishedDraw(
     }
   }
 
-  /** The text is no draw document; the message says what is wrong with it. */
+  /** The text is not a draw document; the message says why. */
   static final class Unreadable extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -133,14 +133,14 @@ record PublishedDraw(
     if (json.getValue(field) instanceof String text) {
       return text;
     }
-    throw new Unreadable("'" + field + "' is missing or no text");
+    throw new Unreadable("'" + field + "' is missing or not text");
   }
 
   private static int number(JsonObject json, String field, String at) throws Unreadable {
     if (json.getValue(field) instanceof Integer number && number > 0) {
       return number;
     }
-    throw new Unreadable(at + ": '" + field + "' is no whole number above 0");
+    throw new Unreadable(at + ": '" + field + "' is not a whole number above 0");
   }
 
   private static String hex(JsonObject json, String field) throws Unreadable {

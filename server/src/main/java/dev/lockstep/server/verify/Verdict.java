@@ -3,18 +3,18 @@ package dev.lockstep.server.verify;
 import java.util.List;
 
 /**
- * What came of verifying a draw.
+ * The result of a verification.
  *
- * @param subject one line: whose draw it is, and its size
- * @param checks everything that was looked at, in order
+ * @param subject one line: the draw's campaign and size
+ * @param checks all comparisons, in order
  */
 public record Verdict(String subject, List<Check> checks) {
   /**
    * One comparison.
    *
-   * @param what what was looked at
-   * @param ok whether it is as it has to be
-   * @param detail what was found; on a difference, both sides of it
+   * @param what its subject
+   * @param ok whether it holds
+   * @param detail what was found; for a difference, both sides
    */
   public record Check(String what, boolean ok, String detail) {}
 

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a browser a buyer of its own, where the configuration allows it. Thread-safe. */
+/** Gives each browser a buyer of its own, if the configuration allows it. Thread-safe. */
 public final class Visitors {
   private static final Shape VISITOR =
       Shape.object()
@@ -34,8 +34,8 @@ public final class Visitors {
   private final boolean testCards;
 
   /**
-   * @param testBank whether payments go to the built-in gateway: the shop then shows its bank
-   * @param testCards whether nobody is charged: the shop's own page can take payments only then
+   * @param testBank whether payments go to the built-in gateway, so that the shop shows its bank
+   * @param testCards whether payments are in test mode; only then may the shop's own page take them
    */
   public Visitors(Keys keys, boolean enabled, boolean testBank, boolean testCards) {
     this.keys = keys;
@@ -46,31 +46,31 @@ public final class Visitors {
 
   public List<Endpoint> endpoints() {
     return List.of(
-        Endpoint.of(GET, "/v1/visitor", "Says whether visitors may buy, and who asks.")
+        Endpoint.of(GET, "/v1/visitor", "Tells whether visitors may buy, and who the caller is.")
             .answering(200, VISITOR)
             .handledBy(request -> caller(request).map(who -> answer(200, name(who)))),
-        Endpoint.of(POST, "/v1/visitor", "Makes a browser a buyer: sets a cookie.")
+        Endpoint.of(POST, "/v1/visitor", "Makes the browser a buyer and sets its cookie.")
             .answering(200, VISITOR)
             .answering(201, VISITOR)
             .handledBy(this::enter),
-        Endpoint.of(DELETE, "/v1/visitor", "Forgets the buyer that a cookie stands for.")
+        Endpoint.of(DELETE, "/v1/visitor", "Forgets the buyer of the browser's cookie.")
             .by(Role.BUYER)
             .answering(200, VISITOR)
             .handledBy(this::leave));
   }
 
-  /** A browser that is a buyer already stays the one it is. */
+  /** A browser that is already a buyer keeps its buyer. */
   private Future<Answer> enter(Request request) {
     if (!enabled) {
       throw Problem.of(
               "visitors-off",
               403,
               "Visitors are off",
-              "This shop sells to buyers with a key only; ask its operator for one.")
+              "This shop sells only to buyers with a key; ask its operator for one.")
           .asException();
     }
     if (request.foreign()) {
-      throw Problem.forbidden("Visitors come through the shop's own pages.").asException();
+      throw Problem.forbidden("Only the shop's own pages can create visitors.").asException();
     }
     return caller(request)
         .compose(
@@ -89,7 +89,7 @@ public final class Visitors {
             });
   }
 
-  /** Only what a cookie stands for: a key of an integration is not given up by accident. */
+  /** Forgets only a cookie's buyer, so that an integration cannot give up its key by accident. */
   private Future<Answer> leave(Request request) {
     boolean byCookie = request.header("Authorization").isEmpty();
     VisitorCookie.clear(request);
@@ -98,7 +98,7 @@ public final class Visitors {
         : Future.succeededFuture(answer(200, name(request.caller())));
   }
 
-  /** By key, or else by cookie, which the router ignores where no key is asked for. */
+  /** By key, else by cookie, which the router ignores on endpoints without roles. */
   private Future<Optional<Principal>> caller(Request request) {
     if (request.caller().isPresent()) {
       return Future.succeededFuture(request.caller());

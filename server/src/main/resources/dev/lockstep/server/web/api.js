@@ -1,11 +1,11 @@
-// Calls of the HTTP API. Every refusal arrives as a Problem, also that nobody answered.
+// Calls of the HTTP API. Every refusal, even a missing answer, arrives as a Problem.
 
 const TIMEOUT_MS = 30_000;
 const MAX_TRIES = 3;
 const MAX_WAIT_MS = 2_000;
 let currentKey = () => null;
 
-/** From now on requests carry this key. Without one the visitor's cookie speaks, which no script can read. */
+/** Sets the key of all further requests. Without one, the visitor's cookie authenticates; no script can read it. */
 export function useKey(source) {
   currentKey = source;
 }
@@ -18,12 +18,12 @@ export class Problem extends Error {
     this.body = body;
   }
 
-  /** Whether the request may have had an effect that we were not told of. */
+  /** Whether the request may have had an effect that was not reported. */
   get unclear() {
     return ['unreachable', 'timeout', 'outcome-unknown', 'idempotency-key-in-use', 'bad-gateway'].includes(this.slug);
   }
 
-  /** When to ask again under the same key; null: a person decides. Who has waited for long is asked first. */
+  /** When to retry under the same key; null leaves it to a person, as after a long wait. */
   waitMs(tries) {
     if (this.slug === 'timeout' || !(this.unclear || this.status === 503)) return null;
     const seconds = this.body.retryAfterSeconds;
@@ -33,7 +33,7 @@ export class Problem extends Error {
 }
 
 export const get = (path) => call('GET', path);
-/** Under a key it is asked a few times while its outcome is open: it happens once however often it is asked. */
+/** With a key, repeats the request a few times while its outcome is open: it takes effect once, however often it is sent. */
 export async function post(path, body, idempotencyKey) {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -47,10 +47,10 @@ export async function post(path, body, idempotencyKey) {
 }
 export const put = (path, body) => call('PUT', path, body);
 export const remove = (path, body, version) => call('DELETE', path, body, undefined, version);
-/** Changes what is there only if it still has this version. */
+/** Changes it only if it still has this version. */
 export const patch = (path, body, version) => call('PATCH', path, body, undefined, version);
 
-/** What is not JSON. */
+/** For content other than JSON. */
 export async function text(path) {
   const key = currentKey();
   const headers = key ? { Authorization: `Bearer ${key}` } : {};
@@ -99,7 +99,7 @@ function slugOf(response, json) {
   return response.status >= 502 ? 'bad-gateway' : 'internal';
 }
 
-/** All pages of a list, up to so many items. */
+/** All pages of a list, up to a number of items. */
 export async function all(path, atMost = 1_000) {
   const items = [];
   let next = null;
@@ -114,8 +114,8 @@ export async function all(path, atMost = 1_000) {
 }
 
 /**
- * One intention of a person. As long as its outcome is unclear it is repeated under the same key, so that it happens
- * once however often the button is pressed; a clear answer, good or bad, ends it.
+ * One intention of a person. While its outcome is unclear it is repeated under the same key, so that it happens
+ * once, however often the button is pressed. A clear answer, good or bad, ends it.
  */
 export class Intention {
   #key = null;

@@ -1,4 +1,4 @@
-// Months with what happens on their days, in a zone of one's choice.
+// Months with the events of each day, in a chosen time zone.
 
 import { el } from './dom.js';
 import { plural } from './words.js';
@@ -15,7 +15,7 @@ export function local(instant, zone) {
   return { month: `${parts.year}-${parts.month}`, day: Number(parts.day), time: `${parts.hour}:${parts.minute}${seconds}` };
 }
 
-/** A table for each month in which something happens, the first few of them. */
+/** One table per month with events, for the first few months. */
 export function calendar(instants, zone, mostMonths = 3) {
   const months = new Map();
   for (const instant of instants) {
@@ -30,7 +30,7 @@ export function calendar(instants, zone, mostMonths = 3) {
 function table(month, days) {
   const [year, number] = month.split('-').map(Number);
   const title = new Date(Date.UTC(year, number - 1, 1)).toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
-  // Weeks begin on Monday; what lies before the first and behind the last day stays empty.
+  // Weeks begin on Monday; cells before the first and after the last day stay empty.
   const before = (new Date(Date.UTC(year, number - 1, 1)).getUTCDay() + 6) % 7;
   const length = new Date(Date.UTC(year, number, 0)).getUTCDate();
   const cells = [...Array(before).fill(null), ...Array.from({ length }, (_, index) => index + 1)];

@@ -62,16 +62,16 @@ function open(first) {
     ? coalesced(async () => sale.positions((await get(`/v1/campaigns/${id}/positions`)).items), POSITIONS_EVERY_MS)
     : () => {};
   update(campaign);
-  watchStock(id, update, (heard) => say(link, heard ? '' : 'Connection lost; trying again. Counts may be out of date.'));
+  watchStock(id, update, (heard) => say(link, heard ? '' : 'Connection lost; retrying. Counts may be out of date.'));
 }
 
 /** How buying works here, while it can be done. */
 function intro(campaign) {
   if (campaign.status !== 'published') return '';
-  const limit = campaign.purchaseLimit ? `, at most ${campaign.purchaseLimit} for each buyer` : '';
+  const limit = campaign.purchaseLimit ? `, at most ${campaign.purchaseLimit} per buyer` : '';
   const held = `What you choose is held for you for ${holdTime(campaign.holdSeconds)}${limit}.`;
   return campaign.kind === 'triangle'
-    ? `${held} You choose the layer; your place in it was shuffled before the sale began.` : held;
+    ? `${held} You choose the layer; the places in it were shuffled before the sale began.` : held;
 }
 
 function holdTime(seconds) {
@@ -86,12 +86,12 @@ function showPause(place, campaign) {
   const draw = campaign.kind === 'triangle' && ['soldOut', 'drawn', 'published'].includes(campaign.status);
   const toDraw = draw ? el('a', { href: `/shop/${id}/draw` }, campaign.status === 'drawn' ? 'See the winners and verify the draw' : 'How the draw will work') : null;
   if (paused) {
-    show(place, notice('note', 'The sale is paused.', `${campaign.pauseReason} What you hold you can still pay for. This page goes on by itself.`));
+    show(place, notice('note', 'The sale is paused.', `${campaign.pauseReason} You can still pay for what you hold. This page updates when the sale resumes.`));
   } else if (campaign.status === 'closed') {
-    show(place, notice('note', 'This sale has ended.', 'Nothing more is sold. What you bought stays yours.'));
+    show(place, notice('note', 'This sale has ended.', 'Nothing more is for sale. What you bought stays yours.'));
   } else if (campaign.status === 'soldOut' || campaign.status === 'drawn') {
     show(place, notice('note', campaign.status === 'drawn' ? 'Sold out, and drawn.' : 'Everything is sold.',
-      campaign.kind === 'triangle' ? 'Anyone can check that the winners were not chosen by hand.' : 'Thank you. Have a look at the other sales.', ...(toDraw ? [toDraw] : [])));
+      campaign.kind === 'triangle' ? 'Anyone can check that the winners were not chosen by hand.' : 'Thank you. See the other sales.', ...(toDraw ? [toDraw] : [])));
   } else {
     show(place, ...(toDraw ? [el('p', {}, toDraw)] : []));
   }

@@ -1,4 +1,4 @@
-// The panel beside the goods. It is always in one of five states, each drawn by the function of that name:
+// The panel beside the goods. It is always in one of five states, each rendered by the function of that name:
 // choosing, holding, confirming (3-D Secure), waiting (for the bank) and done.
 
 import { announce, busy, button, el, notice, say, show } from './dom.js';
@@ -9,20 +9,20 @@ import { memory } from './memory.js';
 
 const CARDS = [
   ['pm_card_visa', 'Visa, pays at once'],
-  ['pm_card_chargeDeclined', 'Visa that is declined'],
-  ['pm_card_authenticationRequired', 'Visa that asks for 3-D Secure'],
+  ['pm_card_chargeDeclined', 'Visa, declined'],
+  ['pm_card_authenticationRequired', 'Visa with 3-D Secure'],
 ];
 const WARN_AT_SECONDS = [60, 15];
 const POLL_MS = 1_500;
 
-/** Why nothing can be bought, for each status in which nothing can. */
+/** Why nothing can be bought, per status. */
 const OVER = {
-  soldOut: ['Sold out', 'Everything here has found its buyer.'],
-  drawn: ['Sold out', 'Everything here has found its buyer.'],
-  closed: ['Ended', 'This sale is closed; nothing more is sold.'],
+  soldOut: ['Sold out', 'Everything has been sold.'],
+  drawn: ['Sold out', 'Everything has been sold.'],
+  closed: ['Ended', 'This sale is closed.'],
 };
 
-/** What to say of a purchase that was found to have ended while we waited for the bank. */
+/** The message for a purchase that ended while we waited for the bank. */
 const ENDS = { failed: 'not-approved', expired: 'hold-ended', refunding: 'paid-too-late', refunded: 'paid-too-late' };
 
 /** Runs the panel of a sale; `sale` knows what is sold, `yours` is where purchases are listed. */
@@ -38,7 +38,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
 
   // ------------------------------------------------------------ drawing
 
-  /** Draws a state. `moved`: the person did something, so the heading gets the focus and is read. */
+  /** Renders a state. `moved`: the person did something, so the heading gets the focus and is read out. */
   function draw(title, moved, ...content) {
     const heading = el('h2', { id: 'panel-title', tabindex: '-1' }, title);
     show(panel, heading, ...content);
@@ -85,11 +85,11 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       }, cards(), pay) : elsewhere(),
       el('p', { class: 'row' },
         button('More time', { id: 'extend', class: 'plain' }, () => extend(answer)),
-        button('Let go', { id: 'release', class: 'plain' }, () => release(answer))));
+        button('Release', { id: 'release', class: 'plain' }, () => release(answer))));
     startClock(left);
   }
 
-  /** The bank wants to hear from the buyer. */
+  /** The bank wants the buyer's approval. */
   function confirming(purchase) {
     stopClock();
     const answer = el('div', { id: 'answer' });
@@ -97,11 +97,11 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       el('p', {}, 'This card uses 3-D Secure: the payment goes through when you approve it with your bank.',
         ' Until then your choice stays held.'),
       lines(purchase.items), answer, visitor.testBank ? bank(purchase, answer)
-        : el('p', { class: 'quiet' }, 'Approve it where your bank asks you to; this page goes on by itself.'));
+        : el('p', { class: 'quiet' }, 'Approve it in your bank’s app or page; this page then continues.'));
     awaitEnd(purchase.id);
   }
 
-  /** The built-in gateway has no bank behind it, so its cardholder answers here. */
+  /** The built-in gateway has no bank, so its cardholder answers here. */
   function bank(purchase, answer) {
     const say3ds = (approved) => async () => {
       try {
@@ -142,10 +142,10 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       el('input', { type: 'radio', name: 'card', value, checked: value === card, onchange: () => { card = value; } }), name)));
   }
 
-  /** Real cards are typed into the provider's own fields, which a page of ours has none of. */
+  /** Real cards belong into the provider's own fields, which our pages do not have. */
   function elsewhere() {
     return notice('note', 'Payment is taken elsewhere.',
-      'This page knows test cards only, and this shop charges real ones. Buy in the shop’s own checkout: it makes a payment '
+      'This page accepts only test cards, and this shop charges real ones. Buy in the shop’s own checkout: it creates a payment '
       + 'method with the payment provider and sends it to this server’s API.');
   }
 
@@ -175,7 +175,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     }
   }
 
-  /** Where a purchase stands, whoever told us: the answer, or a later look. */
+  /** Shows a purchase's current state, from the answer or a later look. */
   function settle(purchase) {
     if (purchase.status === 'completed') done(purchase);
     else if (purchase.status === 'requiresAction') confirming(purchase);
@@ -185,11 +185,11 @@ export function checkout({ campaign: first, sale, panel, yours }) {
 
   function waiting(purchase) {
     stopClock();
-    draw('Waiting for the bank', true, el('p', {}, 'The payment is under way. You may leave this page open; it goes on by itself.'), lines(purchase.items));
+    draw('Waiting for the bank', true, el('p', {}, 'The payment is being processed. You may leave this page open; it updates by itself.'), lines(purchase.items));
     awaitEnd(purchase.id);
   }
 
-  /** Looks again until the purchase has an end. */
+  /** Polls until the purchase has ended. */
   function awaitEnd(id) {
     stopClock();
     const asked = panel.firstChild;
@@ -199,7 +199,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
         const purchase = await get(`/v1/purchases/${id}`);
         if (!['requiresAction', 'pending'].includes(purchase.status) && panel.firstChild === asked) settle(purchase);
       } catch {
-        // Asked again in a moment.
+        // Retried in a moment.
       }
     }, POLL_MS);
   }
@@ -216,7 +216,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   async function release(answer) {
     try {
       await remove(`/v1/holds/${hold.id}`);
-      choosing(true, notice('note', 'Given back.', 'Others can have it now.'));
+      choosing(true, notice('note', 'Released.', 'Others can have it now.'));
     } catch (problem) {
       if (problem.slug === 'hold-ended') choosing(true, notice('note', ...explain(problem)));
       else refuse(answer, problem);
@@ -259,7 +259,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     clearInterval(ticking);
   }
 
-  /** Our clock is only a guess: the server says whether the hold has ended. */
+  /** Our clock is only an estimate; the server decides whether the hold has ended. */
   async function ranOut() {
     stopClock();
     const asked = hold;
@@ -291,7 +291,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       drawYours();
       mark();
     } catch {
-      // The list is a service; the sale goes on without it.
+      // The list is optional; the sale works without it.
     }
   }
 
@@ -312,7 +312,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
         holding(false);
       }
     } catch {
-      // Gone, or somebody else's by now: there is nothing to go back to.
+      // Gone, or somebody else's by now: nothing to restore.
     }
   }
 

@@ -1,4 +1,4 @@
-// The ledger: accounts, what changed them, and the trial balance, which is always zero.
+// The ledger: accounts, their entries, and the trial balance, which is always zero.
 
 import { el, field, notice, show } from './dom.js';
 import { all, get, post } from './api.js';
@@ -19,7 +19,7 @@ export async function accounts(place) {
     row: (one) => [name(el('a', { href: `#/accounts/${one.id}` }, one.name)), figure(amount(one.balance, one.currency)),
       figure(amount(one.pending, one.currency)), figure(one.available === null ? 'any' : amount(one.available, one.currency)),
       figure(one.floor === null ? 'none' : amount(one.floor, one.currency)), figure(one.version), identity(one.id)],
-    empty: ['There is no account in this book.', 'Open one with “New account”; a campaign’s book opens with its first sale.'],
+    empty: ['This book has no accounts.', 'Open one with “New account”; a campaign’s book opens with its first sale.'],
   });
   const load = async () => {
     await list.load();
@@ -38,9 +38,9 @@ export async function accounts(place) {
 function trialBalance(items) {
   const off = items.filter((one) => one.difference !== '0');
   return el('div', {},
-    off.length ? notice('bad', 'The books do not balance.', 'Money was made or lost. Look at the invariants, and find out what wrote to the tables beside the server.')
-      : notice('good', 'The books balance.', 'In each currency the accounts have as much as others owe; the difference is zero.'),
-    items.length ? table('Trial balance', ['Currency', 'Accounts', 'They have', 'They owe', 'Difference'], items.map((one) => [
+    off.length ? notice('bad', 'The books do not balance.', 'Money was created or lost. Check the invariants, and find out what else wrote to the tables.')
+      : notice('good', 'The books balance.', 'In each currency, credits and debts add up to zero.'),
+    items.length ? table('Trial balance', ['Currency', 'Accounts', 'Credit', 'Debt', 'Difference'], items.map((one) => [
       one.currency, figure(one.accounts), figure(amount(one.credit, one.currency)), figure(amount(one.debit, one.currency)),
       el('td', { class: 'figure' }, badge(amount(one.difference, one.currency), one.difference === '0' ? 'completed' : 'failed'))]), ['', '']) : null);
 }
@@ -56,11 +56,11 @@ export async function account(place, id) {
     columns: ['No.', 'When', 'What', 'Amount', 'Balance', 'Reserved', 'Transfer'],
     row: (one) => [figure(one.version), time(one.at), one.kind, figure(amount(one.amount, now.currency)), figure(amount(one.balance, now.currency)),
       figure(amount(one.pending, now.currency)), identity(el('a', { href: `#/transfers/${encodeURIComponent(one.transfer)}` }, code(one.transfer)))],
-    empty: ['Nothing has changed this account yet.', 'Every transfer in, out, reserved and given back appears here.'],
+    empty: ['This account has no entries yet.', 'Every transfer in or out, reserved or released, appears here.'],
   });
   const to = el('input', { type: 'datetime-local', step: 1 });
   const then = el('div', { 'aria-live': 'polite' });
-  // What a statement from that time on begins with.
+  // The opening balance of a statement from that time on.
   const balanceAt = async () => {
     const from = new Date(to.value || Date.now()).toISOString();
     const { opening } = await get(`${path}/statement?limit=1&from=${encodeURIComponent(from)}`);
@@ -87,7 +87,7 @@ function create(campaign, reload) {
   act({
     title: 'New account',
     label: 'Open account',
-    text: 'It begins with nothing in it.',
+    text: 'Its balance starts at zero.',
     extra: [field('Name', title), field('Currency', currency, 'Such as JPY'), field('Floor', floor)],
     work: () => post('/v1/accounts', {
       name: title.value.trim(), currency: currency.value.trim(), floor: floor.value === '' ? null : 0, ...(campaign ? { campaign } : {}),

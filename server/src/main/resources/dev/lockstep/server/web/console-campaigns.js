@@ -1,4 +1,4 @@
-// Campaigns: made, published, paused, resumed, closed; and what happened to their stock.
+// Campaigns: created, published, paused, resumed, closed; and their stock's audit trail.
 
 import { el, notice, show, stockBar } from './dom.js';
 import { all, get, post } from './api.js';
@@ -15,7 +15,7 @@ export async function campaigns(place) {
     table('Campaigns', ['Name', 'Kind', 'State', 'Free', 'Held', 'Sold', 'Total', 'Id'], found.reverse().map((one) => [
       name(el('a', { href: `#/campaigns/${one.id}` }, one.name)), one.kind, stateOf(one),
       figure(one.free), figure(one.held), figure(one.sold), figure(one.total), code(one.id)]),
-    ['There is no campaign yet.', 'Make one with “New campaign”: it begins as a draft that only operators see.']));
+    ['There are no campaigns yet.', 'Create one with “New campaign”: it starts as a draft that only operators see.']));
 }
 
 function stateOf(one) {
@@ -42,7 +42,7 @@ export async function campaign(place, id) {
     const later = await get(path);
     bar.update(later);
     show(pools, stock(later));
-    // Somebody else has paused it, or the last one is sold: then what can be done has changed, too.
+    // Somebody else has paused it, or it has sold out: the available actions have changed, too.
     if (later.status !== now.status || later.paused !== now.paused) await reload();
   }, EVERY_MS);
 }
@@ -50,9 +50,9 @@ export async function campaign(place, id) {
 function facts(now) {
   return el('dl', { class: 'block' },
     fact('Id', code(now.id)),
-    fact('Limit for a buyer', now.purchaseLimit ? String(now.purchaseLimit) : 'none'),
+    fact('Limit per buyer', now.purchaseLimit ? String(now.purchaseLimit) : 'none'),
     fact('Held for', seconds(now.holdSeconds)),
-    fact('Extensions by a buyer', `${now.maxExtensions}, up to ${seconds(now.maxHoldSeconds)} in all`),
+    fact('Extensions per buyer', `${now.maxExtensions}, up to ${seconds(now.maxHoldSeconds)} in total`),
     now.prizes.length ? fact('Prizes', now.prizes.map((prize) => `${prize.quantity} × ${prize.name}`).join(', ')) : null,
     now.kind === 'triangle' && now.seedCommitment ? fact('Seed commitment', code(now.seedCommitment)) : null,
     now.publishedAt ? fact('Pages', el('span', { class: 'row' }, el('a', { href: `/shop/${now.id}` }, 'In the shop'),
@@ -68,10 +68,10 @@ function stock(now) {
 
 async function record(path) {
   const done = await all(`${path}/actions`);
-  return el('section', { class: 'block' }, el('h2', {}, 'What operators did'),
+  return el('section', { class: 'block' }, el('h2', {}, 'Operator actions'),
     table('Actions', ['When', 'What', 'Who', 'Why', 'Which'], done.map((one) => [
       time(one.at), one.action, identity(one.actor), prose(one.reason || '–'), one.subject ? identity(one.subject) : '–']),
-    ['Nothing yet.', 'Publishing, pausing, releasing and refunding are listed here, with who did it and why.']));
+    ['Nothing yet.', 'Publishing, pausing, releasing and refunding appear here, with who and why.']));
 }
 
 function trail(place, now, path) {
@@ -103,7 +103,7 @@ function actions(now, path, reload) {
   if (now.status === 'draft') {
     add('Publish', {
       title: `Publish “${now.name}”?`,
-      text: 'Its stock is made and shuffled, and people can buy at once. It cannot become a draft again; you can pause or close it.',
+      text: 'Its stock is created and shuffled, and people can buy at once. It cannot become a draft again; you can pause or close it.',
       reason: 'optional',
       work: ({ reason }) => post(`${path}/publish`, { reason: reason ?? null }),
       onDone: done('Published.'),
@@ -114,7 +114,7 @@ function actions(now, path, reload) {
   if (now.status === 'published' && !now.paused) {
     add('Pause', {
       title: `Pause “${now.name}”?`,
-      text: 'Nobody can take anything new; who holds something can still pay. Buyers see the reason. You can resume at any time.',
+      text: 'Nobody can take anything new, but buyers can still pay for what they hold. They see the reason. You can resume at any time.',
       reason: 'required',
       work: ({ reason }) => pause(reason),
       onDone: done('Paused.', async () => { await resume('Undone: pause'); await done('Resumed.')(); }),
@@ -123,7 +123,7 @@ function actions(now, path, reload) {
   if (now.status === 'published' && now.paused) {
     add('Resume', {
       title: `Resume “${now.name}”?`,
-      text: 'Selling goes on at once.',
+      text: 'Selling resumes at once.',
       reason: 'optional',
       work: ({ reason }) => resume(reason ?? null),
       onDone: done('Resumed.', async () => { await pause(now.pauseReason); await done('Paused again.')(); }),
@@ -131,8 +131,8 @@ function actions(now, path, reload) {
   }
   if (['draft', 'published', 'soldOut'].includes(now.status)) {
     add('Close', {
-      title: `Close “${now.name}” for good?`,
-      text: 'This cannot be undone. Nothing more is sold; who holds something can still pay. To stop for a while, pause it instead.',
+      title: `Close “${now.name}” permanently?`,
+      text: 'This cannot be undone. Nothing more is sold, but buyers can still pay for what they hold. To stop for a while, pause it instead.',
       danger: true,
       reason: 'required',
       work: ({ reason }) => post(`${path}/close`, { reason }),

@@ -1,4 +1,4 @@
-// Holds, by campaign, buyer and state, or one by its id; an operator may let one go.
+// Holds, by campaign, buyer and state, or one by its id; an operator may release one.
 
 import { el, notice, show } from './dom.js';
 import { all, get, remove } from './api.js';
@@ -8,7 +8,7 @@ import { act, badge, byIdentity, choice, code, fact, figure, filters, head, iden
 export async function holds(place) {
   const campaigns = (await all('/v1/campaigns')).filter((one) => one.status !== 'draft').reverse();
   if (!campaigns.length) {
-    show(place.body, head('Holds'), notice('note', 'There is no sale yet.', 'Publish a campaign first; what its buyers hold is listed here.', el('a', { href: '#/campaigns' }, 'Campaigns')));
+    show(place.body, head('Holds'), notice('note', 'There are no sales yet.', 'Publish a campaign first; its buyers’ holds appear here.', el('a', { href: '#/campaigns' }, 'Campaigns')));
     return;
   }
   const campaign = choice(campaigns.map((one) => [one.id, one.name]));
@@ -27,7 +27,7 @@ export async function holds(place) {
     row: (one) => [time(one.createdAt), badge(one.state), name(one.buyer), name(items(one)), figure(money(one.total.amount, one.total.currency)),
       one.state === 'held' ? distance(one.expiresAt) : '–', one.state === 'held' ? release(one, () => list.load(), 'plain') : '',
       identity(el('a', { href: `#/holds/${encodeURIComponent(one.id)}` }, code(one.id)))],
-    empty: ['No hold matches.', 'Choose another campaign, or leave buyer and state open.'],
+    empty: ['No hold matches.', 'Choose another campaign, or leave buyer and state empty.'],
   });
   show(place.body, head('Holds', byIdentity('Hold', 'holds')), filters([['Campaign', campaign], ['Buyer', buyer], ['State', state]], list.load), list.root);
   await list.load();
@@ -37,11 +37,11 @@ export function items(order) {
   return (order.items || []).map((item) => `${item.quantity} × ${item.sku || `layer ${item.layer}`}`).join(', ');
 }
 
-/** What is in a cart or an order, with its price and, in a triangle, its places. */
+/** The items of a cart or order, with prices and, in a triangle, positions. */
 export function itemTable(order) {
   return table('Items', ['What', 'Quantity', 'Price of each', 'Positions'], order.items.map((item) => [
     name(item.sku || `layer ${item.layer}`), figure(item.quantity), figure(item.price === undefined ? '–' : money(item.price, order.total.currency)),
-    name((item.positions || []).map(position).join('; ') || '–')]), ['Nothing is in it.', '']);
+    name((item.positions || []).map(position).join('; ') || '–')]), ['It is empty.', '']);
 }
 
 export async function hold(place, id) {
@@ -64,8 +64,8 @@ function release(held, reload, look) {
   return el('button', {
     type: 'button', class: `danger ${look}`, id: `release-${held.id}`, 'aria-label': `Release what ${held.buyer} holds`,
     onclick: () => act({
-      title: 'Let this hold go?',
-      text: `What ${held.buyer} holds becomes free for others at once. This cannot be undone; the buyer can choose again.`,
+      title: 'Release this hold?',
+      text: `Others can take what ${held.buyer} holds at once. This cannot be undone; the buyer can choose again.`,
       label: 'Release', danger: true, reason: 'required',
       work: ({ reason }) => remove(`/v1/holds/${held.id}`, { reason }),
       onDone: async () => { await reload(); toast('Released.'); },

@@ -5,16 +5,16 @@ import { get, post } from './api.js';
 import { forOperator, plural, time } from './words.js';
 import { head, prose, table } from './console-parts.js';
 
-/** Each minute only what has changed is compared, which may be nothing. */
+/** The check of every minute covers only changes, which may be none. */
 function compared(checked) {
-  if (!checked.pools && !checked.accounts) return 'Nothing had changed since the check before';
+  if (!checked.pools && !checked.accounts) return 'No changes since the previous check';
   return `${plural(checked.pools, 'pool')} with ${plural(checked.changes, 'change')} and ${plural(checked.accounts, 'account')} with ${plural(checked.entries, 'entry', 'entries')} compared`;
 }
 
-/** A check of everything may go on after it was answered. */
+/** A full check may continue after its request was answered. */
 function goesOn(report) {
   if (!report.full || report.full.finishedAt) return null;
-  return notice('warn', 'The check of everything goes on.', `${plural(report.full.slices, 'slice')} so far, begun ${time(report.full.startedAt)}.`);
+  return notice('warn', 'The full check continues.', `${plural(report.full.slices, 'slice')} so far, started ${time(report.full.startedAt)}.`);
 }
 
 export async function invariants(place) {
@@ -23,7 +23,7 @@ export async function invariants(place) {
     report.ok
       ? notice('good', 'All records agree.', `${compared(report.checked)}, ${time(report.checkedAt)}.`)
       : notice('bad', `${plural(report.violations.length, 'violation')} found, ${time(report.checkedAt)}.`,
-        'The pools concerned are paused. Find out what wrote to the tables beside the server before you resume them.'),
+        'The affected pools are paused. Find out what else wrote to the tables before you resume them.'),
     report.violations.length ? table('Violations', ['Check', 'Campaign', 'Pool or account', 'What differs'], report.violations.map((one) => [
       one.check, el('a', { href: `#/campaigns/${one.campaign}` }, one.campaign), one.pool || one.account || 'all', prose(one.detail)]), ['', '']) : null);
   show(place.body,

@@ -1,4 +1,4 @@
-// Jobs: searched, looked into, brought back and cancelled, one or all that match.
+// Jobs: searched, shown, retried and cancelled, one or all that match.
 
 import { busy, button, el, notice, show } from './dom.js';
 import { get, post } from './api.js';
@@ -9,7 +9,7 @@ const STATES = ['scheduled', 'ready', 'running', 'dead', 'done'];
 const ENDED = ['done', 'dead'];
 const EVERY_MS = 3_000;
 const BADGES = { running: 'held', dead: 'failed', done: 'completed' };
-/** What one request changes at most; the server's limit. */
+/** The most that one request changes; the server's limit. */
 const PORTION = 10_000;
 
 const stateBadge = (state) => badge(state, BADGES[state] ?? state);
@@ -30,13 +30,13 @@ export async function jobs(place) {
     place,
     label: 'Jobs',
     path: () => `/v1/jobs?${new URLSearchParams(filter())}`,
-    columns: ['Due', 'State', 'Kind', 'Queue', 'Failed attempts', 'What went wrong', 'Job'],
+    columns: ['Due', 'State', 'Kind', 'Queue', 'Failed attempts', 'Error', 'Job'],
     row: (one) => [time(one.dueAt), stateBadge(one.state), name(el('a', { href: `#/jobs/${encodeURIComponent(one.id)}` }, one.kind)), name(one.queue), figure(failures(one)),
       one.reason ? prose(one.reason) : '–', identity(one.id)],
-    empty: ['No job matches.', 'Jobs that are done are kept for a week; leave the fields open to see all.'],
+    empty: ['No job matches.', 'Completed jobs are kept for a week. Leave the fields empty to see all.'],
   });
   async function search() {
-    // In the address, so that a reload or a link shows the same; without a step in the history for each search.
+    // In the address, so that a reload or link shows the same, but not as a history entry per search.
     const query = new URLSearchParams(filter()).toString();
     history.replaceState(null, '', `#/jobs${query ? `?${query}` : ''}`);
     drawBulk();
@@ -58,33 +58,33 @@ function failures(job) {
   return job.maxAttempts ? `${job.failedAttempts} of ${job.maxAttempts}` : String(job.failedAttempts);
 }
 
-/** One that was brought back counts from zero again; its list keeps them all. */
+/** After a retry by hand the count restarts at zero; the list keeps all attempts. */
 function allFailures(job) {
   const all = job.attempts.filter((one) => one.error !== null).length;
-  return all > job.failedAttempts ? `${failures(job)} since it was brought back, ${all} in all` : failures(job);
+  return all > job.failedAttempts ? `${failures(job)} since its retry, ${all} in total` : failures(job);
 }
 
 const RETRY = {
   path: '/v1/jobs/retry',
-  /** Only dead ones can be brought back, whatever else the search shows. */
+  /** Only dead jobs can be retried, whatever else the search shows. */
   only: ['queue', 'kind', 'text'],
-  title: (number) => `Bring ${plural(number, 'dead job')} back?`,
-  text: 'They run again as soon as their queue lets them, with their attempts so far kept.',
+  title: (number) => `Retry ${plural(number, 'dead job')}?`,
+  text: 'They run again as soon as their queue allows. Their past attempts stay listed.',
   label: 'Retry',
-  done: 'brought back',
+  done: 'retried',
 };
 
 const CANCEL = {
   path: '/v1/jobs/cancel',
   only: ['queue', 'kind', 'text', 'state'],
-  title: (number) => `Remove ${plural(number, 'job')} for good?`,
-  text: 'This cannot be undone. One that is running may finish, but its result is refused. Dead ones are removed, too, if the search shows them.',
+  title: (number) => `Remove ${plural(number, 'job')} permanently?`,
+  text: 'This cannot be undone. A running job may finish, but its result is refused. Dead jobs in the search are removed, too.',
   label: 'Cancel jobs',
   danger: true,
   done: 'removed',
 };
 
-/** Counts what matches, and only then asks; what is changed is what was counted, or nothing. */
+/** Counts what matches before it asks; the change covers exactly what was counted, or nothing. */
 function many(label, { filter, reload, ...what }) {
   const made = el('button', { type: 'button', class: what.danger ? 'danger' : null }, label);
   made.addEventListener('click', () => busy(made, async () => {
@@ -97,7 +97,7 @@ function many(label, { filter, reload, ...what }) {
       return;
     }
     if (!matched) {
-      toast('No job matches: there is nothing to do.', undefined, 'note');
+      toast('No job matches.', undefined, 'note');
       return;
     }
     act({
@@ -107,7 +107,7 @@ function many(label, { filter, reload, ...what }) {
       work: ({ reason }) => post(what.path, { filter: chosen, expected: matched, reason }),
       onDone: async ({ changed }) => { await reload(); toast(`${plural(changed, 'job')} ${what.done}.`); },
       onRefused: (problem, close) => (problem.slug === 'count-changed'
-        ? notice('bad', `There are ${problem.body.matched} now.`, 'Nothing was done. Close this and count again.',
+        ? notice('bad', `Now ${problem.body.matched} match.`, 'Nothing was done. Close this and count again.',
           el('button', { type: 'button', onclick: () => { close(); made.click(); } }, 'Count again')) : null),
     });
   }));
@@ -132,8 +132,8 @@ export async function job(place, id) {
   show(place.body,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' },
       el('a', { href: `#/jobs?queue=${encodeURIComponent(now.queue)}&state=${now.state}` }, `All ${now.state} jobs of ${now.queue}`)),
-    head(now.kind, stateBadge(now.state), ...actions(now, path, reload), button('Look again', { class: 'plain', id: 'again' }, reload)),
-    now.reason ? notice('bad', 'It is dead.', now.reason) : null,
+    head(now.kind, stateBadge(now.state), ...actions(now, path, reload), button('Refresh', { class: 'plain', id: 'again' }, reload)),
+    now.reason ? notice('bad', 'This job is dead.', now.reason) : null,
     el('dl', { class: 'block' },
       fact('Id', code(now.id)),
       fact('Queue', now.queue),
@@ -146,20 +146,20 @@ export async function job(place, id) {
     el('section', { class: 'block' }, el('h2', {}, 'Payload'),
       el('pre', { class: 'wrapped', tabindex: '0' }, JSON.stringify(now.payload, null, 2))));
   if (ENDED.includes(now.state)) return;
-  // What has been seen of it, so that it is drawn anew only when there is more to see.
+  // What is already shown, so that it is redrawn only when there is more.
   const seen = (one) => `${one.state} ${one.version} ${one.attempts.length} ${one.dueAt}`;
   stop = every(place, async () => { if (seen(await get(path)) !== seen(now)) await reload(); }, EVERY_MS);
 }
 
-/** What was tried and when, the first on top, and what comes next. */
+/** The attempts in order, and what comes next. */
 function timeline(now) {
   const step = (state, title, at, error) => el('li', { class: state },
     el('p', { class: 'when' }, el('strong', {}, title), ` ${time(at)}`),
     error ? el('pre', { class: 'wrapped' }, error) : null);
   const steps = now.attempts.map((one) => step(one.error === null ? 'well' : 'unwell',
-    one.error === null ? `Attempt ${one.attempt} did it` : `Attempt ${one.attempt} failed`, one.at, one.error));
+    one.error === null ? `Attempt ${one.attempt} succeeded` : `Attempt ${one.attempt} failed`, one.at, one.error));
   if (['scheduled', 'ready'].includes(now.state)) {
-    steps.push(step('next', now.state === 'ready' ? `Attempt ${now.attempts.length + 1} is due` : `Attempt ${now.attempts.length + 1} comes`, now.dueAt));
+    steps.push(step('next', now.state === 'ready' ? `Attempt ${now.attempts.length + 1} is due` : `Attempt ${now.attempts.length + 1} is scheduled`, now.dueAt));
   }
   if (now.state === 'running') steps.push(step('next', `Attempt ${now.attempts.length + 1} runs, due`, now.dueAt));
   if (now.state === 'dead') steps.push(step('unwell', 'Given up', now.endedAt, now.reason));
@@ -174,23 +174,23 @@ function actions(now, path, reload) {
   const made = [];
   if (now.state === 'dead') {
     made.push(add('Retry', {
-      title: 'Bring this job back?',
-      text: 'It runs again as soon as its queue lets it; what went wrong so far stays listed.',
+      title: 'Retry this job?',
+      text: 'It runs again as soon as its queue allows. Past errors stay listed.',
       work: ({ reason }) => post(`${path}/retry`, { reason }),
-      onDone: done('It is back.'),
+      onDone: done('Recovered.'),
     }));
   }
   if (now.state === 'scheduled') {
     made.push(add('Run now', {
       title: 'Run this job now?',
-      text: 'It does not wait for its time. That cannot be undone once it has begun.',
+      text: 'It does not wait for its due time. Once it has started, this cannot be undone.',
       work: ({ reason }) => post(`${path}/retry`, { reason }),
-      onDone: done('It is due.'),
+      onDone: done('The job is due now.'),
     }));
   }
   if (now.state !== 'done') {
     made.push(add('Cancel', {
-      title: now.state === 'dead' ? 'Remove this dead job for good?' : 'Cancel this job?',
+      title: now.state === 'dead' ? 'Remove this dead job permanently?' : 'Cancel this job?',
       text: 'This cannot be undone. If it is running it may finish, but its result is refused.',
       label: now.state === 'dead' ? 'Remove' : 'Cancel job', danger: true,
       work: ({ reason }) => post(`${path}/cancel`, { reason }),

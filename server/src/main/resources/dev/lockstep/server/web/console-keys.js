@@ -1,4 +1,4 @@
-// Keys: made and shown once, revoked for good.
+// Keys: created and shown once, revoked permanently.
 
 import { el, field, show } from './dom.js';
 import { post, remove } from './api.js';
@@ -11,10 +11,10 @@ export async function keys(place) {
     place,
     label: 'Keys',
     path: () => (role.value ? `/v1/keys?role=${role.value}` : '/v1/keys'),
-    columns: ['Name', 'Role', 'Begins with', 'Buyer', 'Made', 'Expires', 'State', ''],
+    columns: ['Name', 'Role', 'Starts with', 'Buyer', 'Created', 'Expires', 'State', ''],
     row: (one) => [name(one.name), one.role, code(`${one.prefix}…`), name(one.buyer || '–'), el('td', {}, time(one.createdAt), el('small', { class: 'below' }, `by ${one.createdBy}`)),
       one.expiresAt ? time(one.expiresAt) : 'never', stateOf(one), one.revokedAt ? '' : revoke(one, () => list.load())],
-    empty: ['There is no key in the table.', 'The operator key of the configuration is not listed: it lives in the environment.'],
+    empty: ['There are no keys yet.', 'The operator key of the configuration is not listed.'],
   });
   show(place.body,
     head('Keys', el('button', { type: 'button', class: 'primary', id: 'create', onclick: () => create(() => list.load()) }, 'New key')),
@@ -32,11 +32,11 @@ function create(reload) {
   const title = el('input', { type: 'text', maxlength: 200, required: true, autocomplete: 'off', id: 'key-name' });
   const buyer = el('input', { type: 'text', maxlength: 128, required: true, autocomplete: 'off', id: 'key-buyer' });
   const days = el('input', { type: 'number', min: 1, max: 3650, placeholder: 'never' });
-  const own = el('div', {}, field('Buyer', buyer, 'Whom the key stands for'));
+  const own = el('div', {}, field('Buyer', buyer, 'The buyer that the key acts for'));
   role.addEventListener('change', () => { own.hidden = role.value !== 'buyer'; buyer.required = role.value === 'buyer'; });
   act({
     title: 'New key',
-    label: 'Make key',
+    label: 'Create key',
     text: 'The key is shown once, here. Only its hash is kept. You can revoke it at any time.',
     extra: [field('Role', role), field('Name', title, 'What it is for, so that you recognise it'), own, field('Expires in days', days)],
     work: () => post('/v1/keys', {
@@ -49,7 +49,7 @@ function create(reload) {
   });
 }
 
-/** The one time that the key is seen. */
+/** The only time that the key is visible. */
 function reveal(made) {
   const secret = el('code', { class: 'secret', tabindex: '0', id: 'new-key' }, made.key);
   const dialog = el('dialog', { 'aria-labelledby': 'reveal-title' },
@@ -70,7 +70,7 @@ function revoke(key, reload) {
     type: 'button', class: 'danger plain', id: `revoke-${key.id}`, 'aria-label': `Revoke ${key.name}`,
     onclick: () => act({
       title: `Revoke “${key.name}”?`,
-      text: 'Whoever uses it is refused at once, on other nodes within five seconds. This cannot be undone; you can make a new key.',
+      text: 'This node refuses it at once, other nodes within five seconds. This cannot be undone; you can make a new key.',
       label: 'Revoke', danger: true, reason: 'required',
       work: ({ reason }) => remove(`/v1/keys/${key.id}`, { reason }),
       onDone: async () => { await reload(); toast('Revoked.'); },

@@ -22,13 +22,13 @@ export function newCampaign(onMade) {
   act({
     title: 'New campaign',
     label: 'Create draft',
-    text: 'It begins as a draft: nobody can buy from it until you publish it. What it sells cannot be changed later.',
+    text: 'It starts as a draft: nobody can buy from it until you publish it. What it sells cannot be changed later.',
     extra: [
       field('Kind', kind), field('Name', title),
       el('div', { class: 'columns' },
         field('Currency', currency, 'ISO 4217, such as JPY or USD'),
-        field('Limit for a buyer', limit), field('Held for, seconds', seconds),
-        field('Extensions by a buyer', extensions, 'Each by as much again')),
+        field('Limit per buyer', limit), field('Held for, seconds', seconds),
+        field('Extensions per buyer', extensions, 'Each adds the same time again')),
       own,
     ],
     work: () => post('/v1/campaigns', {
@@ -52,7 +52,7 @@ function triangleFields() {
   return {
     root: el('div', { class: 'stack' },
       el('div', { class: 'columns' }, field('Layers', base, '3 to 50'), field('Price of a position', price, 'In the smallest unit: 500 is ¥500, or $5.00')),
-      field('Prizes', prizes, 'One a line: how many, then its name')),
+      field('Prizes', prizes, 'One per line: how many, then the name')),
     value: () => ({ baseLength: Number(base.value), price: Number(price.value), prizes: prizeLines(prizes.value) }),
   };
 }

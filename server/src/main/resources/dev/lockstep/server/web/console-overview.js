@@ -1,4 +1,4 @@
-// How everything goes, now: what needs somebody, rates and latency of sales, and the campaigns.
+// The current state: what needs attention, rates and latency of sales, and the campaigns.
 
 import { announce, el, notice, redraw, say, show } from './dom.js';
 import { all, get, text } from './api.js';
@@ -13,7 +13,7 @@ const DURATION = 'lockstep_purchase_duration_seconds';
 
 export async function overview(place) {
   const sales = plot('Sales', 'per s');
-  const latency = plot('Time of a purchase', 'ms', true);
+  const latency = plot('Purchase latency', 'ms', true);
   const requests = plot('Requests', 'per s');
   const needs = el('div', {});
   const checked = el('p', { class: 'quiet' });
@@ -43,7 +43,7 @@ export async function overview(place) {
       campaigns.filter((one) => one.status !== 'draft').reverse().map((one) => [
         name(el('a', { href: `#/campaigns/${one.id}`, id: `campaign-${one.id}` }, one.name)),
         badge(state(one), one.paused ? 'paused' : one.status), figure(one.free), figure(one.held), figure(one.sold), figure(one.total)]),
-      ['Nothing has been published yet.', 'Create a campaign under Campaigns.']));
+      ['No campaign is published yet.', 'Create a campaign under Campaigns.']));
   }
 
   show(place.body, head('Overview'),
@@ -54,7 +54,7 @@ export async function overview(place) {
   const look = async () => {
     const found = await attention((text) => say(checked, text));
     redraw(needs, found);
-    // Told when it changes, not each time it is read.
+    // Announced when it changes, not at every reading.
     const titles = found.map((one) => one.firstChild.textContent).join(' ');
     if (titles !== told) announce(titles);
     told = titles;
@@ -64,32 +64,32 @@ export async function overview(place) {
   every(place, look, LOOK_EVERY_MS);
 }
 
-/** Everything that waits for a person, each with the way to it; or that there is nothing. */
+/** Everything that needs a person, each with a link; or that there is nothing. */
 async function attention(onChecked) {
   const [report, money, queues, streams, database] = await Promise.all([
     get('/v1/invariants'), get('/v1/reconciliation?latest=true'), get('/v1/queues'), all('/v1/streams'), get('/v1/database')]);
   const found = [];
   onChecked(`Records compared ${time(report.checkedAt)}.`);
   const add = (kind, title, next, part, label) => found.push(notice(kind, title, next, el('a', { href: `#/${part}`, id: `to-${found.length}-${part.replace(/\W/g, '-')}` }, label)));
-  if (!report.ok) add('bad', `Records disagree: ${plural(report.violations.length, 'violation')}.`, 'The pools concerned are paused.', 'invariants', 'To the invariants');
+  if (!report.ok) add('bad', `Records disagree: ${plural(report.violations.length, 'violation')}.`, 'The affected pools are paused.', 'invariants', 'View invariants');
   const open = Object.values(money.kinds).reduce((total, count) => total + count, 0);
   if (open) {
-    add('bad', `Money and goods disagree: ${plural(open, 'finding')}.`, 'Somebody paid for nothing, got something for nothing, or waits for too long; or the provider says something else.', 'reconciliation', 'View reconciliation');
+    add('bad', `Money and goods disagree: ${plural(open, 'finding')}.`, 'A buyer paid without goods, got goods without paying, or has waited too long; or the provider disagrees.', 'reconciliation', 'View reconciliation');
   }
   for (const queue of queues.items.filter((one) => one.dead)) {
-    add('warn', `${plural(queue.dead, 'job')} of ${queue.name} failed for good.`, 'Retry them when what they stumbled over is mended, or cancel them.',
-      `jobs?queue=${encodeURIComponent(queue.name)}&state=dead`, 'To the dead jobs');
+    add('warn', `${plural(queue.dead, 'job')} of ${queue.name} failed permanently.`, 'Fix the cause and retry them, or cancel them.',
+      `jobs?queue=${encodeURIComponent(queue.name)}&state=dead`, 'View dead jobs');
   }
-  for (const queue of queues.items.filter((one) => one.paused)) add('warn', `The queue ${queue.name} is paused.`, queue.pauseReason || '', 'queues', 'To the queues');
+  for (const queue of queues.items.filter((one) => one.paused)) add('warn', `The queue ${queue.name} is paused.`, queue.pauseReason || '', 'queues', 'View queues');
   for (const stream of streams) {
     for (const sink of stream.sinks) {
       const part = `streams/${encodeURIComponent(stream.name)}`;
-      if (sink.down !== null) add('bad', `The sink ${sink.name} of ${stream.name} is down.`, `${sink.down}. It is tried again by itself.`, part, `To the stream ${stream.name}`);
-      else if (sink.parked) add('warn', `${plural(sink.parked, 'key')} of ${stream.name} parked at ${sink.name}.`, 'Retry them, or skip what is refused.', part, `To the stream ${stream.name}`);
+      if (sink.down !== null) add('bad', `The sink ${sink.name} of ${stream.name} is down.`, `${sink.down}. The relay keeps retrying.`, part, `View stream ${stream.name}`);
+      else if (sink.parked) add('warn', `${plural(sink.parked, 'key')} of ${stream.name} parked at ${sink.name}.`, 'Retry them, or skip the refused events.', part, `View stream ${stream.name}`);
     }
   }
-  if (database.level !== 'ok') add(database.level === 'critical' ? 'bad' : 'warn', `The database’s health: ${database.level}.`, 'Its page says what to do.', 'database', 'To the database');
-  if (!found.length) return [notice('good', 'Nothing needs you.', 'All records agree, no job is dead, no queue is paused, every sink takes what it is sent, and the database is well.')];
+  if (database.level !== 'ok') add(database.level === 'critical' ? 'bad' : 'warn', `The database’s health: ${database.level}.`, 'Its page says what to do.', 'database', 'View database');
+  if (!found.length) return [notice('good', 'Nothing needs attention.', 'All records agree, no job is dead, no queue is paused, every sink accepts its events, and the database is healthy.')];
   const bad = (one) => (one.classList.contains('bad') ? 0 : 1);
   return found.sort((a, b) => bad(a) - bad(b));
 }

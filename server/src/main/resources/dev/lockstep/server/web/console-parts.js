@@ -1,10 +1,10 @@
-// What the console's parts have in common: tables, lists that page, and actions that ask first.
+// Shared by the console's parts: tables, paged lists, and actions with confirmation.
 
 import { busy, byId, el, field, notice, show } from './dom.js';
 import { get } from './api.js';
 import { count, forOperator } from './words.js';
 
-/** A table that scrolls sideways by itself where it is too wide. A column is set as its first cell is. */
+/** A table that scrolls sideways if it is too wide. A column is aligned like its first cell. */
 export function table(label, columns, rows, empty) {
   if (!rows.length) return notice('note', empty[0], empty[1]);
   const body = rows.map((row) => el('tr', {}, row.map((cell) => (cell instanceof Element && cell.tagName === 'TD' ? cell : el('td', {}, cell)))));
@@ -14,9 +14,9 @@ export function table(label, columns, rows, empty) {
     el('table', {}, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, body)));
 }
 
-/** What may be long: it is broken, at words where there are any. */
+/** Possibly long text: broken at words where possible. */
 export const name = (...content) => el('td', { class: 'name' }, ...content);
-/** What may be longer still: an error, a reason. */
+/** Possibly longer text: an error, a reason. */
 export const prose = (...content) => el('td', { class: 'name text' }, ...content);
 export const figure = (content) => el('td', { class: 'figure' }, typeof content === 'number' ? count(content) : content);
 export const identity = (content) => el('td', { class: 'id' }, content instanceof Element ? content : code(content));
@@ -28,7 +28,7 @@ export function head(title, ...actions) {
   return el('div', { class: 'head' }, el('h1', {}, title), el('div', { class: 'row' }, actions));
 }
 
-/** A list that shows a page at a time. `row` makes the cells of an item. */
+/** A list shown page by page. `row` makes the cells of an item. */
 export function paged({ place, label, path, columns, row, empty, limit = 50 }) {
   const root = el('div', {}, el('p', { class: 'quiet' }, 'Loading …'));
   const loaded = [];
@@ -42,7 +42,7 @@ export function paged({ place, label, path, columns, row, empty, limit = 50 }) {
     const mine = ++asked;
     try {
       const page = await get(url.pathname + url.search);
-      // An answer to what nobody asks for any more.
+      // The answer to a superseded request.
       if (mine !== asked) return;
       if (!more) loaded.length = 0;
       loaded.push(...page.items);
@@ -68,8 +68,8 @@ export function filters(controls, apply, label = 'Search') {
 }
 
 /**
- * Repeats some work while the operator stays and looks: the next begins when the one before has ended, and later the
- * longer that took. What cannot be read is said above; it goes on when it can be read again. Answers a way to end it.
+ * Repeats some work while the page is visible. Each run starts after the previous one has ended, and later the
+ * longer that took. Failures are shown above, and the work continues. Returns a function that stops it.
  */
 export function every(place, work, milliseconds) {
   let timer = null;
@@ -98,7 +98,7 @@ export function every(place, work, milliseconds) {
   return stop;
 }
 
-/** The way to one thing whose id somebody has been told. */
+/** A search for one object by its id. */
 export function byIdentity(what, part) {
   const input = el('input', { type: 'search', maxlength: 100, required: true, placeholder: `${what}’s id`, 'aria-label': `${what} with the id` });
   return el('form', {
@@ -111,9 +111,9 @@ export function choice(options, attributes = {}) {
 }
 
 /**
- * Asks before it acts. The dialog says what will happen and whether it can be undone, takes a reason where one is
- * recorded, stays open with the problem when the server refuses, and gives the focus back to where it was. `onRefused`
- * may answer a refusal in its own way.
+ * Confirms before it acts. The dialog says what will happen and whether it can be undone, takes a reason where one is
+ * recorded, stays open with the problem if the server refuses, and returns the focus to where it was. `onRefused`
+ * may handle a refusal itself.
  */
 export function act({ title, text, label, danger, reason, extra = [], work, onDone, onRefused = () => null }) {
   const answer = el('div', {});
@@ -139,7 +139,7 @@ export function act({ title, text, label, danger, reason, extra = [], work, onDo
     el('h2', { id: 'dialog-title' }, title),
     text ? el('p', {}, text) : null,
     extra,
-    why ? field(reason === 'required' ? 'Reason' : 'Reason (may stay empty)', why, 'Kept with your key’s name in the record of actions.') : null,
+    why ? field(reason === 'required' ? 'Reason' : 'Reason (optional)', why, 'Recorded with the name of your key.') : null,
     answer,
     el('div', { class: 'row' }, confirm,
       el('button', { type: 'button', class: 'plain', onclick: () => dialog.close() }, 'Cancel'))));
@@ -148,7 +148,7 @@ export function act({ title, text, label, danger, reason, extra = [], work, onDo
   dialog.showModal();
 }
 
-/** Says that something was done, with a way back where there is one. */
+/** Confirms that something was done, with an undo where there is one. */
 export function toast(text, undo, kind = 'good') {
   byId('toast')?.remove();
   const back = undo ? el('button', { type: 'button', onclick: () => busy(back, undo) }, 'Undo') : null;

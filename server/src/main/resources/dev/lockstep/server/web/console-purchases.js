@@ -1,4 +1,4 @@
-// Purchases, searched for or found by their id; refunded with a reason.
+// Purchases: searched, found by id, and refunded with a reason.
 
 import { el, notice, show } from './dom.js';
 import { all, get, post, randomKey } from './api.js';
@@ -28,7 +28,7 @@ export async function purchases(place) {
     row: (one) => [time(one.createdAt), statusBadge(one), name(one.buyer || '–'), name(items(one)),
       figure(money(one.total.amount, one.total.currency)), one.status === 'completed' ? refund(one, () => list.load(), 'plain') : '',
       identity(el('a', { href: `#/purchases/${encodeURIComponent(one.id)}` }, code(one.id)))],
-    empty: ['No purchase matches.', 'Leave the fields open to see all.'],
+    empty: ['No purchase matches.', 'Leave the fields empty to see all.'],
   });
   show(place.body, head('Purchases', byIdentity('Purchase', 'purchases')), filters([['Campaign', campaign], ['Buyer', buyer], ['Status', status]], list.load), list.root);
   await list.load();
@@ -42,7 +42,7 @@ export async function purchase(place, id) {
   show(place.body,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '#/purchases' }, 'All purchases')),
     head(`Purchase of ${now.buyer || 'a buyer'}`, statusBadge(now), now.status === 'completed' ? refund(now, reload, '') : null),
-    now.failure ? notice('note', 'It did not come about.', now.failure) : null,
+    now.failure ? notice('note', 'The purchase failed.', now.failure) : null,
     el('dl', { class: 'block' },
       fact('Total', money(now.total.amount, now.total.currency)),
       fact('Begun', time(now.createdAt)),
@@ -59,10 +59,10 @@ function refund(purchase, reload, look) {
     type: 'button', class: `danger ${look}`, id: `refund-${purchase.id}`, 'aria-label': `Refund ${money(purchase.total.amount, purchase.total.currency)} to ${purchase.buyer || 'the buyer'}`,
     onclick: () => act({
       title: `Refund ${money(purchase.total.amount, purchase.total.currency)}?`,
-      text: 'The money goes back to the card, and the goods to the stock unless they have been drawn upon. This cannot be undone.',
+      text: 'The money goes back to the card, and the goods go back to stock unless a draw rests on them. This cannot be undone.',
       label: 'Refund', danger: true, reason: 'required',
       work: ({ reason }) => post(`/v1/purchases/${purchase.id}/refund`, { reason }, key),
-      onDone: async () => { await reload(); toast('The refund has begun.'); },
+      onDone: async () => { await reload(); toast('The refund has started.'); },
     }),
   }, 'Refund');
 }

@@ -1,4 +1,4 @@
-// Queues: how much waits in each, how fast it goes; paused, resumed and limited.
+// Queues: their counts and rates; paused, resumed and limited.
 
 import { el, field, say, show } from './dom.js';
 import { get, post } from './api.js';
@@ -8,10 +8,10 @@ import { plot } from './plot.js';
 
 const EVERY_MS = 2_000;
 
-/** What stands still while one of the server's own queues does. */
+/** What stops while one of the server's own queues is paused. */
 const OWN = {
-  upkeep: 'This is the server’s own queue: holds no longer expire by themselves, purchases that wait are not settled, and invariants are not checked.',
-  'lockstep-schedules': 'No schedule runs while it is paused; what was missed is caught up as each schedule says.',
+  upkeep: 'This is the server’s own queue. While it is paused, holds do not expire, waiting purchases are not settled, and invariants are not checked.',
+  'lockstep-schedules': 'No schedule runs while it is paused; afterwards each schedule catches up as it says.',
 };
 
 export async function queues(place) {
@@ -25,12 +25,12 @@ export async function queues(place) {
     columns: ['When', 'What', 'Which', 'Jobs', 'Who', 'Why'],
     row: (one) => [time(one.at), one.action, identity(one.subject), figure(one.affected ? count(one.affected) : '–'),
       identity(one.actor), prose(one.reason || '–')],
-    empty: ['Nothing yet.', 'Pausing, limiting, retrying, cancelling and edited schedules are listed here, with who did it and why.'],
+    empty: ['Nothing yet.', 'Pausing, limiting, retrying, cancelling and edits of schedules appear here, with who and why.'],
     limit: 20,
   });
   let rows = new Map();
 
-  /** Only what has changed is written: a table made anew would lose where it was scrolled to. */
+  /** Writes only changes: a new table would lose its scroll position. */
   function draw(found) {
     waiting.add(found.reduce((sum, one) => sum + one.ready + one.running, 0));
     done.add(found.reduce((sum, one) => sum + one.doneLastMinute, 0) / 60);
@@ -38,7 +38,7 @@ export async function queues(place) {
     if (!same) {
       rows = new Map(found.map((one) => [one.name, row(one, () => Promise.all([read(), record.load()]))]));
       show(list, table('Queues', ['Queue', 'State', 'Ready', 'Running', 'Scheduled', 'Dead', 'Done, last minute', 'Oldest due', 'Limit', ''],
-        [...rows.values()].map((one) => one.cells), ['There is no queue yet.', 'A queue appears with its first job.']));
+        [...rows.values()].map((one) => one.cells), ['There are no queues yet.', 'A queue appears with its first job.']));
     }
     found.forEach((one) => rows.get(one.name).update(one));
   }
@@ -47,7 +47,7 @@ export async function queues(place) {
 
   show(place.body, head('Queues'), el('div', { class: 'plots' }, waiting.root, done.root),
     el('section', { class: 'block' }, el('h2', {}, 'All queues'), list),
-    el('section', { class: 'block' }, el('h2', {}, 'What was done to queues, jobs and schedules'), record.root));
+    el('section', { class: 'block' }, el('h2', {}, 'Actions on queues, jobs and schedules'), record.root));
   await Promise.all([read(), record.load()]);
   every(place, read, EVERY_MS);
 }
@@ -98,15 +98,15 @@ function actions(queue, reload) {
   return [
     queue.paused
       ? button('Resume', {
-        title: `Let “${queue.name}” go on?`,
-        text: 'What is due begins at once, on all nodes.',
+        title: `Resume “${queue.name}”?`,
+        text: 'Due jobs start at once, on all nodes.',
         reason: 'optional',
         work: ({ reason }) => resume(reason ?? null),
         onDone: done('Resumed.', async () => { await pause(queue.pauseReason ?? 'Undone: resume'); await done('Paused again.')(); }),
       })
       : button('Pause', {
         title: `Pause “${queue.name}”?`,
-        text: `Nothing more of it begins, on any node; what is running ends. You can resume at any time. ${OWN[queue.name] ?? ''}`,
+        text: `None of its jobs starts, on any node; running ones finish. You can resume at any time. ${OWN[queue.name] ?? ''}`,
         danger: queue.name in OWN,
         reason: 'required',
         work: ({ reason }) => pause(reason),
@@ -114,11 +114,11 @@ function actions(queue, reload) {
       }),
     button('Limit', {
       title: `Limit “${queue.name}”`,
-      text: 'How many of its jobs begin in a second, over all nodes. Leave it empty for no limit.',
-      extra: [field('Jobs a second', perSecond)],
+      text: 'How many of its jobs may start per second, over all nodes. Leave it empty for no limit.',
+      extra: [field('Jobs per second', perSecond)],
       reason: 'optional',
       work: ({ reason }) => limitTo(perSecond.value ? Number(perSecond.value) : null, reason ?? null),
-      onDone: done('The limit is set.', async () => { await limitTo(queue.ratePerSecond, 'Undone: limit'); await done('The limit is as it was.')(); }),
+      onDone: done('The limit is set.', async () => { await limitTo(queue.ratePerSecond, 'Undone: limit'); await done('The limit is restored.')(); }),
     }),
   ];
 }

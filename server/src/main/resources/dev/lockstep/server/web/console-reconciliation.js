@@ -1,4 +1,4 @@
-// The lists that have to be empty: money and goods that do not belong together.
+// Lists that should be empty: money and goods that do not match.
 
 import { el, notice, show } from './dom.js';
 import { get } from './api.js';
@@ -12,11 +12,11 @@ export async function reconciliation(place) {
       time(one.since), one.kind, prose(one.detail), name(one.buyer || '–'), figure(one.currency ? money(one.amount, one.currency) : '–'),
       one.campaign === '0' ? '–' : el('a', { href: `#/campaigns/${one.campaign}` }, one.campaign), one.purchase ? identity(el('a', { href: `#/purchases/${encodeURIComponent(one.purchase)}` }, code(one.purchase))) : '–', identity(one.payment ?? '–'), identity(one.hold ?? '–')]), ['', ''])
       : notice('good', empty, ''));
-  show(place.body, head('Reconciliation', el('button', { type: 'button', class: 'plain', id: 'again', onclick: () => reconciliation(place).catch(place.failed) }, 'Look again')),
-    el('p', { class: 'quiet' }, `Lists that have to be empty. Compared every minute, last ${time(found.checkedAt)}${found.sweep.lastAt ? `; everything gone through ${time(found.sweep.lastAt)}` : ''}.`),
-    list('Money without goods', found.moneyWithoutGoods, 'Whoever paid has what was paid for.'),
-    list('Goods without money', found.goodsWithoutMoney, 'Whatever was handed over has been paid.'),
-    list('Unsettled', found.unsettled, 'No payment is open for longer than it should be.'),
+  show(place.body, head('Reconciliation', el('button', { type: 'button', class: 'plain', id: 'again', onclick: () => reconciliation(place).catch(place.failed) }, 'Refresh')),
+    el('p', { class: 'quiet' }, `These lists should be empty. Recent changes are compared every minute, last ${time(found.checkedAt)}${found.sweep.lastAt ? `; last full pass ${time(found.sweep.lastAt)}` : ''}.`),
+    list('Money without goods', found.moneyWithoutGoods, 'Every buyer who paid has the goods.'),
+    list('Goods without money', found.goodsWithoutMoney, 'Everything that was sold has been paid for.'),
+    list('Unsettled', found.unsettled, 'No payment has been open for too long.'),
     list('Books', found.books, 'The books of all campaigns agree with their purchases.'),
     list('Provider', found.provider, `The payment provider’s own lists agree${found.providerComparedUntil ? `, compared until ${time(found.providerComparedUntil)}` : ''}.`));
 }

@@ -1,4 +1,4 @@
-// The fields of a schedule, for a new one or one that is changed; with a look at when it would run.
+// The fields of a new or edited schedule, with a preview of its runs.
 
 import { button, el, field, notice, show } from './dom.js';
 import { post } from './api.js';
@@ -31,7 +31,7 @@ export function scheduleForm(now) {
   const catchUp = select([['latest', 'the latest missed run'], ['all', 'every missed run'], ['none', 'no missed run']], now?.catchUp ?? 'latest');
   const upcoming = el('div', { 'aria-live': 'polite' });
 
-  /** Fields that are not shown must not be asked for by the browser, so they are taken out. */
+  /** Removes hidden fields, so that the browser does not require them. */
   function chosen() {
     show(own, forms[form.value].root, form.value === 'at' ? null : inZone);
     show(upcoming);
@@ -56,7 +56,7 @@ export function scheduleForm(now) {
           const day = local(one, at);
           return el('li', {}, `${day.month}-${String(day.day).padStart(2, '0')} ${day.time} ${at}`);
         }))
-        : notice('note', 'It would never run.', ''));
+        : notice('note', 'It will never run.', ''));
     } catch (problem) {
       show(upcoming, notice('bad', ...(problem.slug ? forOperator(problem) : ['That cannot be sent.', problem.message])));
     }
@@ -82,7 +82,7 @@ function webhookFields(deliver) {
   body.value = JSON.stringify(deliver?.body ?? {}, null, 2);
   return {
     root: el('div', { class: 'stack' },
-      field('Address', webhook, 'Gets a signed POST with the body below; it must not be a private address unless the server allows that'),
+      field('Address', webhook, 'Receives a signed POST with the body below. Private addresses need the server’s permission'),
       field('Body', body, 'JSON, an object')),
     value: () => ({ webhook: webhook.value.trim(), body: object(body.value) }),
   };
@@ -95,7 +95,7 @@ function mailFields(mail) {
   text.value = mail?.text ?? '';
   return {
     root: el('div', { class: 'stack' },
-      field('To', to, 'Addresses, with commas between'), field('Subject', subject), field('Text', text)),
+      field('To', to, 'Addresses, separated by commas'), field('Subject', subject), field('Text', text)),
     value: () => ({
       mail: { to: to.value.split(',').map((one) => one.trim()).filter((one) => one), subject: subject.value.trim(), text: text.value },
     }),
@@ -109,7 +109,7 @@ function object(text) {
   } catch {
     read = null;
   }
-  if (read === null || typeof read !== 'object' || Array.isArray(read)) throw new Error('The body has to be a JSON object, such as {"greeting": "hello"}.');
+  if (read === null || typeof read !== 'object' || Array.isArray(read)) throw new Error('The body must be a JSON object, such as {"greeting": "hello"}.');
   return read;
 }
 
@@ -144,6 +144,6 @@ function zoneField(value) {
 
 function clockChanges(when) {
   return el('div', { class: 'columns' },
-    field('If clocks leave it out', select([['next', 'run right after'], ['skip', 'skip it']], when.gap ?? 'next')),
-    field('If it comes twice', select([['first', 'the first time'], ['last', 'the second time'], ['both', 'both times']], when.overlap ?? 'first')));
+    field('If clocks skip it', select([['next', 'run right after'], ['skip', 'skip it']], when.gap ?? 'next')),
+    field('If it occurs twice', select([['first', 'the first time'], ['last', 'the second time'], ['both', 'both times']], when.overlap ?? 'first')));
 }

@@ -1,4 +1,4 @@
-// Schedules: when they run next, made, changed by who has seen the latest version, and ended.
+// Schedules: shown with their next runs, created, edited on the latest version, and deleted.
 
 import { button, el, notice, show } from './dom.js';
 import { get, patch, post, remove } from './api.js';
@@ -12,7 +12,7 @@ const LISTED = 10;
 
 const zoneOf = (schedule) => schedule.when.zone ?? 'UTC';
 
-/** An instant as clocks show it where the schedule lives. */
+/** An instant in the schedule's time zone. */
 function there(instant, zone) {
   const at = local(instant, zone);
   return `${at.month}-${String(at.day).padStart(2, '0')} ${at.time} in ${zone}`;
@@ -35,7 +35,7 @@ export async function schedules(place) {
     columns: ['Name', 'When', 'Next run', 'Delivers to', 'Version'],
     row: (one) => [name(el('a', { href: `#/schedules/${encodeURIComponent(one.id)}` }, one.name)), name(rule(one.when)),
       one.nextAt ? [time(one.nextAt), el('small', { class: 'below' }, distance(one.nextAt))] : badge('ended'), name(code(receiver(one.deliver))), figure(one.version)],
-    empty: ['There is no schedule yet.', 'Make one with “New schedule”: it sends a body to an address of yours, or a mail, once, by cron, or every year.'],
+    empty: ['There are no schedules yet.', 'Create one with “New schedule”: it sends a request or a mail once, by cron, or every year.'],
   });
   show(place.body,
     head('Schedules', el('button', { type: 'button', class: 'primary', id: 'create', onclick: create }, 'New schedule')), list.root);
@@ -46,8 +46,8 @@ function create() {
   const form = scheduleForm();
   act({
     title: 'New schedule',
-    label: 'Make schedule',
-    text: 'Each run is delivered as said below, and again until it is taken or the attempts are used up. You can change or delete it at any time.',
+    label: 'Create schedule',
+    text: 'Each run is delivered as below, and retried until it is accepted or the attempts are used up. You can edit or delete it at any time.',
     extra: form.fields,
     work: () => post('/v1/schedules', form.value()),
     onDone: (made) => { location.hash = `#/schedules/${encodeURIComponent(made.id)}`; },
@@ -63,10 +63,10 @@ export async function schedule(place, id, then = () => {}) {
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '#/schedules' }, 'All schedules')),
     head(now.name, el('button', { type: 'button', id: 'do-edit', onclick: () => edit(now, path, reload) }, 'Edit'),
       el('button', { type: 'button', id: 'do-delete', class: 'danger', onclick: () => end(now, path) }, 'Delete'),
-      button('Look again', { class: 'plain', id: 'again' }, () => reload())),
+      button('Refresh', { class: 'plain', id: 'again' }, () => reload())),
     el('dl', { class: 'block' },
       fact('When', rule(now.when)),
-      now.when.gap ? fact('Clocks go forward', now.when.gap === 'skip' ? 'a time that does not exist is left out' : 'a time that does not exist runs at the next that does') : null,
+      now.when.gap ? fact('Clocks go forward', now.when.gap === 'skip' ? 'a time that does not exist is skipped' : 'a time that does not exist runs at the next one that does') : null,
       now.when.overlap ? fact('Clocks go back', { first: 'the first of two runs', last: 'the second of two runs', both: 'both run' }[now.when.overlap]) : null,
       now.when.leapDay ? fact('Without 29 February', now.when.leapDay === 'feb28' ? 'on 28 February' : 'on 1 March') : null,
       fact('Next run', now.nextAt ? `${there(now.nextAt, zone)}, ${distance(now.nextAt)}` : 'never again'),
@@ -91,13 +91,13 @@ function runs(instants, zone) {
     el('h3', { class: 'block' }, `The next ${Math.min(LISTED, instants.length)}`), el('ol', { class: 'lines' }, instants.slice(0, LISTED).map(line)));
 }
 
-/** Saved only if nobody has changed it since it was shown; else it says so, and offers what is there now. */
+/** Saves only if nobody has changed it since it was shown; otherwise says so and offers the current version. */
 function edit(now, path, reload) {
   const form = scheduleForm(now);
   act({
     title: `Edit “${now.name}”`,
     label: 'Save',
-    text: `You are changing version ${now.version}. The next run follows the new rule; what ran is not run again.`,
+    text: `You are changing version ${now.version}. The next run follows the new rule; past runs are not repeated.`,
     extra: form.fields,
     reason: 'optional',
     work: ({ reason }) => patch(path, { ...form.value(), reason: reason ?? null }, now.version),
@@ -105,7 +105,7 @@ function edit(now, path, reload) {
       const { name: title, when, deliver, maxAttempts, catchUp } = now;
       try {
         const undone = await patch(path, { name: title, when, deliver, maxAttempts, catchUp, reason: 'Undone: edit' }, saved.version);
-        await reload(() => toast(`As it was, as version ${undone.version}.`));
+        await reload(() => toast(`Restored as version ${undone.version}.`));
       } catch (problem) {
         toast(forOperator(problem).join(' '), undefined, 'bad');
       }
@@ -127,11 +127,11 @@ function stale(now, problem, load) {
 function end(now, path) {
   act({
     title: `Delete “${now.name}”?`,
-    text: 'It does not run again; a delivery that has begun goes on. This cannot be undone, but you can make a new one.',
+    text: 'It does not run again; a delivery in progress continues. This cannot be undone, but you can create a new one.',
     label: 'Delete', danger: true, reason: 'required',
     work: ({ reason }) => remove(path, { reason }, now.version),
     onDone: () => { location.hash = '#/schedules'; },
     onRefused: (problem) => (problem.slug === 'version-mismatch'
-      ? notice('bad', `Somebody has changed it: it is version ${problem.body.currentVersion} now.`, 'Nothing was deleted. Close this and look again.') : null),
+      ? notice('bad', `Somebody has changed it: it is version ${problem.body.currentVersion} now.`, 'Nothing was deleted. Close this and refresh.') : null),
   });
 }

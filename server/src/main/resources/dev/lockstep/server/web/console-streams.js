@@ -1,4 +1,4 @@
-// Streams: how far each sink is behind, who relays, and keys that do not flow, with what to do about them.
+// Streams: the lag of each sink, the relaying nodes, and stopped keys with their remedies.
 
 import { button, el, field, notice, redraw, show } from './dom.js';
 import { all, get, post } from './api.js';
@@ -17,12 +17,12 @@ export async function streams(place) {
     const [found, owners] = await Promise.all([all('/v1/streams'), get('/v1/relays')]);
     lag.add(found.flatMap((one) => one.sinks));
     redraw(list, table('Streams', ['Stream', 'Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered'], found.flatMap(rows),
-      ['There is no stream yet.', 'Make one with PUT /v1/streams/{stream}; the API page shows how.']));
+      ['There are no streams yet.', 'Create one with PUT /v1/streams/{stream}; the API page shows how.']));
     redraw(relays, partitions(owners.partitions));
   }
 
   show(place.body, head('Streams'), lag.root, el('section', { class: 'block' }, el('h2', {}, 'Streams and sinks'), list),
-    el('section', { class: 'block' }, el('h2', {}, 'Partitions and who relays them'), relays));
+    el('section', { class: 'block' }, el('h2', {}, 'Partitions and their nodes'), relays));
   await read();
   every(place, read, EVERY_MS);
 }
@@ -51,7 +51,7 @@ function events(sink) {
   return sink.lag.events ? `${sink.lag.atLeast ? 'at least ' : ''}${plural(sink.lag.events, 'event')}, ${seconds(sink.lag.seconds)}` : 'none';
 }
 
-/** One row a node: with several nodes each has about the same number. */
+/** One row per node; nodes have about equal shares. */
 function partitions(all) {
   const nodes = new Map();
   for (const one of all) {
@@ -59,11 +59,11 @@ function partitions(all) {
     nodes.set(node, [...(nodes.get(node) || []), one.partition]);
   }
   return table('Partitions', ['Node', 'Partitions', 'Which'], [...nodes].sort().map(([node, some]) => [
-    name(node ? code(node) : 'nobody, for the moment'), figure(some.length), prose(some.sort((a, b) => a - b).join(', '))]),
-  ['Nobody relays.', 'Each running server does; look at its log.']);
+    name(node ? code(node) : 'none at the moment'), figure(some.length), prose(some.sort((a, b) => a - b).join(', '))]),
+  ['No node relays.', 'Every running server should; check its log.']);
 }
 
-/** Lag of sinks, now and in the last minutes. */
+/** The sinks' lag, now and in the last minutes. */
 function figures() {
   const behind = plot('Lag', 'events');
   const age = plot('Oldest unsent', seconds);
@@ -93,16 +93,16 @@ export async function stream(place, id) {
     columns: ['When', 'What', 'Sink', 'Key', 'Event', 'Who', 'Why'],
     row: (one) => [time(one.at), one.action, name(one.sink || '–'), name(one.key || '–'), figure(one.seq === null ? '–' : one.seq),
       identity(one.actor), prose(one.reason)],
-    empty: ['Nothing yet.', 'Retries, skips and replays are listed here, with who did it and why.'],
+    empty: ['Nothing yet.', 'Retries, skips and replays appear here, with who and why.'],
   });
   const parked = first.sinks.map((sink) => parkedKeys(place, path, sink, done));
 
   function draw(now) {
     lag.add(now.sinks);
-    redraw(sinks, now.sinks.filter((sink) => sink.down !== null).map((sink) => notice('bad', `${sink.name} is down: ${sink.down}`, 'It is tried again by itself, and nothing is lost.')),
+    redraw(sinks, now.sinks.filter((sink) => sink.down !== null).map((sink) => notice('bad', `${sink.name} is down: ${sink.down}`, 'The relay keeps retrying, and nothing is lost.')),
       table('Sinks', ['Sink', 'To', 'State', 'Lag', 'Parked', 'Delivered', ''],
         now.sinks.map((sink) => [...cells(sink), replay(path, sink, done)]),
-        ['This stream has no sinks.', 'Its events are kept for a while, and go nowhere.']));
+        ['This stream has no sinks.', 'Its events are kept for a while but go nowhere.']));
   }
 
   show(place.body,
@@ -111,7 +111,7 @@ export async function stream(place, id) {
     el('section', { class: 'block' }, el('h2', {}, 'Sinks'), sinks),
     parked.map((one) => one.root),
     kept(place, path),
-    el('section', { class: 'block' }, el('h2', {}, 'What operators did'), done.root));
+    el('section', { class: 'block' }, el('h2', {}, 'Operator actions'), done.root));
   draw(first);
   await Promise.all([done.load(), ...parked.map((one) => one.load())]);
   const held = (now) => JSON.stringify(now.sinks.map((sink) => [sink.parked, sink.waiting, sink.parkedKeys]));
@@ -130,12 +130,12 @@ function parkedKeys(place, path, sink, done) {
   const event = el('div', { 'aria-live': 'polite' });
   const list = paged({
     place,
-    label: `Keys that do not flow to ${sink.name}`,
+    label: `Stopped keys of ${sink.name}`,
     path: () => own,
     columns: ['Key', 'State', 'Event', 'Tried', 'Error', 'Since', ''],
     row: (one) => [name(one.key), badge(one.state, one.state === 'parked' ? 'paused' : 'held'), figure(one.seq), plural(one.attempts, 'time'),
       prose(one.error || '–'), time(one.parkedAt), el('span', { class: 'row' }, actions(one))],
-    empty: [`No key is parked at ${sink.name}.`, 'One whose event is refused would be listed here, while the others go on.'],
+    empty: [`No key is parked at ${sink.name}.`, 'A key whose event is refused appears here, while the others go on.'],
   });
   const reload = async (text) => {
     show(event);
@@ -150,31 +150,31 @@ function parkedKeys(place, path, sink, done) {
       show(event, found
         ? el('div', { class: 'panel block' }, el('h3', {}, `Event ${found.seq} of ${found.key}: ${found.type}`),
           el('pre', { tabindex: '0' }, JSON.stringify(found.data, null, 2)))
-        : notice('note', 'This event is not kept any more.', 'Skip it, and what follows is sent.'));
+        : notice('note', 'This event is no longer kept.', 'Skip it to send the events after it.'));
     } catch (problem) {
       show(event, notice('bad', ...forOperator(problem)));
     }
   }
 
   function actions(one) {
-    // By the body: a browser takes the keys "." and ".." out of a path.
+    // In the body: a browser removes the keys "." and ".." from a path.
     return [
       button('Event', { id: `event-${sink.name}-${one.key}` }, () => open(one)),
       el('button', {
         type: 'button', id: `retry-${sink.name}-${one.key}`,
         onclick: () => act({
           title: `Try “${one.key}” again?`,
-          text: `Event ${one.seq} is sent to ${sink.name} at once, and if it is taken, what follows.`,
+          text: `Event ${one.seq} is sent to ${sink.name} at once and, if it is accepted, the events after it.`,
           label: 'Retry', reason: 'required',
           work: ({ reason }) => post(`${sinkPath}/retry`, { key: one.key, reason }),
-          onDone: () => reload('It is tried again.'),
+          onDone: () => reload('The event is being retried.'),
         }),
       }, 'Retry'),
       el('button', {
         type: 'button', class: 'danger', id: `skip-${sink.name}-${one.key}`,
         onclick: () => act({
           title: `Skip event ${one.seq} of “${one.key}”?`,
-          text: `${sink.name} will never get it, unless you replay it; the events after it follow at once.`,
+          text: `${sink.name} will not get it unless you replay it; the events after it follow at once.`,
           label: 'Skip', danger: true, reason: 'required',
           work: ({ reason }) => post(`${sinkPath}/skip`, { key: one.key, seq: one.seq, reason }),
           onDone: () => reload('Skipped.'),
@@ -183,10 +183,10 @@ function parkedKeys(place, path, sink, done) {
     ];
   }
 
-  return { load: list.load, root: el('section', { class: 'block' }, el('h2', {}, `Keys that do not flow to ${sink.name}`), list.root, event) };
+  return { load: list.load, root: el('section', { class: 'block' }, el('h2', {}, `Stopped keys of ${sink.name}`), list.root, event) };
 }
 
-/** The events of a key that are still kept, in their order. */
+/** The events of a key that are still kept, in order. */
 function kept(place, path) {
   const key = el('input', { type: 'search', maxlength: 400, required: true, id: 'events-of' });
   const list = paged({
@@ -195,7 +195,7 @@ function kept(place, path) {
     path: () => `${path}/events?${new URLSearchParams({ key: key.value })}`,
     columns: ['No.', 'Type', 'When', 'Data'],
     row: (one) => [figure(one.seq), name(one.type), time(one.appendedAt), prose(code(JSON.stringify(one.data)))],
-    empty: ['No event of this key is kept.', 'It never had any, or every sink has passed them and they were cleared away.'],
+    empty: ['No event of this key is kept.', 'It had none, or every sink has passed them and they were removed.'],
     limit: 20,
   });
   show(list.root);
@@ -209,12 +209,12 @@ function replay(path, sink, done) {
       const from = el('input', { type: 'number', min: 1, value: 1, required: true, inputmode: 'numeric' });
       const key = el('input', { type: 'text', maxlength: 400, placeholder: 'every key' });
       act({
-        title: `Send to ${sink.name} again?`,
-        text: 'What is still kept is sent once more, with the same sequence. Receivers that drop repeats notice nothing; others act twice.',
+        title: `Replay to ${sink.name}?`,
+        text: 'Kept events are sent again with the same sequence. Receivers that drop repeats notice nothing; others act twice.',
         label: 'Replay', danger: true, reason: 'required',
-        extra: [field('From event', from, 'The sequence to begin with, in each key.'), field('Key', key, 'Leave it empty to replay all of them.')],
+        extra: [field('From event', from, 'The first sequence to send, in each key.'), field('Key', key, 'Leave it empty to replay all keys.')],
         work: ({ reason }) => post(`${path}/sinks/${encodeURIComponent(sink.name)}/replay`, { fromSeq: Number(from.value), key: key.value || undefined, reason }),
-        onDone: async () => { await done.load(); toast('It is sent again.'); },
+        onDone: async () => { await done.load(); toast('The replay has started.'); },
       });
     },
   }, 'Replay');

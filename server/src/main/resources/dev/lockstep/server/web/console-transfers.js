@@ -1,4 +1,4 @@
-// Transfers: made, looked at; a reserved one posted or given back.
+// Transfers: made and shown; a reserved one posted or released.
 
 import { el, field, show } from './dom.js';
 import { get, Intention } from './api.js';
@@ -7,7 +7,7 @@ import { act, badge, code, fact, head, toast } from './console-parts.js';
 
 const BADGES = { pending: 'held', posted: 'completed' };
 
-/** Currencies of one's own have no sign and no decimals. */
+/** Custom currencies have no sign and no decimals. */
 export function amount(number, currency) {
   try {
     return money(number, currency);
@@ -16,7 +16,7 @@ export function amount(number, currency) {
   }
 }
 
-/** Asks whence, whither and how much; from a known account if one is given. Undone by a transfer back. */
+/** Asks for accounts and amount; the source may be given. Undone by a transfer back. */
 export function transfer(reload, account) {
   const from = el('input', { type: 'text', required: true, autocomplete: 'off', id: 'transfer-from', value: account?.id ?? '' });
   const to = el('input', { type: 'text', required: true, autocomplete: 'off', id: 'transfer-to' });
@@ -26,8 +26,8 @@ export function transfer(reload, account) {
   const back = new Intention();
   act({
     title: 'Transfer',
-    label: 'Move the money',
-    text: 'It moves at once, and stays in both statements. Undoing it moves the same amount back.',
+    label: 'Move money',
+    text: 'The money moves at once, and both statements show it. Undo moves the same amount back.',
     extra: [field('From (id)', from), field('To (id)', to), field('Amount in the smallest unit', units, '500 is ¥500, or $5.00'), field('Currency', currency)],
     work: () => intention.send('/v1/transfers', {
       from: from.value.trim(), to: to.value.trim(), amount: Number(units.value), currency: currency.value.trim(),
@@ -74,17 +74,17 @@ function actions(now, path, reload) {
   }, label);
   return [
     make('Post', false, {
-      title: 'Move what is reserved?',
-      text: 'The amount below moves, and the rest is given back. To undo it, move it back.',
+      title: 'Post this transfer?',
+      text: 'The amount below moves, and the rest is released. To undo it, transfer it back.',
       extra: [field('Amount in the smallest unit', units, `At most ${count(now.amount)}`)],
       work: () => intention.send(`${path}/post`, { amount: Number(units.value) }),
       onDone: async () => { await reload(); toast('Posted.'); },
     }),
     make('Void', true, {
-      title: 'Give back what is reserved?',
-      text: 'Nothing moves, and it is available again at once. This cannot be undone; make a new transfer instead.',
+      title: 'Void this transfer?',
+      text: 'Nothing moves, and the amount is available again at once. This cannot be undone; you can make a new transfer.',
       work: () => intention.send(`${path}/void`),
-      onDone: async () => { await reload(); toast('Given back.'); },
+      onDone: async () => { await reload(); toast('Voided.'); },
     }),
   ];
 }

@@ -1,4 +1,4 @@
-// The operator's console: signing in, and the way to its parts.
+// The operator's console: sign-in and navigation.
 
 import { busy, byId, el, field, notice, say, show } from './dom.js';
 import { get, useKey } from './api.js';
@@ -19,11 +19,11 @@ import { database } from './console-database.js';
 import { keys } from './console-keys.js';
 
 // In sessionStorage: a reload keeps the operator signed in, closing the tab forgets the key, other tabs and the disk
-// never see it. A cookie would be sent by itself with every request, and so need protection against forged ones.
+// never see it. Browsers attach cookies to every request, so a cookie would need protection against forgery.
 const KEY = 'lockstep.operator-key';
 const view = byId('console');
 
-// Its path, its name, what shows it, and what shows one of its things. One with the name of another is found behind it.
+// Path, name, renderer, and renderer of a single item. A part with another one's name is reached through it.
 const PARTS = [
   ['overview', 'Overview', overview],
   ['campaigns', 'Campaigns', campaigns, campaign],
@@ -97,7 +97,7 @@ function route() {
   show(view,
     el('div', { class: 'bar' }, tabs, el('button', { type: 'button', class: 'plain', onclick: signOut }, 'Sign out')), link, body,
     el('p', { class: 'zone quiet' }, `Times are those of ${Intl.DateTimeFormat().resolvedOptions().timeZone} unless they say otherwise.`));
-  // On a phone the tabs are a strip: the one that is open has to be seen.
+  // On a phone the tabs are a strip: scroll to the current one.
   const open = tabs.querySelector('[aria-current]');
   tabs.scrollLeft = open.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - open.offsetWidth) / 2;
   document.title = `${part[1]} · Lockstep console`;
@@ -105,13 +105,13 @@ function route() {
   leave = () => ends.forEach((end) => end());
   const place = {
     body,
-    /** What the address asks for behind the part: filters, so that a link can lead to a search. */
+    /** The filters in the address, so that a link can lead to a search. */
     query: new URLSearchParams(query),
-    /** Runs when the operator goes elsewhere. */
+    /** Runs when the operator leaves the part. */
     onLeave: (end) => ends.push(end),
-    /** Says so while what is shown cannot be brought up to date. */
-    heard: (well) => say(link, well ? '' : 'The server does not answer; figures may be old. Trying again.'),
-    /** Shows what a part could not do; a key that is refused leads back to the door. */
+    /** Shows a warning while the content cannot be refreshed. */
+    heard: (well) => say(link, well ? '' : 'The server does not answer. Figures may be out of date; retrying.'),
+    /** Shows a part's failure; a refused key leads back to the sign-in. */
     failed(problem) {
       if (problem.slug === 'unauthorized') {
         sessionStorage.removeItem(KEY);

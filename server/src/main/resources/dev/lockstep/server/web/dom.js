@@ -1,4 +1,4 @@
-// Elements without markup: whatever a person wrote becomes a text node, never HTML. The page's policy
+// Elements without markup: user input becomes a text node, never HTML. The page's policy
 // (trusted types, none allowed) makes the browser refuse any other way.
 
 import { count } from './words.js';
@@ -28,14 +28,14 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/** Sets text only where it changed: a screen reader repeats what is written again. */
+/** Sets text only if it changed: screen readers repeat rewritten text. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /**
- * Replaces the children. What had the focus keeps it and what was scrolled sideways stays so, if it is there again: the
- * one by its id, the other by its label.
+ * Replaces the children. Focus and sideways scroll survive if their element reappears: the
+ * focused one by its id, the scrolled one by its label.
  */
 export function show(parent, ...children) {
   const focused = document.activeElement?.id;
@@ -48,7 +48,7 @@ export function show(parent, ...children) {
   if (focused && document.activeElement === document.body) byId(focused)?.focus({ preventScroll: true });
 }
 
-/** The same for what is drawn again and again by itself: a screen reader is not told of it each time. */
+/** The same for periodic updates, which screen readers do not announce. */
 export function redraw(parent, ...children) {
   show(parent, ...children);
   for (const loud of parent.querySelectorAll('[role=alert], [role=status]')) loud.removeAttribute('role');
@@ -56,18 +56,18 @@ export function redraw(parent, ...children) {
 
 let announcer;
 
-/** Tells a screen reader, without moving anything on the page. */
+/** Announces to screen readers, without a visible change. */
 export function announce(text) {
   if (!announcer) {
     announcer = el('p', { class: 'unseen', role: 'status' });
     document.body.append(announcer);
   }
   announcer.textContent = '';
-  // In a later turn: the same words twice are otherwise no change, and not read.
+  // In a later turn: otherwise repeating the same words is no change, and not read out.
   setTimeout(() => { announcer.textContent = text; }, 50);
 }
 
-/** A field: its label, the control, and a word of help below. */
+/** A field: label, control, and a hint below. */
 export function field(label, control, help) {
   const id = control.id || `field-${++fields}`;
   control.id = id;
@@ -78,7 +78,7 @@ export function field(label, control, help) {
 
 let fields = 0;
 
-/** A button that cannot be pressed twice while what it began has not ended. */
+/** A button that ignores presses while its action is running. */
 export function button(label, attributes, work) {
   const made = el('button', { type: 'button', ...attributes }, label);
   made.addEventListener('click', () => busy(made, work));
@@ -87,7 +87,7 @@ export function button(label, attributes, work) {
 
 export async function busy(control, work) {
   if (control.getAttribute('aria-busy') === 'true') return undefined;
-  // Not `disabled`, which would take the focus away from who uses a keyboard.
+  // Not `disabled`, which would take the keyboard focus away.
   control.setAttribute('aria-busy', 'true');
   try {
     return await work();
@@ -104,7 +104,7 @@ export function notice(kind, title, next, ...actions) {
     actions.length ? el('p', { class: 'row' }, actions) : null);
 }
 
-/** How much of a stock is sold, held and free: a bar, and the same in words. */
+/** The sold, held and free shares of a stock, as a bar and in words. */
 export function stockBar(stock) {
   const bar = el('div', { class: 'stock', role: 'img' }, el('span', { class: 'sold' }), el('span', { class: 'held' }));
   const words = el('p', { class: 'stock-words' });

@@ -1,4 +1,4 @@
-// The draw of a triangle: what was promised before the sale, what came of it, and a way to check both.
+// The draw of a triangle: the commitment, the result, and a check of both.
 
 import { button, byId, el, field, notice, show } from './dom.js';
 import { Problem, get } from './api.js';
@@ -52,7 +52,7 @@ function winners(found) {
 
 function waiting(found) {
   return el('section', { class: 'block' }, el('h2', {}, 'Note this down'),
-    el('p', {}, 'The server has chosen a secret already. This is its fingerprint; the secret is shown after the draw, and must then fit it.'),
+    el('p', {}, 'The server has already chosen a secret. This is its fingerprint. The secret is published after the draw and must match it.'),
     found.commitment ? el('code', { class: 'secret' }, found.commitment) : notice('note', 'Not published yet.', 'The fingerprint appears when the sale opens.'));
 }
 
@@ -63,7 +63,7 @@ function checking(found) {
   const check = button('Verify in this browser', { class: 'primary', id: 'verify' }, async () => {
     const noted = input.value.trim().toLowerCase();
     if (!canVerify) {
-      show(result, notice('bad', 'This browser keeps its cryptography from pages without TLS.',
+      show(result, notice('bad', 'This browser offers cryptography only to pages with TLS.',
         'Open the page over HTTPS or on the server’s own machine, or run ./lockstep verify-draw on the document below.'));
       return;
     }
@@ -72,11 +72,11 @@ function checking(found) {
       show(result, verdict.ok ? notice('good', 'Verified: the winners follow from the seed and the list.', 'Every step was computed here, in your browser.')
         : notice('bad', 'This draw does not verify.', 'Keep the document, and ask the seller to explain the step that fails.'), steps(verdict));
     } catch {
-      show(result, notice('bad', 'This document cannot be read.', 'Something in it is not as a draw has to be. Keep it, and ask the seller.'));
+      show(result, notice('bad', 'This document cannot be read.', 'It is not a valid draw document. Keep it, and ask the seller.'));
     }
   });
   return el('section', { class: 'block stack' }, el('h2', {}, 'Check it yourself'),
-    field('Fingerprint from before the draw (may stay empty)', input,
+    field('Fingerprint from before the draw (optional)', input,
       seen ? 'This browser saw it when it first opened the sale.' : 'If you noted one down, it is compared too.'),
     el('div', { class: 'row' }, check, el('a', { href: `/v1/campaigns/${id}/draw` }, 'The document, for other programs')),
     result);
@@ -94,7 +94,7 @@ function story(found) {
       el('li', {}, 'Before the first sale the server chooses a random seed and publishes its SHA-256, the fingerprint.'),
       el('li', {}, 'When the last position is sold, the list of positions and purchases is frozen and hashed.'),
       el('li', {}, 'Each position gets a score: HMAC-SHA256 of the list’s hash and the position, with the seed as key. The lowest scores win.'),
-      el('li', {}, 'The seed is shown. It has to fit the fingerprint, so it cannot have been chosen after the sale.')),
+      el('li', {}, 'The seed is published. It must match the fingerprint, so it cannot have been chosen after the sale.')),
     found.entrants.length ? el('details', { class: 'table' }, el('summary', {}, `All ${plural(found.entrants.length, 'entrant')}`),
       el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Entrants' }, el('table', {},
         el('thead', {}, el('tr', {}, ['Position', 'Purchase'].map((name) => el('th', { scope: 'col' }, name)))),

@@ -1,4 +1,4 @@
-// What a drop offers: products with what is left of each, and how many of them are wanted.
+// A drop's products: what is left of each, and the quantities to buy.
 
 import { el, field, say, stockBar } from './dom.js';
 import { money } from './words.js';
@@ -27,7 +27,7 @@ export function dropSale(campaign) {
     items,
     submitLabel: () => 'Hold my cart',
 
-    /** Why this cannot be asked for yet, or nothing. */
+    /** Why the choice cannot be held yet, or nothing. */
     objection: () => (items().length ? null : ['Your cart is empty.', 'Set a quantity above zero first.']),
 
     update(now) {

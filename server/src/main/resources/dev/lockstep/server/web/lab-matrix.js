@@ -1,4 +1,4 @@
-// Every scenario at every level, as this server answers: filled cell by cell, each cell a run.
+// Every scenario at every isolation level on this server: filled cell by cell, one run per cell.
 
 import { announce, button, byId, el, notice, show } from './dom.js';
 import { get, post, useKey } from './api.js';
@@ -13,7 +13,7 @@ let round = 0;
 
 useKey(() => sessionStorage.getItem('lockstep.buyer-key') || sessionStorage.getItem('lockstep.operator-key'));
 
-/** A run, tried again while others play. */
+/** Runs a scenario, and retries while others play. */
 async function played(id, isolation) {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -60,7 +60,7 @@ async function begin() {
         return cell;
       }))));
   };
-  const start = button('Play them all', { class: 'primary', id: 'all', disabled: !enabled }, async () => {
+  const start = button('Play all', { class: 'primary', id: 'all', disabled: !enabled }, async () => {
     blank('…');
     show(message);
     try {
@@ -82,9 +82,9 @@ async function begin() {
   blank('not played');
   show(view,
     el('nav', { class: 'crumbs', 'aria-label': 'Where you are' }, el('a', { href: '/lab' }, 'The lab')),
-    el('h1', {}, 'What each level lets happen'),
+    el('h1', {}, 'What each isolation level allows'),
     el('p', { class: 'tagline' }, 'Each cell is a run on this server, judged by what its sessions saw. Open one to watch it. Read uncommitted is read committed in PostgreSQL.'),
-    enabled ? null : notice('note', 'The lab is off here.', 'It is played only where the server is started with LOCKSTEP_LAB=true.'),
+    enabled ? null : notice('note', 'The lab is off here.', 'It runs only if the server is started with LOCKSTEP_LAB=true.'),
     el('fieldset', { class: 'segments' }, el('legend', {}, 'Written'), el('div', { class: 'row' }, choice('naive', 'as one writes it at first'), choice('lockstep', 'as Lockstep does it'))),
     el('div', { class: 'row' }, start, progress), message,
     el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Scenarios by isolation level' },

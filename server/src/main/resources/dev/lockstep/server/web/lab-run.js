@@ -1,4 +1,4 @@
-// A scenario of the lab: both variants, played at one level, step by step or at once. What is shown is in the address.
+// A scenario of the lab: both variants at one isolation level, step by step or at once. The address holds the state.
 
 import { announce, button, byId, el, notice, show } from './dom.js';
 import { Problem, get, post, useKey } from './api.js';
@@ -12,7 +12,7 @@ const id = location.pathname.split('/')[2];
 const view = byId('lab');
 const asked = new URLSearchParams(location.search);
 
-// Where visitors may not play, the key of the shop or of the console does, if this tab has one.
+// If visitors may not play, uses the shop's or console's key of this tab, if any.
 useKey(() => sessionStorage.getItem('lockstep.buyer-key') || sessionStorage.getItem('lockstep.operator-key'));
 
 const one = (pairs, value) => (pairs.some(([name]) => name === value) ? value : pairs[0][0]);
@@ -29,7 +29,7 @@ const stage = el('div', { class: 'races' });
 const counter = el('p', { class: 'counter', id: 'counter' });
 const play = button('Play', { id: 'play' }, whenPlayed(() => (playing ? pause() : resume())));
 
-/** Nothing can be stepped through before it was played, nor where it may not be. */
+/** Stepping needs a finished run. */
 function whenPlayed(work) {
   return () => (runs.naive ? work() : undefined);
 }
@@ -103,12 +103,12 @@ async function perform() {
 }
 
 function refusal(problem) {
-  if (problem.slug === 'lab-off') return notice('note', 'The lab is off here.', 'It is played only where the server is started with LOCKSTEP_LAB=true.');
+  if (problem.slug === 'lab-off') return notice('note', 'The lab is off here.', 'It runs only if the server is started with LOCKSTEP_LAB=true.');
   if (problem.slug === 'unauthorized') {
-    return notice('note', 'The lab plays for people with a key here.', 'Sign in to the console in this tab, then come back.', el('a', { href: '/console' }, 'To the console'));
+    return notice('note', 'This lab plays only for people with a key.', 'Sign in to the console in this tab, then come back.', el('a', { href: '/console' }, 'Open the console'));
   }
   if (problem.slug === 'lab-unavailable') return notice('bad', 'The lab cannot play.', problem.body.detail);
-  if (problem.slug === 'overloaded') return notice('note', 'Many are playing at this moment.', 'Wait a second, then run it again.');
+  if (problem.slug === 'overloaded') return notice('note', 'Many people are playing now.', 'Wait a second, then run it again.');
   return notice('bad', ...explain(problem));
 }
 
@@ -127,9 +127,9 @@ function race(variant, label, run, upTo) {
     el('details', { class: 'setup' }, el('summary', {}, 'Before'), el('pre', {}, run.setup.map((sql) => `${sql.replace(/\s+/g, ' ')};`).join('\n'))),
     timeline(run, upTo),
     done ? [el('h3', {}, 'In the end'),
-      el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${label}: in the end` }, rows(run.finalState.columns, run.finalState.rows, 'What is in the tables')),
+      el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `${label}: in the end` }, rows(run.finalState.columns, run.finalState.rows, 'The tables')),
       notice(run.verdict.anomaly ? 'bad' : 'good', run.verdict.anomaly ? 'It happened.' : `Prevented${how(run)}.`, run.verdict.sentence),
-      el('p', { class: 'quiet' }, `PostgreSQL ${run.postgres}, ${duration(run.tookUs)} in all.`)] : null);
+      el('p', { class: 'quiet' }, `PostgreSQL ${run.postgres}, ${duration(run.tookUs)} in total.`)] : null);
 }
 
 function how(run) {
@@ -139,7 +139,7 @@ function how(run) {
 
 const verdictWords = (run) => `${run.verdict.anomaly ? 'It happened.' : `Prevented${how(run)}.`} ${run.verdict.sentence}`;
 
-/** The address shows the same to whoever it is given to. */
+/** Puts the state into the address, to share it. */
 function address() {
   const link = new URLSearchParams({ isolation: state.isolation, variant: state.variant });
   if (state.moment !== null && state.moment < last()) link.set('moment', String(state.moment));
@@ -150,7 +150,7 @@ async function share() {
   try {
     await navigator.clipboard.writeText(location.href);
     announce('The link is copied.');
-    show(message, notice('good', 'The link is copied.', 'Whoever opens it sees this scenario at this level and moment, played anew.'));
+    show(message, notice('good', 'The link is copied.', 'It opens this scenario at this level and moment, in a new run.'));
   } catch {
     show(message, notice('note', 'Copy the address of this page.', location.href));
   }

@@ -3,7 +3,7 @@
 import { el } from './dom.js';
 
 /**
- * What happens one after another: a step is sent and answered, or sent and waits; a waiting one goes on. The times are
+ * The moments of a run in order: a step is sent and answered, or sent and waits, and later continues. The times are
  * the server's own.
  */
 export function moments(run) {
@@ -16,7 +16,7 @@ export function moments(run) {
   return found.sort((a, b) => a.at - b.at || a.step.step - b.step.step);
 }
 
-/** The first so many moments of a run. */
+/** The first moments of a run, up to a number. */
 export function timeline(run, upTo) {
   const all = moments(run);
   const shown = all.slice(0, upTo);
@@ -55,7 +55,7 @@ function place(element, lane, from, to) {
   element.style.gridRow = `${from + 1} / ${to + 1}`;
 }
 
-/** From where a session began to wait to where it goes on, or to now. */
+/** From the moment a session starts to wait until it continues, or until now. */
 function bars(run, shown) {
   const drawn = [];
   shown.forEach((moment, i) => {
@@ -118,7 +118,7 @@ export function rows(columns, content, label) {
     el('tbody', {}, content.map((row) => el('tr', {}, row.map((cell) => el('td', {}, cell))))));
 }
 
-/** A moment in a sentence, for who cannot see it. */
+/** A moment as a sentence, for screen readers. */
 export function told(moment) {
   const { step } = moment;
   if (moment.kind === 'waits') return `${step.session} waits for ${step.blockedBy.join(' and ')}.`;

@@ -27,9 +27,9 @@ async function begin() {
   show(view,
     el('h1', {}, 'The lab'),
     el('p', { class: 'tagline' }, `${plural(items.length, 'race')} between transactions, played on a real PostgreSQL while you watch.`
-      + ' Choose one: you see who does what, who waits for whom, what each sees, and how to keep it from going wrong.'),
-    enabled ? el('p', {}, el('a', { href: '/lab/matrix' }, 'All of them at every isolation level, as a table')) : notice('note', 'The lab is off here.',
-      'The database is somebody’s own, so nothing is played in it unless the server is started with LOCKSTEP_LAB=true.'),
+      + ' Choose one to see what each session does, waits for and sees, and how to prevent the anomaly.'),
+    enabled ? el('p', {}, el('a', { href: '/lab/matrix' }, 'All races at every isolation level, as a table')) : notice('note', 'The lab is off here.',
+      'This server uses an external database, so the lab runs only if the server is started with LOCKSTEP_LAB=true.'),
     groups(items).map(group));
 }
 

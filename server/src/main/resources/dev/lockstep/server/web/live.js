@@ -1,10 +1,10 @@
-// One stream of counts a tab. A tab that nobody sees gives its connection back: browsers allow a site only a few.
+// One stream of counts per tab. A hidden tab closes its connection: browsers allow only a few per site.
 
 const RETRY_MS = 3_000;
 
 /**
- * Calls `onStock` with the counts at once and after each change, and `onLink` with whether we hear from the server.
- * Answers a function that ends it.
+ * Calls `onStock` with the counts now and after each change, and `onLink` with whether the server can be reached.
+ * Returns a function that ends it.
  */
 export function watchStock(campaign, onStock, onLink) {
   let source = null;
@@ -19,7 +19,7 @@ export function watchStock(campaign, onStock, onLink) {
     source.addEventListener('stock', (event) => onStock(JSON.parse(event.data)));
     source.addEventListener('error', () => {
       onLink(false);
-      // After a refusal, unlike after a broken connection, a browser does not try again.
+      // After a refusal, unlike after a broken connection, browsers do not reconnect.
       if (source && source.readyState === EventSource.CLOSED) timer = setTimeout(open, RETRY_MS * (1 + Math.random()));
     });
   }
@@ -41,7 +41,7 @@ export function watchStock(campaign, onStock, onLink) {
   };
 }
 
-/** Runs `work` at once, and again when asked meanwhile: never twice at a time, at most once in so many milliseconds. */
+/** Runs `work` now, and again if requested meanwhile: never twice at a time, and at most once per interval. */
 export function coalesced(work, everyMs) {
   let running = false;
   let wanted = false;
@@ -54,7 +54,7 @@ export function coalesced(work, everyMs) {
       try {
         await work();
       } catch {
-        // The next change asks again.
+        // The next change triggers another try.
       }
       await new Promise((resolve) => { setTimeout(resolve, everyMs); });
     }

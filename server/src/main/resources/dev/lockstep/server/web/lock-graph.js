@@ -1,4 +1,4 @@
-// Who waits for whom, drawn: those who have a lock on the left, those who wait for it to their right.
+// A graph of lock waits: the holders of locks on the left, their waiters to the right.
 
 import { el, notice, svg } from './dom.js';
 import { seconds } from './words.js';
@@ -11,7 +11,7 @@ const BOW = 28;
 export function lockGraph(sessions) {
   const byPid = new Map(sessions.map((one) => [one.pid, one]));
   const waiting = sessions.filter((one) => one.blockedBy.length);
-  if (!waiting.length) return notice('good', 'Nobody waits for a lock.', '');
+  if (!waiting.length) return notice('good', 'No session waits for a lock.', '');
   const at = places(byPid, new Set(waiting.flatMap((one) => [one.pid, ...one.blockedBy])));
   const all = [...at.values()];
   const width = Math.max(...all.map((one) => one.x)) + BOX.width + MARGIN;
@@ -23,10 +23,10 @@ export function lockGraph(sessions) {
         svg('path', { d: 'M0 0 8 4 0 8z' }))),
       waiting.flatMap((one) => one.blockedBy.map((blocker) => arrow(at.get(one.pid), at.get(blocker)))),
       [...at].map(([pid, place]) => box(pid, place, byPid.get(pid)))),
-    el('p', { class: 'quiet told' }, `An arrow leads from who waits to who has the lock: ${words}.`));
+    el('p', { class: 'quiet told' }, `Arrows lead from the waiting session to the lock’s holder: ${words}.`));
 }
 
-/** A column for each step of waiting. A ring, which is a deadlock, ends where it began. */
+/** One column per level of waiting. A cycle, which is a deadlock, ends where it began. */
 function places(byPid, shown) {
   const columns = new Map();
   const column = (pid, seen = new Set()) => {
@@ -47,7 +47,7 @@ function places(byPid, shown) {
   return at;
 }
 
-/** To the next column straight; past another column in a bow below it. */
+/** A straight line to the next column, or a bow below the columns in between. */
 function arrow(from, to) {
   const [x1, y1, x2, y2] = [from.x, from.y + BOX.height / 2, to.x + BOX.width + 6, to.y + BOX.height / 2];
   if (from.x - to.x <= APART.x) return svg('line', { x1, y1, x2, y2, class: 'wait', 'marker-end': 'url(#arrow)' });

@@ -13,7 +13,7 @@ export function memory(campaign) {
       return stored.id;
     },
 
-    /** Of a hold just taken or extended: the server's "now" was its creation. */
+    /** For a hold just taken or extended: the server's "now" was its creation. */
     keep(hold) {
       offsetMs ??= Date.parse(hold.createdAt) - Date.now();
       localStorage.setItem(name, JSON.stringify({ id: hold.id, offsetMs }));
@@ -26,7 +26,7 @@ export function memory(campaign) {
   };
 }
 
-/** The fingerprints of seeds as this browser first saw them: what a draw is later held against. */
+/** The fingerprints of seeds as this browser first saw them, to check a draw against. */
 export const commitments = {
   of: (campaign) => localStorage.getItem(`lockstep.commitment.${campaign}`),
 

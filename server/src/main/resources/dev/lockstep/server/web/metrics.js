@@ -1,4 +1,4 @@
-// Reads Prometheus' text format, and what two readings say about the time between them.
+// Reads Prometheus' text format, and computes the difference of two readings.
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)/;
 
@@ -22,7 +22,7 @@ export function sum(metrics, name, only = () => true) {
   return samples ? samples.filter((sample) => only(sample.labels)).reduce((total, sample) => total + sample.value, 0) : null;
 }
 
-/** A quantile, in seconds, of what a histogram counted between two readings; null when it counted nothing. */
+/** A quantile, in seconds, of a histogram's counts between two readings; null if there are none. */
 export function quantile(before, after, name, share) {
   const old = buckets(before, name);
   const steps = [...buckets(after, name)].map(([edge, total]) => [edge, total - (old.get(edge) || 0)]).sort((a, b) => a[0] - b[0]);

@@ -1,4 +1,4 @@
-// A small plot of the last two minutes: one or two lines, the newest figure in large, and the same in words.
+// A small plot of the last two minutes: one or two lines, the newest figure large, and a description in words.
 
 import { el, say, svg } from './dom.js';
 
@@ -6,7 +6,7 @@ const SPAN_MS = 120_000;
 const WIDTH = 300;
 const HEIGHT = 100;
 
-/** `unit` follows each figure, or is what writes it; `second`: there are two lines, medians and 95th percentiles. */
+/** `unit` follows each figure, or formats it; `second`: plots two lines, medians and 95th percentiles. */
 export function plot(title, unit, second) {
   const written = typeof unit === 'function' ? unit : (value) => `${round(value)} ${unit}`;
   const lines = [svg('polyline', {}), second ? svg('polyline', { class: 'second' }) : null].filter(Boolean);

@@ -21,7 +21,7 @@ function facts(campaign) {
     campaign.kind === 'triangle' ? `Triangle of ${plural(campaign.layers.length, 'layer')}` : plural(campaign.products.length, 'product'),
     prices(campaign),
   ];
-  if (campaign.purchaseLimit) parts.push(`at most ${campaign.purchaseLimit} a buyer`);
+  if (campaign.purchaseLimit) parts.push(`at most ${campaign.purchaseLimit} per buyer`);
   return parts.map((part) => el('span', {}, part));
 }
 
@@ -39,7 +39,7 @@ function card(campaign) {
   return item;
 }
 
-/** What can be bought comes first, and of that the newest. Nothing is moved that stands where it belongs. */
+/** Open sales first, then the newest. Elements already in place stay untouched. */
 function order(sales) {
   const open = (campaign) => (campaign.status === 'published' ? 0 : 1);
   const wanted = [...sales].sort((a, b) => open(a) - open(b)).map((campaign) => cards.get(campaign.id));
@@ -51,7 +51,7 @@ function order(sales) {
 
 let told = '';
 
-/** Once, however often it is found: a screen reader would read it again each time. */
+/** Only once: a screen reader would read each repetition. */
 function tell(kind, title, next) {
   if (told === `${kind} ${title}`) return;
   told = `${kind} ${title}`;
@@ -67,7 +67,7 @@ async function refresh() {
       cards.get(campaign.id).update(campaign);
     }
     order(sales);
-    tell(...(sales.length ? [] : ['note', 'Nothing is on sale yet.', 'An operator opens a sale in the console; it then appears here by itself.']));
+    tell(...(sales.length ? [] : ['note', 'Nothing is on sale yet.', 'A sale appears here as soon as an operator opens it in the console.']));
   } catch (problem) {
     tell('bad', ...explain(problem));
   }

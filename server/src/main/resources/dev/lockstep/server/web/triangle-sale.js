@@ -1,4 +1,4 @@
-// What a triangle offers: the drawing, and the same as a list of layers.
+// A triangle's goods: the drawing, and the same as a list of layers.
 
 import { announce, el, field, say } from './dom.js';
 import { money, plural } from './words.js';
@@ -42,7 +42,7 @@ export function triangleSale(campaign) {
     /** The form's part: which layer. */
     fields: () => [field('Layer', select, 'Layer 1 is the apex. You can also point at a row of the triangle.')],
 
-    /** What to ask the server for. */
+    /** The items to request. */
     items: () => [{ layer: Number(select.value), quantity: 1 }],
 
     submitLabel: () => 'Hold a position',

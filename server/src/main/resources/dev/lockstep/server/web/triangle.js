@@ -1,4 +1,4 @@
-// The triangle, drawn once; afterwards only what changed is touched, so 1,275 positions stay light.
+// The triangle, drawn once; updates touch only what changed, so that 1,275 positions stay light.
 
 import { svg, say } from './dom.js';
 import { plural } from './words.js';
@@ -9,7 +9,7 @@ const RADIUS = 7.5;
 const PADDING = 4;
 
 /**
- * A drawing of `baseLength` layers. `onChoose` is told the layer that was pointed at; a keyboard has the list of
+ * A drawing of `baseLength` layers. `onChoose` receives the layer pointed at; keyboard users have the list of
  * layers beside it instead, so nothing in here takes the focus.
  */
 export function triangle(baseLength, onChoose) {
@@ -39,12 +39,12 @@ export function triangle(baseLength, onChoose) {
     place.circle.setAttribute('class', place.mine ? `${place.state} mine` : place.state);
   }
 
-  // A few large discs would fill the page; many fill it as they are.
+  // Otherwise a few discs would grow to fill the page.
   root.style.maxWidth = `${baseLength * 4.5}rem`;
 
   return {
     root,
-    /** What the counts alone tell, before the first list of positions: a layer of one kind is drawn as such at once. */
+    /** What the counts alone tell, before the first list of positions: a uniform layer is drawn at once. */
     guess(layers) {
       for (const { layer, total, free, sold } of layers) {
         const state = sold === total ? 'sold' : free === total ? 'free' : null;

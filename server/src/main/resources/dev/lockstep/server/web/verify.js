@@ -1,4 +1,4 @@
-// Recomputes a draw from its published document alone, with the browser's own cryptography. Asks the server nothing.
+// Recomputes a draw from its published document alone, with the browser's own cryptography and without the server.
 
 const ALGORITHM = 'lockstep-draw-1';
 const HEX_32 = /^[0-9a-f]{64}$/;
@@ -7,8 +7,8 @@ const HEX_32 = /^[0-9a-f]{64}$/;
 export const canVerify = Boolean(globalThis.crypto?.subtle);
 
 /**
- * Steps in the order of the description, each with whether it holds and what was compared. Ends at the first that does
- * not: what comes after it would rest on it. `noted` is a commitment from before the sale, if there is one.
+ * Steps in the order of the description, each with its result and what was compared. Ends at the first that does
+ * not hold, since later ones rest on it. `noted` is a commitment from before the sale, if there is one.
  */
 export async function verify(draw, noted) {
   const steps = [];
@@ -19,7 +19,7 @@ export async function verify(draw, noted) {
   const good = () => ({ ok: true, steps });
   const bad = () => ({ ok: false, steps });
 
-  if (!step('The draw is done, in a way this page knows', draw.status === 'drawn' && draw.algorithm === ALGORITHM,
+  if (!step('The draw is done, with an algorithm this page knows', draw.status === 'drawn' && draw.algorithm === ALGORITHM,
     `${draw.status}, ${draw.algorithm}`)) return bad();
   if (!step('Seed, commitment and list hash are 32 bytes each',
     [draw.seed, draw.commitment, draw.entrantsHash].every((text) => HEX_32.test(text)) && (draw.beacon === null || HEX_32.test(draw.beacon)),
@@ -27,12 +27,12 @@ export async function verify(draw, noted) {
 
   const seed = bytes(draw.seed);
   const commitment = hex(await sha256(seed));
-  if (!step('The seed is the one that was committed to before the sale', commitment === draw.commitment, commitment)) return bad();
+  if (!step('The seed matches the commitment from before the sale', commitment === draw.commitment, commitment)) return bad();
   if (noted && !step('The commitment is the one that was noted down', noted === draw.commitment, noted)) return bad();
 
   const entrants = [...draw.entrants].sort((a, b) => a.position.layer - b.position.layer || a.position.column - b.position.column);
   const places = entrants.map(place);
-  if (!step('No position is in the list twice', new Set(places).size === places.length, `${places.length} positions`)) return bad();
+  if (!step('No position is listed twice', new Set(places).size === places.length, `${places.length} positions`)) return bad();
   const listHash = await sha256(ascii(entrants.map((entrant) => `${place(entrant)},${entrant.purchase}\n`).join('')));
   if (!step('The list of entrants is the one that was frozen', hex(listHash) === draw.entrantsHash, hex(listHash))) return bad();
 

@@ -1,5 +1,5 @@
-// Who is buying. Where the server lets visitors in, it gives this browser a cookie that no script can read; where it
-// does not, the person gives a buyer key, which stays in this tab.
+// Who is buying. A server that allows visitors gives this browser a cookie that no script can read; where it
+// does not, the person enters a buyer key, which stays in this tab.
 
 import { busy, el, field, notice } from './dom.js';
 import { get, post, useKey } from './api.js';
@@ -13,7 +13,7 @@ export const visitor = {
   buyer: null,
   /** Whether payments go to the built-in gateway, where the cardholder approves on our page. */
   testBank: false,
-  /** Whether nobody is charged. Where somebody would be, this page takes no payment. */
+  /** Whether payments are in test mode. Otherwise this page takes no payment. */
   testCards: true,
 
   async load() {
@@ -21,13 +21,13 @@ export const visitor = {
       take(await get('/v1/visitor'));
     } catch (problem) {
       if (problem.slug !== 'unauthorized') throw problem;
-      // A key that is no longer good is worse than none.
+      // A stale key is worse than none.
       sessionStorage.removeItem(KEY);
       take(await get('/v1/visitor'));
     }
   },
 
-  /** Whether a key has to be asked for before anything can be bought. */
+  /** Whether buying needs a key first. */
   get needsKey() {
     return !this.enabled && !this.buyer;
   },
@@ -66,6 +66,6 @@ export function keyForm(onReady) {
       });
     },
   },
-  el('p', {}, 'This shop sells to buyers it knows. Enter the key that you were given; it stays in this tab until you close it.'),
+  el('p', {}, 'This shop sells to known buyers. Enter your key; it stays in this tab until you close it.'),
   field('Buyer key', input), submit, answer);
 }

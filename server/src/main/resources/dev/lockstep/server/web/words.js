@@ -15,7 +15,7 @@ export function time(text) {
   return text ? new Date(text).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' }) : '–';
 }
 
-/** How long ago, or until when: in the largest unit that is not nothing. */
+/** How long ago, or until when, in the largest fitting unit. */
 export function distance(text, now = Date.now()) {
   const seconds = Math.round((Date.parse(text) - now) / 1000);
   const size = Math.abs(seconds);
@@ -54,12 +54,12 @@ const STATUS = {
   closed: 'Closed',
 };
 
-/** Where a campaign is, in a word or two. */
+/** A campaign's status in a word or two. */
 export function state(campaign) {
   return campaign.paused && campaign.status === 'published' ? 'Paused' : STATUS[campaign.status] || campaign.status;
 }
 
-/** A refusal for a buyer: what happened, and what to do now. */
+/** A refusal for a buyer: what happened, and what to do next. */
 export function explain(problem) {
   const body = problem.body || {};
   const wait = body.retryAfterSeconds ? plural(body.retryAfterSeconds, 'second') : 'a moment';
@@ -69,47 +69,47 @@ export function explain(problem) {
     case 'limit-reached':
       return ['That is more than your limit.',
         `In this sale one buyer may have ${body.limit}; you have ${body.used}, held or bought.`
-        + ' Take fewer, or let go of what you hold first.'];
+        + ' Take fewer, or release what you hold first.'];
     case 'campaign-paused':
-      return ['The sale is paused.', `${body.reason || ''} What you already hold you can still pay for.`
-        + ' This page shows when the sale goes on; you need not reload it.'];
+      return ['The sale is paused.', `${body.reason || ''} You can still pay for what you hold.`
+        + ' This page shows when the sale resumes; you need not reload it.'];
     case 'campaign-not-open':
       return ['This sale is not open.', body.campaignStatus === 'closed'
-        ? 'It has ended. Have a look at the other sales.' : 'Come back when it has been opened.'];
+        ? 'It has ended. See the other sales.' : 'Come back when it is open.'];
     case 'hold-ended':
       if (body.state === 'returned') return ['This has been refunded.', 'Your money goes back to the card. Choose again.'];
       return body.state === 'sold' ? ['This has been paid already.', 'You find it under “Yours” below.']
-        : ['Your time ran out, and what you held was given back.', 'Choose again; nothing was charged.'];
+        : ['Your time ran out, and your hold was released.', 'Choose again; nothing was charged.'];
     case 'hold-lifetime-reached':
     case 'extension-limit':
-      return ['You cannot have more time.', 'Pay before the clock runs out, or let go and choose again.'];
+      return ['You cannot have more time.', 'Pay before the time runs out, or release it and choose again.'];
     case 'payment-failed':
       if (['refunding', 'refunded'].includes(body.purchaseStatus)) return explain({ slug: 'paid-too-late' });
       return ['The card was declined.',
-        'Nothing was charged, and what you held was given back. Choose again and pay with another card.'];
+        'Nothing was charged, and your hold was released. Choose again and pay with another card.'];
     case 'not-approved':
       return ['The payment was not approved.',
-        'Nothing was charged, and what you held was given back. Choose again, and approve it or use another card.'];
+        'Nothing was charged, and your hold was released. Choose again, and approve it or use another card.'];
     case 'paid-too-late':
-      return ['The payment came too late.', 'Somebody else has it by now, and your money goes back to the card by itself. Choose again.'];
+      return ['The payment came too late.', 'Somebody else has it by now. Your money goes back to the card automatically. Choose again.'];
     case 'overloaded':
     case 'unavailable':
     case 'not-ready':
     case 'shutting-down':
-      return ['Too many people are buying at this moment.', `Nothing was taken or charged. Try again in ${wait}.`];
+      return ['Too many people are buying now.', `Nothing was taken or charged. Try again in ${wait}.`];
     case 'rate-limited':
       return ['That was too fast.', `Wait ${wait}, then try again.`];
     case 'unauthorized':
     case 'forbidden':
-      return ['The shop no longer knows you.', 'Reload the page to begin anew. What you bought stays bought.'];
+      return ['The shop no longer knows you.', 'Reload the page to start again. What you bought stays yours.'];
     case 'not-found':
-      return ['That is not here.', 'It may be gone, or the address may be wrong. Go back to the list of sales.'];
+      return ['Not found.', 'It may be gone, or the address may be wrong. Go back to the list of sales.'];
     case 'unreachable':
     case 'timeout':
     case 'bad-gateway':
     case 'outcome-unknown':
     case 'idempotency-key-in-use':
-      return ['We do not know yet whether that worked.',
+      return ['The outcome is not known yet.',
         'Check your connection and press the button again: it is the same request, so nothing happens twice.'];
     default:
       return [body.title || 'Something went wrong.', `${body.detail || 'Try again.'}${reference(body)}`];
@@ -126,16 +126,16 @@ function soldOut(body) {
 }
 
 function reference(body) {
-  return body.requestId ? ` If it stays so, tell us this reference: ${body.requestId}` : '';
+  return body.requestId ? ` If this persists, tell us this reference: ${body.requestId}` : '';
 }
 
-/** A refusal for an operator, who may read the problem as it is. */
+/** A refusal for an operator, with the problem's own words. */
 export function forOperator(problem) {
   if (problem.slug === 'unreachable' || problem.slug === 'timeout') {
-    return ['The server did not answer.', 'Check that it runs; then look whether the action took effect before you repeat it.'];
+    return ['The server did not answer.', 'Check that it is running, and whether the action took effect, before you repeat it.'];
   }
   if (problem.slug === 'unauthorized') {
-    return ['This key is not accepted any more.', 'It is unknown, expired or revoked. Sign in with another one.'];
+    return ['This key is no longer accepted.', 'It is unknown, expired or revoked. Sign in with another one.'];
   }
   if (problem.slug === 'forbidden') return ['This key may not do that.', 'Sign in with a key of role operator.'];
   const body = problem.body || {};

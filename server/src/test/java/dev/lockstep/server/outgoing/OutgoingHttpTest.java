@@ -104,7 +104,7 @@ class OutgoingHttpTest {
           throw new UnknownHostException(host);
         };
     assertThat(receivers.post(LOCAL.withResolver(nobody), "http://nobody.test/"))
-        .isEqualTo(new Failed("There is no host nobody.test"));
+        .isEqualTo(new Failed("Unknown host nobody.test"));
   }
 
   @Test
