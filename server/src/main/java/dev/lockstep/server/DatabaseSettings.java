@@ -102,7 +102,7 @@ record DatabaseSettings(
             attempt,
             deadline,
             usual.retry(),
-            usual.pointLookups()),
+            usual.indexLookups()),
         workers(in));
   }
 

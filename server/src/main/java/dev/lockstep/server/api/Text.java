@@ -1,6 +1,6 @@
 package dev.lockstep.server.api;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.util.function.Supplier;
 
 /** Checks text of a request, which must survive the database unchanged. */
