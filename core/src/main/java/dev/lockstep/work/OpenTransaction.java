@@ -4,14 +4,10 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * A transaction that Lockstep began and commits, given to code of yours that runs inside it. What
- * that code writes commits with the rest, or not at all.
- *
- * <p>Do not commit, roll back or close the connection, and do not keep it after the code returned.
- * Not thread-safe.
+ * A transaction that Lockstep has begun and will end, as your code sees it: write through the
+ * connection, and let Lockstep commit. Valid only during the call it is passed to. Not thread-safe.
  */
-@FunctionalInterface
 public interface OpenTransaction {
-  /** Returns the connection, for statements of any kind. */
+  /** Returns the connection, for statements of any kind. Do not commit, roll back or close it. */
   Connection connection() throws SQLException;
 }
