@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 public final class DeadlineExceeded extends TransientFault {
   private static final long serialVersionUID = 1L;
 
-  DeadlineExceeded(String message, @Nullable Throwable cause) {
+  public DeadlineExceeded(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * and failure of that call becomes this exception. A call that committed but could not read its
  * rows ends in it too; its message says so.
  *
- * <p>Never retry on it blindly. Look the effect up (by idempotency key, by id), or give the {@link
- * Transactor} an {@link EffectLookup}, which does it for you.
+ * <p>Never retry on it blindly. Look the effect up (by idempotency key, by id), or give the {@code
+ * Transactor} an {@code EffectLookup}, which does it for you.
  */
 public final class OutcomeUnknown extends LockstepException {
   private static final long serialVersionUID = 1L;

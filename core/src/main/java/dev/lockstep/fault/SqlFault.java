@@ -43,7 +43,7 @@ public enum SqlFault {
   private static final String ENDED = "2201G";
 
   /** The SQLSTATE of a conflict that Lockstep detected, not the server. */
-  static final String CONFLICT = "40001";
+  public static final String CONFLICT = "40001";
 
   /** Whether the whole transaction may simply run again, as long as COMMIT was not sent. */
   public boolean retryable() {
@@ -51,12 +51,12 @@ public enum SqlFault {
   }
 
   /** Whether this connection no longer leads to a primary that takes work. */
-  boolean isAway() {
+  public boolean isAway() {
     return this == UNAVAILABLE || this == OVERDUE || this == READ_ONLY;
   }
 
   /** Whether the same work might succeed with more time. */
-  boolean mayPass() {
+  public boolean mayPass() {
     return retryable() || this == LOCK_TIMEOUT || this == CANCELLED || this == DISK_FULL;
   }
 
@@ -77,16 +77,16 @@ public enum SqlFault {
    *
    * @return null if the failure does not mean a standby
    */
-  static @Nullable SQLException ofStandby(SQLException thrown) {
+  public static @Nullable SQLException ofStandby(SQLException thrown) {
     return "0A000".equals(thrown.getSQLState()) ? standby("The server is a standby", thrown) : null;
   }
 
   /**
-   * Interprets a failed {@link Opening#STILL_OPEN}.
+   * Interprets a failed check that the transaction is still open ({@code Opening.STILL_OPEN}).
    *
    * @return null if the failure does not mean that the work ended its transaction
    */
-  static @Nullable SQLException ofEnded(SQLException thrown) {
+  public static @Nullable SQLException ofEnded(SQLException thrown) {
     return ENDED.equals(thrown.getSQLState())
         ? new SQLException(
             "The work ended its transaction itself, with COMMIT, ROLLBACK or a change of"
@@ -98,12 +98,12 @@ public enum SqlFault {
   }
 
   /** The fault of finding a standby where a primary is needed. */
-  static SQLException standby(String message, @Nullable SQLException cause) {
+  public static SQLException standby(String message, @Nullable SQLException cause) {
     return new SQLException(message, STANDBY, cause);
   }
 
   /** Whether the server ended the session because it was idle in its transaction: 25P03. */
-  static boolean saysIdle(Throwable thrown) {
+  public static boolean saysIdle(Throwable thrown) {
     for (Throwable t = thrown; t != null; t = t.getCause()) {
       if (t instanceof SQLException e) {
         return IDLE_IN_TRANSACTION.equals(e.getSQLState());
@@ -113,7 +113,7 @@ public enum SqlFault {
   }
 
   /** Whether a driver refuses a call because a transaction is in progress: 25001. */
-  static boolean saysInTransaction(SQLException thrown) {
+  public static boolean saysInTransaction(SQLException thrown) {
     return "25001".equals(thrown.getSQLState());
   }
 
@@ -123,15 +123,6 @@ public enum SqlFault {
    */
   public static SQLException conflict(String message) {
     return new SQLException(message, CONFLICT);
-  }
-
-  /**
-   * As {@link #conflict}, for a guard that is a table constraint; any other failure passes
-   * unchanged. For {@link RoundTrip#guarded}: the exception must come from the guard's own
-   * statement.
-   */
-  public static SQLException orConflict(SQLException thrown, String message) {
-    return of(thrown) == CONSTRAINT ? GuardFailed.surely(message, thrown) : thrown;
   }
 
   /**
@@ -174,7 +165,7 @@ public enum SqlFault {
    * As {@link #of(SQLException)}, but in a read-only transaction a refused write is the caller's
    * mistake, on any server.
    */
-  static SqlFault of(SQLException exception, boolean readOnly) {
+  public static SqlFault of(SQLException exception, boolean readOnly) {
     SqlFault fault = of(exception);
     return fault == READ_ONLY && readOnly ? OTHER : fault;
   }
@@ -183,7 +174,7 @@ public enum SqlFault {
    * The fault behind an exception that other libraries may have wrapped. Empty behind an {@link
    * OutcomeUnknown}, which must not pass for a retryable fault.
    */
-  static Optional<SqlFault> behind(@Nullable Throwable thrown) {
+  public static Optional<SqlFault> behind(@Nullable Throwable thrown) {
     int depth = 0;
     for (Throwable t = thrown; t != null && depth < 20; t = t.getCause(), depth++) {
       if (t instanceof OutcomeUnknown) {
@@ -206,7 +197,7 @@ public enum SqlFault {
         .map(fault -> (TransientFault) fault.asException("The work failed", thrown));
   }
 
-  LockstepException asException(String doing, Throwable cause) {
+  public LockstepException asException(String doing, Throwable cause) {
     String message = doing + ": " + cause.getMessage();
     return switch (this) {
       case SERIALIZATION, DEADLOCK -> new SerializationConflict(message, cause);

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 public final class TransactionDoomed extends PermanentFault {
   private static final long serialVersionUID = 1L;
 
-  TransactionDoomed(String message, @Nullable Throwable cause) {
+  public TransactionDoomed(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
  * One answer of an attempt, and whether it still holds if an earlier, lost attempt of the same call
  * commits later (see {@link Exchange#deferInOnePacket}).
  *
- * <p>Every answer of {@link Transactor#exchange} is one or the other, so no block can forget to
+ * <p>Every answer of {@code Transactor.exchange} is one or the other, so no block can forget to
  * decide. After a loss, a {@link Final} answer reaches its caller and a {@link Conditional} one
  * becomes {@link OutcomeUnknown}.
  */
@@ -20,9 +20,9 @@ public sealed interface AttemptResult<A> {
    * asked about its lost attempts.
    */
   static <A> List<AttemptResult<A>> conditional(List<A> answers) {
-    List<AttemptResult<A>> verdicts = new ArrayList<>(answers.size());
-    answers.forEach(answer -> verdicts.add(new Conditional<>(answer)));
-    return verdicts;
+    List<AttemptResult<A>> results = new ArrayList<>(answers.size());
+    answers.forEach(answer -> results.add(new Conditional<>(answer)));
+    return results;
   }
 
   /**

@@ -2,7 +2,7 @@ package dev.lockstep.sql;
 
 import dev.lockstep.fault.OutcomeUnknown;
 
-/** What {@link Transactor#exchange} reports for one request. */
+/** What {@code Transactor.exchange} reports for one request. */
 public sealed interface CallResult<A> {
   /** The answer is certain. */
   record Answer<A>(A answer) implements CallResult<A> {}

@@ -1,5 +1,6 @@
 package dev.lockstep.sql;
 
+import dev.lockstep.work.OpenTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.function.Consumer;
@@ -8,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A transaction seen as round trips, for work that saves them. The first {@link #trip()} carries
- * BEGIN and the transaction's settings. A trip that is {@link #defer} travels with the next one, or
- * with COMMIT. A transaction that reads once and writes once then takes two round trips instead of
- * four.
+ * BEGIN and the transaction's settings. A trip passed to {@link #defer} travels with the next one,
+ * or with COMMIT. A transaction that reads once and writes once then takes two round trips instead
+ * of four.
  *
  * <p>Statements always run in the order they were added: a deferred trip is sent before anything
  * that follows it. Not thread-safe.
  */
-public final class Exchange {
+public final class Exchange implements OpenTransaction {
   private final Connection connection;
   private final boolean commitFollows;
   private final boolean apart;
@@ -46,13 +47,15 @@ public final class Exchange {
    *
    * @param apart guarded statements share no trip with others
    */
-  static Exchange opening(Connection connection, Supplier<RoundTrip> opening, boolean apart) {
+  public static Exchange opening(
+      Connection connection, Supplier<RoundTrip> opening, boolean apart) {
     Exchange exchange = new Exchange(connection, true, apart);
     exchange.opening = opening;
     return exchange;
   }
 
   /** Returns the connection, for statements of any kind. Sends the deferred trip first. */
+  @Override
   public Connection connection() throws SQLException {
     RoundTrip pending = takePending();
     if (pending != null) {
@@ -63,8 +66,8 @@ public final class Exchange {
   }
 
   /**
-   * Returns a trip to fill: empty, or with the deferred statements already in it. Send it, or put
-   * it off. A constraint failure is attributed to the party that added the statement.
+   * Returns a trip to fill: empty, or with the deferred statements already in it. Send it or defer
+   * it. A constraint failure is attributed to the party that added the statement.
    */
   public RoundTrip trip() {
     RoundTrip pending = takePending();
@@ -129,11 +132,13 @@ public final class Exchange {
     whenNotCommitted = listener;
   }
 
-  void tellNotCommitted(Throwable thrown) {
+  /** Calls the listener of {@link #whenNotCommitted}. */
+  public void tellNotCommitted(Throwable thrown) {
     whenNotCommitted.accept(thrown);
   }
 
-  boolean isLoneStatement() {
+  /** Whether {@link #loneStatement} replaces the transaction, so there is no COMMIT to send. */
+  public boolean isLoneStatement() {
     return loneStatement;
   }
 
@@ -141,12 +146,12 @@ public final class Exchange {
    * Whether the work may run again after a lost connection although the lost attempt may still
    * commit.
    */
-  boolean repeatable() {
+  public boolean repeatable() {
     return repeatable;
   }
 
   /** Takes the trip to send before anything else; null if there is none. */
-  @Nullable RoundTrip takePending() {
+  public @Nullable RoundTrip takePending() {
     RoundTrip pending = opening == null ? later : opening.get();
     opening = null;
     later = null;

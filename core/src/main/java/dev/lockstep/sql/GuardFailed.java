@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * was faster, or a statement of another party on the same trip is wrong for good. The next attempt
  * tells the two apart.
  */
-final class GuardFailed extends SQLException {
+public final class GuardFailed extends SQLException {
   private static final long serialVersionUID = 1L;
 
   private final boolean certain;
@@ -19,8 +19,17 @@ final class GuardFailed extends SQLException {
     this.certain = certain;
   }
 
+  /**
+   * As {@link SqlFault#conflict}, for a guard that is a table constraint; any other failure passes
+   * unchanged. For {@link RoundTrip#guarded}: the exception must come from the guard's own
+   * statement.
+   */
+  public static SQLException orConflict(SQLException thrown, String message) {
+    return SqlFault.of(thrown) == SqlFault.CONSTRAINT ? surely(message, thrown) : thrown;
+  }
+
   /** The guard failed, unless the constraint is one that COMMIT checks. */
-  static GuardFailed surely(String message, SQLException refused) {
+  private static GuardFailed surely(String message, SQLException refused) {
     return new GuardFailed(message, refused, true);
   }
 
@@ -30,12 +39,13 @@ final class GuardFailed extends SQLException {
         "A constraint refused a round trip that several parties share", refused, false);
   }
 
-  boolean certain() {
+  /** False if the failure may be another party's, which shares the round trip. */
+  public boolean certain() {
     return certain;
   }
 
   /** Null if no guard failed. */
-  static @Nullable GuardFailed behind(Throwable thrown) {
+  public static @Nullable GuardFailed behind(Throwable thrown) {
     int depth = 0;
     for (Throwable t = thrown; t != null && depth < 20; t = t.getCause(), depth++) {
       if (t instanceof GuardFailed failed) {

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Checks a connection before the Transactor uses it, and cleans up after. */
-final class HandedOut {
+public final class HandedOut {
   private static final String WAYS_OUT =
       "Run in that transaction with join(connection, work), or give the Transactor a plain DataSource"
           + " whose connections are in auto-commit mode";
@@ -29,7 +29,7 @@ final class HandedOut {
    *     refuse only one with a transaction in progress
    * @throws IllegalStateException if it is refused; nothing was sent or changed
    */
-  static void requireOurs(Connection connection, boolean manualCommit) throws SQLException {
+  public static void requireOurs(Connection connection, boolean manualCommit) throws SQLException {
     requireIdle(connection);
     if (!manualCommit && !connection.getAutoCommit()) {
       throw new IllegalStateException(
@@ -61,7 +61,7 @@ final class HandedOut {
   }
 
   /** Never throws. */
-  static void restoreAutoCommit(Connection connection, boolean autoCommit) {
+  public static void restoreAutoCommit(Connection connection, boolean autoCommit) {
     try {
       connection.setAutoCommit(autoCommit);
     } catch (Throwable e) {
@@ -70,7 +70,7 @@ final class HandedOut {
   }
 
   /** Never throws. The pool tests what it gets back and drops a broken connection. */
-  static void close(Connection connection) {
+  public static void close(Connection connection) {
     try {
       connection.close();
     } catch (Throwable e) {
@@ -79,7 +79,7 @@ final class HandedOut {
   }
 
   /** Never throws. Whatever is on the connection rolls back, and no pool hands it out again. */
-  static void discard(Connection connection) {
+  public static void discard(Connection connection) {
     try {
       connection.abort(Runnable::run);
     } catch (Throwable e) {
@@ -93,7 +93,7 @@ final class HandedOut {
    *
    * @throws SQLException as {@link SqlFault#READ_ONLY}
    */
-  static void requirePrimary(Connection connection) throws SQLException {
+  public static void requirePrimary(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
         ResultSet row = statement.executeQuery("SELECT pg_is_in_recovery()")) {
       row.next();

@@ -9,16 +9,16 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Makes the planner use index lookups for the rest of a transaction: see {@link
- * TxOptions#indexLookups()}. With scans, hash joins and merge joins priced out, only the nested
- * loop over an index remains, which suits a batch of keys at any table size. JIT and parallel
- * workers never pay off for such plans.
+ * Makes the planner use index lookups for the rest of a transaction: see {@code
+ * TxOptions.indexLookups}. With scans, hash joins and merge joins priced out, only the nested loop
+ * over an index remains, which suits a batch of keys at any table size. JIT and parallel workers
+ * never pay off for such plans.
  */
 public final class IndexLookups {
   /** A planner setting and the value that favours lookups. */
-  record Setting(String name, String value) {}
+  public record Setting(String name, String value) {}
 
-  static final List<Setting> SETTINGS =
+  public static final List<Setting> SETTINGS =
       List.of(
           new Setting("enable_seqscan", "off"),
           new Setting("enable_hashjoin", "off"),
@@ -28,13 +28,19 @@ public final class IndexLookups {
           new Setting("max_parallel_workers_per_gather", "0"));
 
   /** SELECT columns that apply the settings. */
-  static final String ON = columns(one -> setConfig(one, "'" + one.value() + "'"));
+  public static final String ON = columns(one -> setConfig(one, "'" + one.value() + "'"));
 
   private static final String CURRENT =
       "SELECT " + columns(one -> "current_setting('%s')".formatted(one.name()));
   private static final String RESTORE = "SELECT " + columns(one -> setConfig(one, "?"));
 
   private IndexLookups() {}
+
+  /** Statements on a connection. */
+  @FunctionalInterface
+  public interface Work<T> {
+    T run(Connection connection) throws SQLException;
+  }
 
   /**
    * Switches from nested loops to hash joins, or back, for a statement that joins many rows named
@@ -59,7 +65,7 @@ public final class IndexLookups {
    * Runs work with point lookups on the caller's connection, then restores the settings. If the
    * work throws, the rollback that must follow restores them.
    */
-  public static <T> T during(Connection connection, TxWork<T> work) throws SQLException {
+  public static <T> T during(Connection connection, Work<T> work) throws SQLException {
     RoundTrip before = new RoundTrip(connection);
     Rows<Object[]> settings = before.query(CURRENT, IndexLookups::texts);
     before.query("SELECT " + ON, row -> true);

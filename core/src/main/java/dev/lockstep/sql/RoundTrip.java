@@ -33,7 +33,7 @@ public final class RoundTrip {
    * Interprets the failure of a statement; null means that this statement cannot have caused it.
    */
   @FunctionalInterface
-  interface Meaning {
+  public interface Meaning {
     @Nullable SQLException of(SQLException thrown);
   }
 
@@ -51,7 +51,7 @@ public final class RoundTrip {
    * @param together send all statements at once. A failed guard then cannot be told from other
    *     failures: {@link GuardFailed} says so, and the next attempt tells them apart
    */
-  RoundTrip(Connection connection, boolean together) {
+  public RoundTrip(Connection connection, boolean together) {
     this.connection = connection;
     this.together = together;
   }
@@ -116,7 +116,7 @@ public final class RoundTrip {
   }
 
   /** As {@link #guarded}, for statements that fail in only a few ways. */
-  void meaning(Meaning meaning, Consumer<RoundTrip> statements) {
+  public void meaning(Meaning meaning, Consumer<RoundTrip> statements) {
     Meaning before = this.meaning;
     this.meaning = meaning;
     statements.accept(this);
@@ -159,7 +159,7 @@ public final class RoundTrip {
   }
 
   /** Prepares without sending: a failure here has not reached the server. */
-  PreparedStatement prepare() throws SQLException {
+  public PreparedStatement prepare() throws SQLException {
     PreparedStatement prepared = prepareWhole(connection, sql());
     int index = 0;
     for (Statement statement : statements) {
@@ -174,7 +174,8 @@ public final class RoundTrip {
    * A statement that runs to its end, whatever the connection's fetch size. A statement that pauses
    * after some rows has not locked the others, and a COMMIT in the same packet would cut it off.
    */
-  static PreparedStatement prepareWhole(Connection connection, String sql) throws SQLException {
+  public static PreparedStatement prepareWhole(Connection connection, String sql)
+      throws SQLException {
     PreparedStatement prepared = connection.prepareStatement(sql);
     prepared.setFetchSize(0);
     return prepared;
@@ -190,7 +191,8 @@ public final class RoundTrip {
     return joined.toString();
   }
 
-  void send(PreparedStatement prepared) throws SQLException {
+  /** Sends what {@link #prepare} prepared and reads every answer. */
+  public void send(PreparedStatement prepared) throws SQLException {
     try (prepared) {
       boolean isRows = prepared.execute();
       answered = true;
@@ -209,7 +211,7 @@ public final class RoundTrip {
   }
 
   /** Whether the server has run every statement. Later failures are this process's own. */
-  boolean isAnswered() {
+  public boolean isAnswered() {
     return answered;
   }
 

@@ -3,7 +3,6 @@ package dev.lockstep.tx;
 import dev.lockstep.fault.DeadlineExceeded;
 import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.fault.SqlFault;
-import dev.lockstep.fault.TransactionTimeout;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.ExchangeWork;
 import dev.lockstep.sql.GuardFailed;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs one call of a Transactor: attempts until one commits, fails for good, or the deadline
  * passes. Once an attempt was lost that may still commit, every result and failure goes through
- * {@link Past}.
+ * {@link EarlierAttempts}.
  *
  * @param <T> what the work returns
  * @param <R> what the caller gets
@@ -43,9 +42,9 @@ final class Attempts<T, R> {
   private final Watch watch;
   private final ExchangeWork<T> work;
   private final @Nullable EffectLookup<T> lookup;
-  private final Past.Telling<T, R> telling;
+  private final EarlierAttempts.Report<T, R> report;
   private final Deadline deadline;
-  private Past past = Past.CLEAR;
+  private EarlierAttempts earlier = EarlierAttempts.ALL_ENDED;
   private int guardsFailed;
   private int timesOverdue;
   // Send each party's statements, and COMMIT, in separate round trips, so that we know which one
@@ -59,83 +58,87 @@ final class Attempts<T, R> {
       Watch watch,
       ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup,
-      Past.Telling<T, R> telling) {
+      EarlierAttempts.Report<T, R> report) {
     this.connections = connections;
     this.options = options;
     this.listener = listener;
     this.watch = watch;
     this.work = work;
     this.lookup = lookup;
-    this.telling = telling;
+    this.report = report;
     this.deadline = Deadline.after(options.deadline());
   }
 
   R run() {
     T result;
     try {
-      result = attempt();
+      result = untilCommitted();
     } catch (Throwable e) {
-      throw past.thrown(e);
+      throw earlier.failure(e);
     }
-    return past.told(result, telling);
+    return earlier.report(result, report);
   }
 
-  private T attempt() {
+  private T untilCommitted() {
     for (int number = 1; ; number++) {
-      One one = new One(number);
+      Attempt attempt = new Attempt(number);
       T result;
       try {
-        result = one.run();
+        result = attempt.run();
       } catch (OutcomeUnknown e) {
-        if (one.inDoubt) {
-          one.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
+        if (attempt.inDoubt) {
+          attempt.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
           throw e;
         }
-        retryOrThrow(one, e);
+        retryOrThrow(attempt, e);
         continue;
       } catch (Throwable e) {
-        retryOrThrow(one, e);
+        retryOrThrow(attempt, e);
         continue;
       }
-      one.tell(one.lookedUp ? Outcome.FOUND_COMMITTED : Outcome.COMMITTED, null, Duration.ZERO);
+      attempt.tell(
+          attempt.lookedUp ? Outcome.FOUND_COMMITTED : Outcome.COMMITTED, null, Duration.ZERO);
       return result;
     }
   }
 
   /** Waits out the backoff and returns if another attempt follows; otherwise throws. */
-  private void retryOrThrow(One one, Throwable thrown) {
+  private void retryOrThrow(Attempt attempt, Throwable thrown) {
     SqlFault fault = faultBehind(thrown);
-    Duration backoff = options.retry().backoffAfter(one.number);
-    boolean overdue = fault == SqlFault.OVERDUE || one.lostAfterIdleTimeout(fault);
+    Duration backoff = options.retry().backoffAfter(attempt.number);
+    boolean overdue = fault == SqlFault.OVERDUE || attempt.lostAfterIdleTimeout(fault);
     timesOverdue += overdue ? 1 : 0;
     boolean again =
         fault != null
             && fault.retryable()
             && timesOverdue < MAX_TIMES_OVERDUE
-            && !one.cutByDeadline()
-            && one.number < options.retry().maxAttempts()
+            && !attempt.cutByDeadline()
+            && attempt.number < options.retry().maxAttempts()
             && backoff.compareTo(deadline.remaining()) < 0
             && !Thread.currentThread().isInterrupted();
     if (again) {
-      one.tell(Outcome.RETRIED, fault, backoff);
+      attempt.tell(Outcome.RETRIED, fault, backoff);
       tellApartAfter(thrown);
       LockSupport.parkNanos(this, backoff.toNanos());
       return;
     }
-    one.tell(past == Past.CLEAR ? Outcome.FAILED : Outcome.UNKNOWN, fault, Duration.ZERO);
-    if (one.cutByDeadline() || (fault != null && fault.mayPass() && deadline.passed())) {
+    attempt.tell(
+        earlier == EarlierAttempts.ALL_ENDED ? Outcome.FAILED : Outcome.UNKNOWN,
+        fault,
+        Duration.ZERO);
+    if (attempt.cutByDeadline() || (fault != null && fault.mayPass() && deadline.passed())) {
       throw new DeadlineExceeded(
           "%s: not finished within its deadline of %s (attempt %d)"
-              .formatted(options.label(), options.deadline(), one.number),
+              .formatted(options.label(), options.deadline(), attempt.number),
           thrown);
     }
     if (fault == SqlFault.OVERDUE || timesOverdue >= MAX_TIMES_OVERDUE) {
-      throw TransactionTimeout.of(options, one.number, thrown);
+      throw OverdueFault.of(options, attempt.number, thrown);
     }
     if (thrown instanceof SQLException && fault != null) {
-      throw fault.asException(describe(one), thrown);
+      throw fault.asException(describe(attempt), thrown);
     }
-    throw Past.CLEAR.thrown(thrown);
+    throw EarlierAttempts.ALL_ENDED.failure(thrown);
   }
 
   /**
@@ -159,14 +162,14 @@ final class Attempts<T, R> {
     }
   }
 
-  private String describe(One one) {
-    return one.number == 1
+  private String describe(Attempt attempt) {
+    return attempt.number == 1
         ? options.label()
-        : "%s (after %d attempts)".formatted(options.label(), one.number);
+        : "%s (after %d attempts)".formatted(options.label(), attempt.number);
   }
 
   /** A single attempt: connection, BEGIN with settings, work, COMMIT. */
-  private final class One {
+  private final class Attempt {
     final int number;
     private final long startedNanos = System.nanoTime();
     private long connectedNanos = startedNanos;
@@ -181,7 +184,7 @@ final class Attempts<T, R> {
     // transaction.
     private boolean leftOpen;
 
-    One(int number) {
+    Attempt(int number) {
       this.number = number;
     }
 
@@ -273,7 +276,7 @@ final class Attempts<T, R> {
       if (exchange.isLoneStatement()) {
         connection.setAutoCommit(true);
       } else {
-        // Statements that were put off keep their own meaning of a failure. For constraints that
+        // Deferred statements keep their own meaning of a failure. For constraints that
         // only COMMIT checks, see tellApartAfter.
         trip.meaning(SqlFault::ofEnded, last -> last.update(Opening.STILL_OPEN));
         trip.meaning(thrown -> null, last -> last.update(COMMIT));
@@ -336,7 +339,7 @@ final class Attempts<T, R> {
         return found.get();
       }
       if (identity == null) {
-        past = new Past.Lost(options.label(), lost);
+        earlier = new EarlierAttempts.Lost(options.label(), lost);
       }
       throw lost;
     }

@@ -50,7 +50,7 @@ public final class Transactor {
 
   // Per instance on purpose: transactions of two Transactors (two databases) never join.
   @SuppressWarnings("ThreadLocalUsage")
-  private final ThreadLocal<@Nullable Frame> current = new ThreadLocal<>();
+  private final ThreadLocal<@Nullable CurrentTransaction> current = new ThreadLocal<>();
 
   public Transactor(DataSource dataSource) {
     this(dataSource, TxOptions.DEFAULT, attempt -> {});
@@ -91,10 +91,13 @@ public final class Transactor {
     return current.get() != null;
   }
 
-  /** Whether this thread is in a transaction that runs with {@link TxOptions#indexLookups()}. */
+  /**
+   * For Lockstep's own blocks: whether this thread is in a transaction that runs with {@link
+   * TxOptions#indexLookups()}.
+   */
   public boolean plansIndexLookups() {
-    Frame frame = current.get();
-    return frame != null && frame.options != null && frame.options.indexLookups();
+    CurrentTransaction transaction = current.get();
+    return transaction != null && transaction.options != null && transaction.options.indexLookups();
   }
 
   public <T> T call(TxWork<T> work) {
@@ -102,10 +105,14 @@ public final class Transactor {
   }
 
   public <T> T call(TxOptions options, TxWork<T> work) {
-    Frame frame = current.get();
-    return frame == null
-        ? fresh(options, exchange -> work.run(exchange.connection()), null, Past.Telling.whole())
-        : joinCurrent(frame, options, work);
+    CurrentTransaction transaction = current.get();
+    return transaction == null
+        ? fresh(
+            options,
+            exchange -> work.run(exchange.connection()),
+            null,
+            EarlierAttempts.Report.whole())
+        : joinCurrent(transaction, options, work);
   }
 
   /**
@@ -117,24 +124,29 @@ public final class Transactor {
   public <T> T call(TxOptions options, TxWork<T> work, EffectLookup<T> lookup) {
     requireOutermost(options);
     return fresh(
-        options, exchange -> work.run(exchange.connection()), lookup, Past.Telling.whole());
+        options,
+        exchange -> work.run(exchange.connection()),
+        lookup,
+        EarlierAttempts.Report.whole());
   }
 
   /**
-   * As {@link #call(TxOptions, TxWork, EffectLookup)}, for work that answers many requests and
-   * sends its first and last statements together with BEGIN and COMMIT.
+   * For Lockstep's own blocks; the types of the work are not exported. As {@link #call(TxOptions,
+   * TxWork, EffectLookup)}, for work that answers many requests and sends its first and last
+   * statements together with BEGIN and COMMIT.
    *
    * <p>A transaction sent in one packet ({@link Exchange#deferInOnePacket}) can be lost before we
    * learn its id, so we cannot ask the server about it. The work then runs again, and the lost
    * attempt may still commit after the retry. From then on only a {@link AttemptResult.Final}
    * answer is reported; every other answer and every failure becomes {@link OutcomeUnknown}.
    */
+  @SuppressWarnings("exports")
   public <A> List<CallResult<A>> exchange(
       TxOptions options,
       ExchangeWork<List<AttemptResult<A>>> work,
       EffectLookup<List<AttemptResult<A>>> lookup) {
     requireOutermost(options);
-    return fresh(options, work, lookup, Past.Telling.each());
+    return fresh(options, work, lookup, EarlierAttempts.Report.each());
   }
 
   private void requireOutermost(TxOptions options) {
@@ -163,59 +175,61 @@ public final class Transactor {
    * @throws IllegalStateException outside a transaction
    */
   public <T> T nested(TxWork<T> work) {
-    Frame frame = current.get();
-    if (frame == null) {
+    CurrentTransaction transaction = current.get();
+    if (transaction == null) {
       throw new IllegalStateException(
           "nested() runs inside a transaction only; wrap it in call() or run()");
     }
-    Throwable doomBefore = frame.doom;
-    int leftBefore = frame.left();
+    Throwable doomBefore = transaction.doom;
+    int closingItemsBefore = transaction.closingItems();
     try {
-      Connection connection = frame.exchange.connection();
+      Connection connection = transaction.exchange.connection();
       Savepoint savepoint = connection.setSavepoint();
       try {
         T result = work.run(connection);
         connection.releaseSavepoint(savepoint);
         return result;
       } catch (Throwable e) {
-        frame.doom = undo(frame, savepoint, e) ? doomBefore : e;
-        frame.forgetLeft(leftBefore);
+        transaction.doom = undo(transaction, savepoint, e) ? doomBefore : e;
+        transaction.dropClosingItemsAfter(closingItemsBefore);
         throw e;
       }
     } catch (SQLException e) {
-      throw translate(e, "nested", frame.isReadOnly());
+      throw translate(e, "nested", transaction.isReadOnly());
     }
   }
 
   /**
-   * Hands an item to work that runs at the end of this thread's transaction. When the outermost
-   * function has returned, each work runs once with all its items, after every other statement. Its
-   * last statements travel with COMMIT. They hold their locks only for the commit, and cost no
-   * extra round trip.
+   * For Lockstep's own blocks; the type of the work is not exported. Hands an item to work that
+   * runs at the end of this thread's transaction. When the outermost function has returned, each
+   * work runs once with all its items, after every other statement. Its last statements travel with
+   * COMMIT. They hold their locks only for the commit, and cost no extra round trip.
    *
    * <p>If one of these statements fails, nothing commits; the fault is retried or thrown like any
    * other. If the connection is lost while they run, it counts as lost during COMMIT, even if they
    * had only begun.
    *
-   * <p>Items left in a {@link #nested} that throws are dropped. Inside {@link #join} the work runs
-   * when that call returns, because the caller sends COMMIT.
+   * <p>Items handed over in a {@link #nested} that throws are dropped. Inside {@link #join} the
+   * work runs when that call returns, because the caller sends COMMIT.
    *
    * @param work the same object every time
    * @throws IllegalStateException outside a transaction
    */
+  @SuppressWarnings("exports")
   public <T> void beforeCommit(ClosingWork<T> work, T item) {
-    Frame frame = current.get();
-    if (frame == null) {
+    CurrentTransaction transaction = current.get();
+    if (transaction == null) {
       throw new IllegalStateException(
           "beforeCommit() runs inside a transaction only; wrap it in call() or run()");
     }
-    frame.leave(work, item);
+    transaction.beforeCommit(work, item);
   }
 
   /** Rolls back to the savepoint. True if the transaction can go on from there. */
-  private static boolean undo(Frame frame, Savepoint savepoint, Throwable because) {
+  private static boolean undo(
+      CurrentTransaction transaction, Savepoint savepoint, Throwable because) {
     try {
-      frame.exchange.connection().rollback(savepoint);
+      transaction.exchange.connection().rollback(savepoint);
       return SqlFault.behind(because).filter(SqlFault::retryable).isEmpty();
     } catch (Throwable e) {
       because.addSuppressed(e);
@@ -232,14 +246,14 @@ public final class Transactor {
    * @throws IllegalStateException if the connection is in auto-commit mode
    */
   public <T> T join(Connection connection, TxWork<T> work) {
-    Frame outer = current.get();
+    CurrentTransaction outer = current.get();
     try {
       if (connection.getAutoCommit()) {
         throw new IllegalStateException(
             "The connection is in auto-commit mode; begin a transaction first");
       }
-      return inFrame(
-          new Frame(Exchange.within(connection), null),
+      return runIn(
+          new CurrentTransaction(Exchange.within(connection), null),
           exchange -> work.run(exchange.connection()));
     } catch (SQLException e) {
       throw translate(e, "on the caller's connection", isReadOnly(connection));
@@ -257,42 +271,44 @@ public final class Transactor {
       TxOptions options,
       ExchangeWork<T> work,
       @Nullable EffectLookup<T> lookup,
-      Past.Telling<T, R> telling) {
-    ExchangeWork<T> framed = exchange -> inFrame(new Frame(exchange, options), work);
-    return new Attempts<>(connections, options, listener, watch, framed, lookup, telling).run();
+      EarlierAttempts.Report<T, R> report) {
+    ExchangeWork<T> tracked = exchange -> runIn(new CurrentTransaction(exchange, options), work);
+    return new Attempts<>(connections, options, listener, watch, tracked, lookup, report).run();
   }
 
-  private <T> T inFrame(Frame frame, ExchangeWork<T> work) throws SQLException {
-    current.set(frame);
+  private <T> T runIn(CurrentTransaction transaction, ExchangeWork<T> work) throws SQLException {
+    current.set(transaction);
     try {
-      T result = work.run(frame.exchange);
-      if (frame.doom != null) {
+      T result = work.run(transaction.exchange);
+      if (transaction.doom != null) {
         throw new TransactionDoomed(
             "A joined call failed and its exception was swallowed; roll the transaction back",
-            frame.doom);
+            transaction.doom);
       }
-      frame.runLast();
+      transaction.runClosingWork();
       return result;
     } finally {
       current.remove();
     }
   }
 
-  private static <T> T joinCurrent(Frame frame, TxOptions options, TxWork<T> work) {
+  private static <T> T joinCurrent(
+      CurrentTransaction transaction, TxOptions options, TxWork<T> work) {
     try {
-      requireCompatible(frame, options);
-      return work.run(frame.exchange.connection());
+      requireCompatible(transaction, options);
+      return work.run(transaction.exchange.connection());
     } catch (SQLException e) {
-      frame.doom(e);
-      throw translate(e, options.label(), frame.isReadOnly());
+      transaction.doom(e);
+      throw translate(e, options.label(), transaction.isReadOnly());
     } catch (Throwable e) {
-      frame.doom(e);
+      transaction.doom(e);
       throw e;
     }
   }
 
-  private static void requireCompatible(Frame frame, TxOptions inner) throws SQLException {
-    TxOptions outer = frame.options;
+  private static void requireCompatible(CurrentTransaction transaction, TxOptions inner)
+      throws SQLException {
+    TxOptions outer = transaction.options;
     if (outer != null && outer.readOnly() && !inner.readOnly()) {
       throw new IllegalStateException(
           "'" + inner.label() + "' may write, but joins read-only '" + outer.label() + "'");
@@ -303,7 +319,7 @@ public final class Transactor {
     Isolation actual =
         outer != null
             ? outer.isolation()
-            : switch (frame.exchange.connection().getTransactionIsolation()) {
+            : switch (transaction.exchange.connection().getTransactionIsolation()) {
               case Connection.TRANSACTION_SERIALIZABLE -> Isolation.SERIALIZABLE;
               case Connection.TRANSACTION_REPEATABLE_READ -> Isolation.REPEATABLE_READ;
               default -> Isolation.READ_COMMITTED;
@@ -314,7 +330,7 @@ public final class Transactor {
     }
   }
 
-  private void restore(@Nullable Frame outer) {
+  private void restore(@Nullable CurrentTransaction outer) {
     if (outer == null) {
       current.remove();
     } else {

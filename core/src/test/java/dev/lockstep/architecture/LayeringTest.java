@@ -24,6 +24,8 @@ import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.shard.Shards;
 import dev.lockstep.sql.DerivedId;
+import dev.lockstep.sql.GuardFailed;
+import dev.lockstep.sql.HandedOut;
 import dev.lockstep.sql.HintListener;
 import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.sql.Listening;
@@ -64,6 +66,10 @@ class LayeringTest {
           // COPY and notifications, which JDBC has no words for.
           PgDriver.class,
           HintListener.class,
+          // What a connection is checked for before it is used.
+          HandedOut.class,
+          // How a block says that another transaction was faster.
+          GuardFailed.class,
           Asker.class,
           Combiner.class,
           // Whether an operation may go by what its last batch left, and be in time then.
@@ -112,6 +118,11 @@ class LayeringTest {
     assertThat(violations(Rules.theEngineLooksDown(FIXTURE)))
         .isNotEmpty()
         .allMatch(v -> v.contains("tx.LooksUp") && v.contains("job.Worker"));
+  }
+
+  @Test
+  void noPackagesNeedEachOtherInACircle() {
+    Rules.packagesAreFreeOfCycles(CORE).check(core);
   }
 
   @Test

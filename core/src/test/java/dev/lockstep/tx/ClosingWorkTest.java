@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is left for the end of a transaction. */
+/** Work that runs at the end of a transaction and travels with COMMIT. */
 class ClosingWorkTest {
   private static final String INSERT = "INSERT INTO noted VALUES (?)";
 
@@ -43,7 +43,7 @@ class ClosingWorkTest {
   }
 
   @Test
-  void allThatWasLeftGoesWithCommitAfterEverythingElse() {
+  void allItemsGoWithCommitAfterEverythingElse() {
     long seen =
         transactor.call(
             connection -> {
@@ -75,7 +75,7 @@ class ClosingWorkTest {
   }
 
   @Test
-  void anotherAttemptBeginsWithNothingLeft() {
+  void anotherAttemptBeginsWithoutItems() {
     ClosingWork<Integer> failsOnce =
         (exchange, numbers) -> {
           insertAll.run(exchange, numbers);
@@ -91,7 +91,7 @@ class ClosingWorkTest {
   }
 
   @Test
-  void whatWasLeftInASavepointThatWasRolledBackIsForgotten() {
+  void anItemOfASavepointThatWasRolledBackIsDropped() {
     transactor.run(
         connection -> {
           transactor.beforeCommit(insertAll, 1);
@@ -110,7 +110,7 @@ class ClosingWorkTest {
   }
 
   @Test
-  void aDoomedTransactionDoesNotComeToItsEnd() {
+  void aDoomedTransactionRunsNoClosingWork() {
     assertThatThrownBy(
             () ->
                 transactor.run(
@@ -130,7 +130,7 @@ class ClosingWorkTest {
   }
 
   @Test
-  void onTheCallersConnectionItIsDoneBeforeTheCallerGoesOn() throws SQLException {
+  void onTheCallersConnectionItRunsBeforeTheCallReturns() throws SQLException {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       transactor.runJoined(connection, c -> transactor.beforeCommit(insertAll, 1));
@@ -142,7 +142,7 @@ class ClosingWorkTest {
   }
 
   @Test
-  void outsideATransactionNothingCanBeLeft() {
+  void outsideATransactionNoItemIsTaken() {
     assertThatIllegalStateException().isThrownBy(() -> transactor.beforeCommit(insertAll, 1));
   }
 

@@ -57,7 +57,7 @@ class ForeignTransactionTest {
 
     assertThatIllegalStateException()
         .isThrownBy(() -> transactor.run(ForeignTransactionTest::insertOurs))
-        .withMessageContaining("on(connection")
+        .withMessageContaining("join(connection")
         .withMessageContaining("DataSource");
 
     assertThat(calls).doesNotContain("prepareStatement", "commit", "rollback", "setAutoCommit");

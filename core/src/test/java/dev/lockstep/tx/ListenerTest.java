@@ -116,7 +116,7 @@ class ListenerTest {
   private static List<Throwable> whatAListenerMayThrow() {
     return List.of(
         new IllegalStateException("metrics are down"),
-        new SerializationConflict("looks like a conflict", null),
+        SqlFault.SERIALIZATION.asException("looks like a conflict", new IllegalStateException()),
         new OutcomeUnknown("looks like a doubt", null),
         new NoClassDefFoundError("metrics"));
   }

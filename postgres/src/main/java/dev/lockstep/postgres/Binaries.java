@@ -80,7 +80,8 @@ final class Binaries {
           case "aarch64", "arm64" -> "arm_64";
           default -> osArch;
         };
-    URL found = Binaries.class.getResource("/postgres-" + os + "-" + arch + ".txz");
+    // Through the loader: a class of a module finds only its own module's resources.
+    URL found = Binaries.class.getClassLoader().getResource("postgres-" + os + "-" + arch + ".txz");
     if (found == null) {
       throw new PostgresException(
           "No PostgreSQL for "

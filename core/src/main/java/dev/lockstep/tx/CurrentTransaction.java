@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The transaction that a thread is in, and that an inner call joins. */
-final class Frame {
+final class CurrentTransaction {
   final Exchange exchange;
 
   /** The options of our own transaction; null if the caller brought the connection. */
@@ -20,11 +20,11 @@ final class Frame {
    */
   @Nullable Throwable doom;
 
-  private final List<Left<?>> left = new ArrayList<>();
+  private final List<ClosingItem<?>> closing = new ArrayList<>();
 
-  private record Left<T>(ClosingWork<T> work, T item) {}
+  private record ClosingItem<T>(ClosingWork<T> work, T item) {}
 
-  Frame(Exchange exchange, @Nullable TxOptions options) {
+  CurrentTransaction(Exchange exchange, @Nullable TxOptions options) {
     this.exchange = exchange;
     this.options = options;
   }
@@ -40,38 +40,38 @@ final class Frame {
     }
   }
 
-  <T> void leave(ClosingWork<T> work, T item) {
-    left.add(new Left<>(work, item));
+  <T> void beforeCommit(ClosingWork<T> work, T item) {
+    closing.add(new ClosingItem<>(work, item));
   }
 
-  /** The number of items left so far. */
-  int left() {
-    return left.size();
+  /** The number of items that wait for closing work. */
+  int closingItems() {
+    return closing.size();
   }
 
-  /** Drops the items left since there were {@code since} of them. */
-  void forgetLeft(int since) {
-    left.subList(since, left.size()).clear();
+  /** Drops the items added since there were {@code count} of them. */
+  void dropClosingItemsAfter(int count) {
+    closing.subList(count, closing.size()).clear();
   }
 
-  /** Runs each work once, in the order in which the works were first named. */
-  void runLast() throws SQLException {
-    while (!left.isEmpty()) {
-      runLast(left.get(0).work());
+  /** Runs each closing work once, in the order in which the works were first named. */
+  void runClosingWork() throws SQLException {
+    while (!closing.isEmpty()) {
+      runClosingWork(closing.get(0).work());
     }
   }
 
-  private <T> void runLast(ClosingWork<T> work) throws SQLException {
+  private <T> void runClosingWork(ClosingWork<T> work) throws SQLException {
     List<T> items = new ArrayList<>();
-    for (Left<?> one : left) {
+    for (ClosingItem<?> one : closing) {
       if (one.work() == work) {
-        // The item was left for this work, so it has the work's type.
+        // The item was added for this work, so it has the work's type.
         @SuppressWarnings("unchecked")
         T item = (T) one.item();
         items.add(item);
       }
     }
-    left.removeIf(one -> one.work() == work);
+    closing.removeIf(one -> one.work() == work);
     work.run(exchange, items);
   }
 }

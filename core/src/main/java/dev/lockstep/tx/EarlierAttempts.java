@@ -12,18 +12,18 @@ import org.jspecify.annotations.Nullable;
  * What we know about a call's earlier attempts. Every result and failure leaves the call through
  * it, so that nothing definite is reported while a lost attempt may still commit.
  */
-sealed interface Past {
+sealed interface EarlierAttempts {
   /** Every attempt so far has certainly ended. */
-  Past CLEAR = new Clear();
+  EarlierAttempts ALL_ENDED = new AllEnded();
 
   /** Turns a result into what the caller gets. */
-  <T, R> R told(T result, Telling<T, R> telling);
+  <T, R> R report(T result, Report<T, R> report);
 
   /** Turns a failure into what the caller gets; throws it unchanged if there is nothing to add. */
-  RuntimeException thrown(Throwable failure);
+  RuntimeException failure(Throwable failure);
 
   /** How a result is reported. */
-  interface Telling<T, R> {
+  interface Report<T, R> {
     R certain(T result);
 
     /**
@@ -36,8 +36,8 @@ sealed interface Past {
     /**
      * Reports the result as a whole. After a loss it is unknown: it was true for one attempt only.
      */
-    static <T> Telling<T, T> whole() {
-      return new Telling<>() {
+    static <T> Report<T, T> whole() {
+      return new Report<>() {
         @Override
         public T certain(T result) {
           return result;
@@ -51,40 +51,40 @@ sealed interface Past {
     }
 
     /** Reports each answer separately. */
-    static <A> Telling<List<AttemptResult<A>>, List<CallResult<A>>> each() {
-      return new Telling<>() {
+    static <A> Report<List<AttemptResult<A>>, List<CallResult<A>>> each() {
+      return new Report<>() {
         @Override
-        public List<CallResult<A>> certain(List<AttemptResult<A>> verdicts) {
-          List<CallResult<A>> told = new ArrayList<>(verdicts.size());
-          verdicts.forEach(verdict -> told.add(new CallResult.Answer<>(verdict.answer())));
-          return told;
+        public List<CallResult<A>> certain(List<AttemptResult<A>> answers) {
+          List<CallResult<A>> results = new ArrayList<>(answers.size());
+          answers.forEach(answer -> results.add(new CallResult.Answer<>(answer.answer())));
+          return results;
         }
 
         @Override
-        public List<CallResult<A>> afterLoss(List<AttemptResult<A>> verdicts, OutcomeUnknown why) {
-          List<CallResult<A>> told = new ArrayList<>(verdicts.size());
-          for (AttemptResult<A> verdict : verdicts) {
-            told.add(
-                verdict instanceof AttemptResult.Final<A> known
+        public List<CallResult<A>> afterLoss(List<AttemptResult<A>> answers, OutcomeUnknown why) {
+          List<CallResult<A>> results = new ArrayList<>(answers.size());
+          for (AttemptResult<A> answer : answers) {
+            results.add(
+                answer instanceof AttemptResult.Final<A> known
                     ? new CallResult.Answer<>(known.answer())
                     : new CallResult.Unknown<>(why));
           }
-          return told;
+          return results;
         }
       };
     }
   }
 
   /** No attempt was lost. */
-  record Clear() implements Past {
+  record AllEnded() implements EarlierAttempts {
     @Override
-    public <T, R> R told(T result, Telling<T, R> telling) {
-      return telling.certain(result);
+    public <T, R> R report(T result, Report<T, R> report) {
+      return report.certain(result);
     }
 
     @Override
-    public RuntimeException thrown(Throwable failure) {
-      throw Clear.<RuntimeException>asItIs(failure);
+    public RuntimeException failure(Throwable failure) {
+      throw AllEnded.<RuntimeException>asItIs(failure);
     }
 
     /** Also throws a checked exception that the work threw undeclared. */
@@ -95,14 +95,14 @@ sealed interface Past {
   }
 
   /** An attempt was lost whose transaction id is unknown: it may commit at any time. */
-  record Lost(String label, SQLException how) implements Past {
+  record Lost(String label, SQLException how) implements EarlierAttempts {
     @Override
-    public <T, R> R told(T result, Telling<T, R> telling) {
-      return telling.afterLoss(result, unknown("the retry was refused", null));
+    public <T, R> R report(T result, Report<T, R> report) {
+      return report.afterLoss(result, unknown("the retry was refused", null));
     }
 
     @Override
-    public RuntimeException thrown(Throwable failure) {
+    public RuntimeException failure(Throwable failure) {
       return failure instanceof OutcomeUnknown unknown
           ? unknown
           : unknown("the retry failed", failure);
