@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * between), claim in the first and answer in the last. Until then, repetitions get {@link
  * Claim.InUse}.
  *
- * <p><b>In its own transaction</b>: {@link #run}. Lockstep commits.
+ * <p><b>In its own transaction</b>: {@link #call}. Lockstep commits.
  *
  * <p><b>In bulk</b>, for a combiner's companion (the caller commits): {@link #find} and {@link
  * #record}; or {@link #addFind} and {@link #addRecord} to share round trips.
@@ -128,7 +128,7 @@ public final class Once {
    * @throws dev.lockstep.tx.LockTimeout if the concurrent call takes longer than the transactor's
    *     lock timeout
    */
-  public OnceResult run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
+  public OnceResult call(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
     Run run = new Run(key, fingerprint, work);
     return transactor.call(
         transactor.defaults().withLabel("once").withPointLookups(),
@@ -247,7 +247,7 @@ public final class Once {
     return removed;
   }
 
-  /** One call of {@link Once#run}, across all attempts of its transaction. */
+  /** One call of {@link Once#call}, across all attempts of its transaction. */
   private final class Run {
     private final OnceKey key;
     private final Fingerprint fingerprint;

@@ -13,21 +13,21 @@ import java.util.List;
 interface EventSource {
 
   /** Where to continue reading, and for which stream. */
-  record Ask(short part, int stream, String streamName, Position from) {}
+  record ReadRequest(short part, int stream, String streamName, CursorPosition from) {}
 
   /**
    * An event and its position.
    *
-   * @param ord as in {@link Position}
+   * @param ord as in {@link CursorPosition}
    */
-  record Read(Event event, String ord) {}
+  record ReadEvent(Event event, String ord) {}
 
   /**
    * The events for one ask.
    *
    * @param after the position after these events
    */
-  record Batch(List<Read> rows, Position after) {}
+  record Batch(List<ReadEvent> rows, CursorPosition after) {}
 
   /**
    * The events for all asks.
@@ -58,17 +58,17 @@ interface EventSource {
    * @param maxRows per ask
    * @param maxBytes content per ask; a single event is read whatever its size
    */
-  Look look(List<Ask> asks, int maxRows, int maxBytes) throws LockstepException;
+  Look look(List<ReadRequest> asks, int maxRows, int maxBytes) throws LockstepException;
 
   /** Asks for a key's events from a sequence on. */
-  record KeyAsk(String key, long seq, String ord) {}
+  record BacklogRequest(String key, long seq, String ord) {}
 
   /**
    * The events of some keys.
    *
    * @param incarnation as in {@link Look}
    */
-  record Backlog(String incarnation, List<Read> rows) {}
+  record Backlog(String incarnation, List<ReadEvent> rows) {}
 
   /**
    * Reads the keys' events in order, up to a position that is not within a step.
@@ -77,5 +77,5 @@ interface EventSource {
    * @param maxRows per key
    * @param maxBytes in all
    */
-  Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) throws LockstepException;
+  Backlog backlog(ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) throws LockstepException;
 }

@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.Audit.Action;
-import dev.lockstep.outbox.Queries.KeyPlace;
+import dev.lockstep.outbox.OutboxAudit.Action;
+import dev.lockstep.outbox.Queries.PartitionedKey;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.Transactor;
@@ -43,7 +43,7 @@ public final class Outbox {
   private static final TxOptions APPEND = TxOptions.DEFAULT.withLabel("append at commit");
 
   private final Transactor transactor;
-  private final Home home;
+  private final Incarnations home;
   private final OutboxConfig config;
   private final Streams streams;
   private final Appender appender;
@@ -67,7 +67,7 @@ public final class Outbox {
   Outbox(Transactor transactor, OutboxConfig config, long segmentWidth) {
     Streams.requirePartitions(
         transactor.call(c -> Streams.install(c, config.partitions())), config.partitions());
-    this.home = new Home(transactor);
+    this.home = new Incarnations(transactor);
     home.settle();
     this.transactor = transactor;
     this.config = config;
@@ -87,7 +87,7 @@ public final class Outbox {
    * @throws IllegalArgumentException if the stream is not defined or the content is too large;
    *     nothing is written then
    */
-  public Appended append(Connection connection, NewEvent event) {
+  public AppendedEvent append(Connection connection, NewEvent event) {
     return appendAll(connection, List.of(event)).get(0);
   }
 
@@ -98,7 +98,7 @@ public final class Outbox {
    *
    * @return the place of each event, in their order
    */
-  public List<Appended> appendAll(Connection connection, List<NewEvent> events) {
+  public List<AppendedEvent> appendAll(Connection connection, List<NewEvent> events) {
     requireAtMost(MAX_BATCH, events.size());
     return events.isEmpty()
         ? List.of()
@@ -134,7 +134,7 @@ public final class Outbox {
 
   /** Creates a stream without sinks. An existing stream is left unchanged. */
   public void create(String stream) {
-    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A stream", stream, TextLimits.MAX_NAME_LENGTH);
     transactor.run(c -> Streams.create(c, stream));
   }
 
@@ -145,8 +145,8 @@ public final class Outbox {
    * @param actor recorded in the audit
    */
   public void define(String stream, List<SinkSpec> sinks, String actor) {
-    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
-    Texts.requireLine("An actor", actor, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A stream", stream, TextLimits.MAX_NAME_LENGTH);
+    TextLimits.requireLine("An actor", actor, TextLimits.MAX_NAME_LENGTH);
     if (sinks.size() > MAX_SINKS
         || sinks.stream().map(SinkSpec::name).distinct().count() != sinks.size()) {
       throw new IllegalArgumentException(
@@ -199,8 +199,8 @@ public final class Outbox {
    */
   public List<Event> events(String stream, String key, long afterSeq, int limit) {
     requireAtMost(MAX_PAGE, limit);
-    KeyPlace place =
-        new KeyPlace(stream, key, Partitioning.partOf(stream, key, config.partitions()));
+    PartitionedKey place =
+        new PartitionedKey(stream, key, Partitioning.partOf(stream, key, config.partitions()));
     return transactor.call(
         readOnly(),
         c -> {
@@ -229,7 +229,7 @@ public final class Outbox {
   }
 
   /** Retries a parked key at once. The caller commits. */
-  public ChangeResult retry(
+  public SinkActionResult retry(
       Connection connection, String stream, String sink, String key, String actor, String reason) {
     Action action = new Action(actor, "retry", reason);
     return transactor.on(connection, c -> control(c).retry(stream, sink, key, action));
@@ -240,7 +240,7 @@ public final class Outbox {
    *
    * @param seq must be the event to be sent next
    */
-  public ChangeResult skip(
+  public SinkActionResult skip(
       Connection connection,
       String stream,
       String sink,
@@ -253,7 +253,7 @@ public final class Outbox {
   }
 
   /** Sends a key's events again, from this sequence on. The caller commits. */
-  public ChangeResult replay(
+  public SinkActionResult replay(
       Connection connection,
       String stream,
       String sink,
@@ -269,7 +269,7 @@ public final class Outbox {
   /**
    * Sends the kept events of all keys again, each key from this sequence on. The caller commits.
    */
-  public ChangeResult replayAll(
+  public SinkActionResult replayAll(
       Connection connection,
       String stream,
       String sink,
@@ -288,7 +288,7 @@ public final class Outbox {
    */
   public List<AuditEntry> audit(String stream, OptionalLong before, int limit) {
     requireAtMost(MAX_PAGE, limit);
-    return transactor.call(readOnly(), c -> Audit.read(c, stream, before, limit));
+    return transactor.call(readOnly(), c -> OutboxAudit.read(c, stream, before, limit));
   }
 
   /**
@@ -333,8 +333,8 @@ public final class Outbox {
     }
   }
 
-  private Control control(Connection connection) {
-    return new Control(connection, config.partitions());
+  private OperatorActions control(Connection connection) {
+    return new OperatorActions(connection, config.partitions());
   }
 
   private TxOptions readOnly() {

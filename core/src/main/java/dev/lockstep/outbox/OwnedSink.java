@@ -87,7 +87,7 @@ final class OwnedSink {
     unused();
   }
 
-  OpenSession open(Tenure tenure) throws Exception {
+  OpenSession open(SessionLease lease) throws Exception {
     Sink opening;
     synchronized (this) {
       if (retired || sink == null) {
@@ -99,7 +99,7 @@ final class OwnedSink {
     }
     OpenSession open;
     try {
-      @Nullable Session session = opening.open(tenure);
+      @Nullable Session session = opening.open(lease);
       if (session == null) {
         throw new IllegalStateException("The sink opened no session");
       }

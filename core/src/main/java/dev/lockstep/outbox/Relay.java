@@ -28,7 +28,7 @@ public final class Relay implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Relay.class);
   private static final long END_SECONDS = 5;
 
-  private final Territory territory;
+  private final OwnedPartitions territory;
   private final RelayLoop loop;
   private final Shards shards;
   private final HintListener hints;
@@ -38,7 +38,7 @@ public final class Relay implements AutoCloseable {
 
   Relay(
       Transactor transactor,
-      Home home,
+      Incarnations home,
       EventSource source,
       int partitions,
       RelayConfig config,
@@ -51,9 +51,9 @@ public final class Relay implements AutoCloseable {
     this.timer = new ScheduledThreadPoolExecutor(1, task -> daemon("outbox-sink-timeouts", task));
     // Nearly every timer is cancelled; it must not keep its delivery until then.
     timer.setRemoveOnCancelPolicy(true);
-    this.territory = new Territory(types, config, new Threads(executor, timer), this::wake);
+    this.territory = new OwnedPartitions(types, config, new Threads(executor, timer), this::wake);
     CursorTable cursors = new CursorTable(transactor);
-    Reading reading = new Reading(transactor, home, source, cursors, territory, config, executor);
+    RelayReader reading = new RelayReader(transactor, home, source, cursors, territory, config, executor);
     RelayLoop.Parts parts = new RelayLoop.Parts(cursors, territory, reading);
     this.loop = new RelayLoop(parts, config, executor, maintenance);
     this.shards = new Shards(transactor, config.shards(partitions), loop);
@@ -82,7 +82,7 @@ public final class Relay implements AutoCloseable {
   private void giveUp(Throwable why) {
     hints.close();
     shards.close();
-    log.error("The relay died and gave up its partitions; restart it: {}", Texts.reason(why));
+    log.error("The relay died and gave up its partitions; restart it: {}", FailureText.of(why));
   }
 
   /** Returns the relay's health; never blocks. */

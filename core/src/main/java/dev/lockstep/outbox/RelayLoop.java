@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.CursorTable.Write;
-import dev.lockstep.outbox.CursorTable.Written;
+import dev.lockstep.outbox.CursorTable.WriteResult;
 import dev.lockstep.outbox.RelayHealth.State;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
@@ -33,9 +33,9 @@ final class RelayLoop implements Runnable, ShardListener {
   private static final long LOCKED_PAUSE_NANOS = 200_000_000L;
 
   private final CursorTable cursors;
-  private final Territory territory;
-  private final Reading reading;
-  private final Sending sending;
+  private final OwnedPartitions territory;
+  private final RelayReader reading;
+  private final RelaySender sending;
   private final RelayConfig config;
   private final Executor executor;
   private final Runnable maintenance;
@@ -48,13 +48,13 @@ final class RelayLoop implements Runnable, ShardListener {
   private volatile boolean stopped;
 
   /** The loop's collaborators. */
-  record Parts(CursorTable cursors, Territory territory, Reading reading) {}
+  record Parts(CursorTable cursors, OwnedPartitions territory, RelayReader reading) {}
 
   RelayLoop(Parts parts, RelayConfig config, Executor executor, Runnable maintenance) {
     this.cursors = parts.cursors();
     this.territory = parts.territory();
     this.reading = parts.reading();
-    this.sending = new Sending(cursors, territory, config.listener(), messages::add);
+    this.sending = new RelaySender(cursors, territory, config.listener(), messages::add);
     this.config = config;
     this.executor = executor;
     this.maintenance = maintenance;
@@ -125,7 +125,7 @@ final class RelayLoop implements Runnable, ShardListener {
       why = Optional.of(e);
     } finally {
       Optional<Throwable> unasked = stopped ? Optional.empty() : why;
-      health = new RelayHealth(State.ENDED, unasked.map(Texts::reason));
+      health = new RelayHealth(State.ENDED, unasked.map(FailureText::of));
       ended.complete(unasked);
     }
   }
@@ -140,10 +140,10 @@ final class RelayLoop implements Runnable, ShardListener {
       return waitNanos(System.nanoTime());
     } catch (LockstepException | CompletionException e) {
       log.warn("Relaying failed; it is retried: {}", e.toString());
-      health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
+      health = new RelayHealth(State.FAILING, Optional.of(FailureText.of(e)));
     } catch (Throwable e) {
       log.error("Relaying failed; it is retried", e);
-      health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
+      health = new RelayHealth(State.FAILING, Optional.of(FailureText.of(e)));
     }
     return PAUSE_NANOS;
   }
@@ -186,29 +186,29 @@ final class RelayLoop implements Runnable, ShardListener {
     long now = System.nanoTime();
     boolean due = now - wroteNanos >= WRITE_INTERVAL_NANOS;
     boolean idle = now - idleWriteNanos >= IDLE_WRITE_NANOS;
-    List<Place> places =
+    List<SinkPartition> places =
         territory.places().stream().filter(p -> p.isToWrite(now, due, idle)).toList();
     if (idle) {
       idleWriteNanos = now;
     }
-    List<Place> held = places.stream().filter(Place::isHeld).toList();
-    List<Place> others = places.stream().filter(place -> !place.isHeld()).toList();
+    List<SinkPartition> held = places.stream().filter(SinkPartition::isHeld).toList();
+    List<SinkPartition> others = places.stream().filter(place -> !place.isHeld()).toList();
     if (!others.isEmpty()) {
       wroteNanos = now;
-      List<Write> writes = others.stream().map(Place::write).toList();
+      List<Write> writes = others.stream().map(SinkPartition::write).toList();
       wrote(others, writes, cursors.write(reading.incarnation(), writes, now));
     }
     if (!held.isEmpty()) {
-      List<Write> writes = held.stream().map(Place::write).toList();
+      List<Write> writes = held.stream().map(SinkPartition::write).toList();
       wrote(held, writes, cursors.writeUnlocked(reading.incarnation(), writes, now));
     }
   }
 
-  private void wrote(List<Place> places, List<Write> writes, List<Written> written) {
+  private void wrote(List<SinkPartition> places, List<Write> writes, List<WriteResult> written) {
     int locked = 0;
     int stale = 0;
     for (int i = 0; i < places.size(); i++) {
-      Place place = places.get(i);
+      SinkPartition place = places.get(i);
       stale += written.get(i).stale() ? 1 : 0;
       if (written.get(i).locked()) {
         place.hold(System.nanoTime() + LOCKED_PAUSE_NANOS);
@@ -229,7 +229,7 @@ final class RelayLoop implements Runnable, ShardListener {
   /** Time until the next read, the end of a breaker's pause, or a key's retry. */
   private long waitNanos(long now) {
     long wait = reading.waitNanos(now);
-    for (Place place : territory.places()) {
+    for (SinkPartition place : territory.places()) {
       wait = Math.min(wait, place.heldNanos(now));
       if (place.isEnding()) {
         continue;

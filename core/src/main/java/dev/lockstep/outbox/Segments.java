@@ -197,7 +197,7 @@ final class Segments {
    */
   private long width(@Nullable Segment newest, List<OffsetDateTime> closed) {
     long width =
-        newest == null || newest.number() == Restored.SEGMENT
+        newest == null || newest.number() == DumpConversion.SEGMENT
             ? firstWidth
             : newest.to() - newest.from();
     // A configured small width stays.
@@ -267,7 +267,7 @@ final class Segments {
 
   /**
    * Drops one emptied segment; needs a moment without open appending transactions. Locks the
-   * layout, as {@link Restored} does: it may fill a segment of the same number.
+   * layout, as {@link DumpConversion} does: it may fill a segment of the same number.
    */
   private boolean dropOne(Connection connection) throws SQLException {
     if (first(connection, EMPTIED).isEmpty()) {

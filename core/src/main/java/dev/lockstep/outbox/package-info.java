@@ -4,7 +4,7 @@
  * <p>Entry type: {@link dev.lockstep.outbox.Outbox}, for appending, defining streams and operators'
  * actions. It makes {@link dev.lockstep.outbox.Relay}, which delivers to {@link
  * dev.lockstep.outbox.Sink}s; consumers use {@link dev.lockstep.outbox.Inbox}. Start reading with
- * {@code Appender} (writes), then {@code RelayLoop} and {@code Lane} (delivery), {@code
+ * {@code Appender} (writes), then {@code RelayLoop} and {@code DeliveryCursor} (delivery), {@code
  * SnapshotSource} (reads). Users' page: docs/outbox.md; reasons: docs/adr/017-outbox.md.
  *
  * <p>Tables owned: {@code outbox_layout}, {@code outbox_stream}, {@code outbox_sink}, {@code

@@ -3,7 +3,7 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.LockstepException;
@@ -44,7 +44,7 @@ class FreedMeanwhileTest {
     post.stop(relay);
   }
 
-  private ChangeResult replay(Connection operator) {
+  private SinkActionResult replay(Connection operator) {
     return keeping.replay(operator, post.stream, "sink", "a", 1, "ann", "the consumer lost them");
   }
 

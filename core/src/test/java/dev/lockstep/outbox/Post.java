@@ -93,7 +93,7 @@ final class Post implements AfterEachCallback {
   }
 
   /** Appends events of keys, in one transaction. */
-  List<Appended> append(String... keys) {
+  List<AppendedEvent> append(String... keys) {
     Outbox outbox = outbox();
     List<NewEvent> events = new ArrayList<>();
     for (String key : keys) {

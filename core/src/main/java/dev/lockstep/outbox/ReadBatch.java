@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.EventSource.Read;
+import dev.lockstep.outbox.EventSource.ReadEvent;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -13,16 +13,16 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /** Events read together, with the state of each. Not thread-safe. */
-final class Portion {
+final class ReadBatch {
   private enum State {
     PENDING,
     SENT,
     OVER
   }
 
-  private final List<Read> rows;
-  private final Optional<Position> from;
-  private final Optional<Position> after;
+  private final List<ReadEvent> rows;
+  private final Optional<CursorPosition> from;
+  private final Optional<CursorPosition> after;
   private final Map<String, Boolean> keys;
   private final State[] states;
   private int open;
@@ -30,10 +30,10 @@ final class Portion {
   // All rows before this one are over.
   private int first;
 
-  private Portion(
-      List<Read> rows,
-      Optional<Position> from,
-      Optional<Position> after,
+  private ReadBatch(
+      List<ReadEvent> rows,
+      Optional<CursorPosition> from,
+      Optional<CursorPosition> after,
       Map<String, Boolean> keys) {
     this.rows = rows;
     this.from = from;
@@ -45,8 +45,8 @@ final class Portion {
   }
 
   /** Events that a look read from a position on. */
-  static Portion of(Position from, EventSource.Batch batch) {
-    return new Portion(batch.rows(), Optional.of(from), Optional.of(batch.after()), Map.of());
+  static ReadBatch of(CursorPosition from, EventSource.Batch batch) {
+    return new ReadBatch(batch.rows(), Optional.of(from), Optional.of(batch.after()), Map.of());
   }
 
   /**
@@ -54,22 +54,22 @@ final class Portion {
    *
    * @param keys each with whether this is its whole backlog
    */
-  static Portion backlog(List<Read> rows, Map<String, Boolean> keys) {
-    return new Portion(rows, Optional.empty(), Optional.empty(), keys);
+  static ReadBatch backlog(List<ReadEvent> rows, Map<String, Boolean> keys) {
+    return new ReadBatch(rows, Optional.empty(), Optional.empty(), keys);
   }
 
   /** The position once this is over; empty for a backlog. */
-  Optional<Position> after() {
+  Optional<CursorPosition> after() {
     return after;
   }
 
   /** The position within it; empty for a backlog, or if nothing is over yet. */
-  Optional<Position> reached() {
+  Optional<CursorPosition> reached() {
     if (first == 0 || after.isEmpty()) {
       return Optional.empty();
     }
     String target = after.get().target() == null ? after.get().done() : after.get().target();
-    Read row = rows.get(first - 1);
+    ReadEvent row = rows.get(first - 1);
     return from.map(position -> position.within(target, row.ord(), row.event().id()));
   }
 
@@ -82,7 +82,7 @@ final class Portion {
     return keys;
   }
 
-  Read row(int index) {
+  ReadEvent row(int index) {
     return rows.get(index);
   }
 

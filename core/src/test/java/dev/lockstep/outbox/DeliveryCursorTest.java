@@ -3,8 +3,8 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.outbox.EventSource.Batch;
-import dev.lockstep.outbox.EventSource.Read;
-import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.EventSource.ReadEvent;
+import dev.lockstep.outbox.DeliveryCursor.Dispatch;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -13,11 +13,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A sink of single events that says it is down: what of its lane may go on, and what waits. */
-class LaneTest {
+class DeliveryCursorTest {
   private static final RelayConfig CONFIG = RelayConfig.named("lane");
   private static final SinkResult DOWN = new SinkResult.Down("Answered 500");
 
-  private final Lane lane = new Lane(CONFIG, 32, Position.at("0"), 0, List.of());
+  private final DeliveryCursor lane = new DeliveryCursor(CONFIG, 32, CursorPosition.at("0"), 0, List.of());
   private long now;
   private int rows;
 
@@ -30,7 +30,7 @@ class LaneTest {
     assertThat(settle(DOWN)).contains("Answered 500");
 
     assertThat(lane.blocked()).extracting(one -> one.attempts).containsExactly(0);
-    List<Send> sends = lane.next();
+    List<Dispatch> sends = lane.next();
     assertThat(keys(sends)).containsExactly("good");
     assertThat(lane.settle(sends.get(0), List.of(SinkResult.DELIVERED), now)).isEmpty();
   }
@@ -55,7 +55,7 @@ class LaneTest {
     now += CONFIG.firstPause().toNanos();
     offerBacklog();
     for (long seq = 1; seq <= 2; seq++) {
-      Send send = lane.next().get(0);
+      Dispatch send = lane.next().get(0);
       assertThat(send.events()).extracting(Event::seq).containsExactly(seq);
       assertThat(lane.settle(send, List.of(SinkResult.DELIVERED), now)).isEmpty();
     }
@@ -67,20 +67,20 @@ class LaneTest {
   @Test
   void anOutageSetsFewKeysAsideHoweverManyThereAre() {
     offer(read("k", 1));
-    for (int i = 0; i < 2 * Lane.MAX_SUSPECTS; i++) {
+    for (int i = 0; i < 2 * DeliveryCursor.MAX_SUSPECTS; i++) {
       if (lane.wantsRows(now)) {
         offer(read("k" + i, 1));
       }
       assertThat(settle(DOWN)).isPresent();
     }
 
-    assertThat(lane.blocked()).hasSize(Lane.MAX_SUSPECTS);
+    assertThat(lane.blocked()).hasSize(DeliveryCursor.MAX_SUSPECTS);
   }
 
   @Test
   void aBatchIsNotTakenApart() {
-    Lane batches = new Lane(CONFIG, 0, Position.at("0"), 0, List.of());
-    batches.offer(new Batch(List.of(read("a", 1), read("b", 1)), Position.at("2")));
+    DeliveryCursor batches = new DeliveryCursor(CONFIG, 0, CursorPosition.at("0"), 0, List.of());
+    batches.offer(new Batch(List.of(read("a", 1), read("b", 1)), CursorPosition.at("2")));
 
     assertThat(batches.settle(batches.next().get(0), List.of(DOWN, DOWN), now)).isPresent();
 
@@ -88,15 +88,15 @@ class LaneTest {
     assertThat(batches.next().get(0).events()).hasSize(2);
   }
 
-  private Read read(String key, long seq) {
+  private ReadEvent read(String key, long seq) {
     Event event =
         new Event(++rows, "s", key, seq, "t", Content.json("{}"), Map.of(), Instant.EPOCH);
-    return new Read(event, Integer.toString(rows));
+    return new ReadEvent(event, Integer.toString(rows));
   }
 
-  private void offer(Read... some) {
+  private void offer(ReadEvent... some) {
     assertThat(lane.wantsRows(now)).isTrue();
-    lane.offer(new Batch(List.of(some), Position.at(Integer.toString(rows))));
+    lane.offer(new Batch(List.of(some), CursorPosition.at(Integer.toString(rows))));
   }
 
   private void offerBacklog() {
@@ -109,7 +109,7 @@ class LaneTest {
     return lane.settle(lane.next().get(0), List.of(result), now);
   }
 
-  private static Stream<String> keys(List<Send> sends) {
+  private static Stream<String> keys(List<Dispatch> sends) {
     return sends.stream().map(send -> send.events().get(0).key());
   }
 }

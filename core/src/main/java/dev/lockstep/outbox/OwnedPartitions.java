@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.CursorTable.Loaded;
+import dev.lockstep.outbox.CursorTable.CursorRow;
 import dev.lockstep.outbox.SinkCalls.Threads;
-import dev.lockstep.outbox.Streams.At;
+import dev.lockstep.outbox.Streams.CursorKey;
 import dev.lockstep.outbox.Streams.Definitions;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.shard.Lease;
@@ -19,11 +19,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node's responsibilities: the partitions it owns, the sinks, and one {@link Place} per sink and
+ * A node's responsibilities: the partitions it owns, the sinks, and one {@link SinkPartition} per sink and
  * partition. A place to be loaded again waits until nothing of it is under way; no other place
  * waits with it. Used by the relay's thread; other threads may read the sinks.
  */
-final class Territory {
+final class OwnedPartitions {
   // A slower sink delays the handover, but not its neighbours' deliveries.
   private static final long HAND_OVER_PATIENCE_NANOS = 500_000_000L;
   // Pause after a cursor was not found: its lease is over, or its sink is gone.
@@ -47,7 +47,7 @@ final class Territory {
 
   private static final class Partition {
     final Lease lease;
-    final Map<Integer, Place> places = new LinkedHashMap<>();
+    final Map<Integer, SinkPartition> places = new LinkedHashMap<>();
     long loadFromNanos = System.nanoTime();
     @Nullable CompletableFuture<Void> handOver;
     long endingNanos;
@@ -57,7 +57,7 @@ final class Territory {
     }
 
     boolean isQuiet() {
-      return places.values().stream().allMatch(Place::isQuiet);
+      return places.values().stream().allMatch(SinkPartition::isQuiet);
     }
 
     void end() {
@@ -78,10 +78,10 @@ final class Territory {
         }
         return all;
       }
-      if (places.values().stream().filter(place -> place.leaving).allMatch(Place::isQuiet)) {
+      if (places.values().stream().filter(place -> place.leaving).allMatch(SinkPartition::isQuiet)) {
         end();
       } else if (System.nanoTime() - endingNanos >= HAND_OVER_PATIENCE_NANOS) {
-        places.values().stream().filter(Place::isQuiet).forEach(place -> place.leaving = false);
+        places.values().stream().filter(SinkPartition::isQuiet).forEach(place -> place.leaving = false);
       }
       return false;
     }
@@ -90,7 +90,7 @@ final class Territory {
   /**
    * @param whenMade called on any thread when a sink is made and its places can be loaded
    */
-  Territory(SinkTypes types, RelayConfig config, Threads threads, Runnable whenMade) {
+  OwnedPartitions(SinkTypes types, RelayConfig config, Threads threads, Runnable whenMade) {
     this.types = types;
     this.config = config;
     this.threads = threads;
@@ -101,8 +101,8 @@ final class Territory {
     return sinks.values();
   }
 
-  List<Place> places() {
-    List<Place> all = new ArrayList<>();
+  List<SinkPartition> places() {
+    List<SinkPartition> all = new ArrayList<>();
     partitions.values().forEach(partition -> all.addAll(partition.places.values()));
     return all;
   }
@@ -110,7 +110,7 @@ final class Territory {
   void take(Lease lease) {
     Partition old = partitions.put(lease.shard(), new Partition(lease));
     if (old != null) {
-      old.places.values().forEach(Place::abandon);
+      old.places.values().forEach(SinkPartition::abandon);
     }
   }
 
@@ -118,7 +118,7 @@ final class Territory {
     Partition partition = find(lease);
     if (partition != null) {
       partitions.remove(lease.shard());
-      partition.places.values().forEach(Place::abandon);
+      partition.places.values().forEach(SinkPartition::abandon);
     }
   }
 
@@ -141,7 +141,7 @@ final class Territory {
         partitions.remove(partition.lease.shard());
         CompletableFuture<?>[] closed =
             partition.places.values().stream()
-                .map(Place::sessionClosed)
+                .map(SinkPartition::sessionClosed)
                 .toArray(CompletableFuture[]::new);
         var unused =
             CompletableFuture.allOf(closed).whenComplete((nothing, e) -> over.complete(null));
@@ -162,8 +162,8 @@ final class Territory {
   /** Applies new definitions. Places with new operators' actions are loaded again. */
   void define(Definitions now) {
     defineSinks(now.sinks());
-    for (Place place : places()) {
-      At at = new At(place.lease.shard(), place.runner.row.id());
+    for (SinkPartition place : places()) {
+      CursorKey at = new CursorKey(place.lease.shard(), place.runner.row.id());
       if (now.orders().getOrDefault(at, 0L) != place.orders) {
         place.again = true;
       }
@@ -230,7 +230,7 @@ final class Territory {
     return all;
   }
 
-  private boolean abandonIfGone(Place place) {
+  private boolean abandonIfGone(SinkPartition place) {
     boolean gone =
         place.isToBeRead() && place.isQuiet() && !sinks.containsKey(place.runner.row.id());
     if (gone) {
@@ -239,7 +239,7 @@ final class Territory {
     return gone;
   }
 
-  private static boolean isToLoad(@Nullable Place place) {
+  private static boolean isToLoad(@Nullable SinkPartition place) {
     return place == null || (place.isToBeRead() && place.isQuiet());
   }
 
@@ -248,7 +248,7 @@ final class Territory {
    *
    * @param asked the sinks that were asked for
    */
-  void load(Lease lease, List<Integer> asked, List<Loaded> cursors) {
+  void load(Lease lease, List<Integer> asked, List<CursorRow> cursors) {
     Partition partition = find(lease);
     if (partition == null) {
       return;
@@ -256,11 +256,11 @@ final class Territory {
     if (cursors.size() < asked.size()) {
       partition.loadFromNanos = System.nanoTime() + ABSENT_PAUSE_NANOS;
     }
-    for (Loaded cursor : cursors) {
+    for (CursorRow cursor : cursors) {
       SinkRunner runner = sinks.get(cursor.sink());
       if (runner != null) {
-        Place place = new Place(lease, runner, cursor, config);
-        Place old = partition.places.put(cursor.sink(), place);
+        SinkPartition place = new SinkPartition(lease, runner, cursor, config);
+        SinkPartition old = partition.places.put(cursor.sink(), place);
         if (old != null && old.runner == runner) {
           place.opened(old.takeSession());
         } else if (old != null) {

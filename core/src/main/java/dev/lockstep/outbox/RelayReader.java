@@ -1,9 +1,9 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.CursorTable.Load;
-import dev.lockstep.outbox.EventSource.Ask;
+import dev.lockstep.outbox.CursorTable.CursorRows;
+import dev.lockstep.outbox.EventSource.ReadRequest;
 import dev.lockstep.outbox.EventSource.Backlog;
-import dev.lockstep.outbox.EventSource.KeyAsk;
+import dev.lockstep.outbox.EventSource.BacklogRequest;
 import dev.lockstep.outbox.EventSource.Look;
 import dev.lockstep.outbox.Streams.Definitions;
 import dev.lockstep.shard.Lease;
@@ -23,15 +23,15 @@ import org.slf4j.LoggerFactory;
  * of the server. An answer from another is discarded, and everything is loaded again from the
  * tables. Used by the relay's thread.
  */
-final class Reading {
-  private static final Logger log = LoggerFactory.getLogger(Reading.class);
+final class RelayReader {
+  private static final Logger log = LoggerFactory.getLogger(RelayReader.class);
   private static final long FIRST_DELAY_NANOS = 4_000_000L;
 
   private final Transactor transactor;
-  private final Home home;
+  private final Incarnations home;
   private final EventSource source;
   private final CursorTable cursors;
-  private final Territory territory;
+  private final OwnedPartitions territory;
   private final RelayConfig config;
   private final Executor executor;
   // Empty: unknown, or over.
@@ -41,12 +41,12 @@ final class Reading {
   private long nextLookNanos = System.nanoTime();
   private long delayNanos = FIRST_DELAY_NANOS;
 
-  Reading(
+  RelayReader(
       Transactor transactor,
-      Home home,
+      Incarnations home,
       EventSource source,
       CursorTable cursors,
-      Territory territory,
+      OwnedPartitions territory,
       RelayConfig config,
       Executor executor) {
     this.transactor = transactor;
@@ -111,7 +111,7 @@ final class Reading {
     if (incarnation.isEmpty()) {
       incarnation = home.settle();
     }
-    Load load = cursors.load(asked, System.nanoTime());
+    CursorRows load = cursors.load(asked, System.nanoTime());
     if (isSame(load.incarnation())) {
       asked.forEach(
           (lease, sinks) ->
@@ -122,9 +122,9 @@ final class Reading {
 
   void backlogs() {
     long now = System.nanoTime();
-    for (Place place : territory.places()) {
+    for (SinkPartition place : territory.places()) {
       if (place.mayBegin(now) && place.lane.wantsBacklog(now)) {
-        List<KeyAsk> keys = place.lane.dueKeys(now);
+        List<BacklogRequest> keys = place.lane.dueKeys(now);
         int maxRows = Math.max(1, config.batchRows() / keys.size());
         Backlog backlog = source.backlog(place.ask(), keys, maxRows, config.batchBytes());
         if (!isSame(backlog.incarnation())) {
@@ -140,8 +140,8 @@ final class Reading {
   void look() {
     long now = System.nanoTime();
     boolean due = now - nextLookNanos >= 0;
-    Map<Ask, List<Place>> asks = new LinkedHashMap<>();
-    for (Place place : territory.places()) {
+    Map<ReadRequest, List<SinkPartition>> asks = new LinkedHashMap<>();
+    for (SinkPartition place : territory.places()) {
       // Reads even while the sink is paused. Otherwise the lane could find its sink down each time:
       // its first event fails before the next read brings one of another key.
       if (place.mayRead() && place.lane.wantsRows(now) && (due || place.lane.isEager())) {
@@ -155,7 +155,7 @@ final class Reading {
     boolean found = false;
     if (asks.isEmpty() || isSame(look.incarnation())) {
       Iterator<EventSource.Batch> batches = look.batches().iterator();
-      for (List<Place> sharing : asks.values()) {
+      for (List<SinkPartition> sharing : asks.values()) {
         EventSource.Batch batch = batches.next();
         found |= !batch.rows().isEmpty();
         sharing.forEach(place -> place.lane.offer(batch));
@@ -170,12 +170,12 @@ final class Reading {
   }
 
   /** With much to read, reads half of it on a second connection in parallel. */
-  private Look read(List<Ask> asks) {
+  private Look read(List<ReadRequest> asks) {
     if (asks.size() < 2 || asks.stream().noneMatch(ask -> ask.from().isInStep())) {
       return source.look(asks, config.batchRows(), config.batchBytes());
     }
-    List<Ask> half = asks.subList(0, asks.size() / 2);
-    List<Ask> others = asks.subList(half.size(), asks.size());
+    List<ReadRequest> half = asks.subList(0, asks.size() / 2);
+    List<ReadRequest> others = asks.subList(half.size(), asks.size());
     CompletableFuture<Look> otherLook =
         CompletableFuture.supplyAsync(
             () -> source.look(others, config.batchRows(), config.batchBytes()), executor);

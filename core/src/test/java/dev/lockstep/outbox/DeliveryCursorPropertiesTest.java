@@ -3,10 +3,10 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.outbox.EventSource.Batch;
-import dev.lockstep.outbox.EventSource.KeyAsk;
-import dev.lockstep.outbox.EventSource.Read;
-import dev.lockstep.outbox.Lane.Progress;
-import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.EventSource.BacklogRequest;
+import dev.lockstep.outbox.EventSource.ReadEvent;
+import dev.lockstep.outbox.DeliveryCursor.Progress;
+import dev.lockstep.outbox.DeliveryCursor.Dispatch;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,7 +23,7 @@ import net.jqwik.api.constraints.IntRange;
  * The lane by itself, against a table in memory, a sink that fails in every way it may, and crashes
  * after which only what was written down is left.
  */
-class LanePropertiesTest {
+class DeliveryCursorPropertiesTest {
   private static final RelayConfig CONFIG = RelayConfig.named("lane").withMaxAttempts(3);
 
   @Property(tries = 300)
@@ -62,16 +62,16 @@ class LanePropertiesTest {
   private static final class World {
     private final Random random;
     private final int maxInFlight;
-    private final List<Read> table = new ArrayList<>();
-    private final Deque<Send> inFlight = new ArrayDeque<>();
+    private final List<ReadEvent> table = new ArrayList<>();
+    private final Deque<Dispatch> inFlight = new ArrayDeque<>();
     final Map<String, Long> appended = new HashMap<>();
     final Map<String, Long> last = new HashMap<>();
     int repeats;
     boolean crashes = true;
     private long now;
-    private Lane lane;
-    private Position writtenAt = Position.at("0");
-    private final Map<String, Blocked> written = new HashMap<>();
+    private DeliveryCursor lane;
+    private CursorPosition writtenAt = CursorPosition.at("0");
+    private final Map<String, BlockedKey> written = new HashMap<>();
 
     World(Random random, int keys, int events, int maxInFlight) {
       this.random = random;
@@ -80,20 +80,20 @@ class LanePropertiesTest {
         String key = "k" + random.nextInt(keys);
         long seq = appended.merge(key, 1L, Long::sum);
         Event event = new Event(i, "s", key, seq, "t", Content.json(""), Map.of(), Instant.EPOCH);
-        table.add(new Read(event, Integer.toString(i)));
+        table.add(new ReadEvent(event, Integer.toString(i)));
       }
       this.lane = load();
     }
 
-    private Lane load() {
+    private DeliveryCursor load() {
       inFlight.clear();
-      List<Blocked> blocked = new ArrayList<>();
+      List<BlockedKey> blocked = new ArrayList<>();
       written.values().forEach(one -> blocked.add(copy(one)));
-      return new Lane(CONFIG, maxInFlight, writtenAt, 0, blocked);
+      return new DeliveryCursor(CONFIG, maxInFlight, writtenAt, 0, blocked);
     }
 
-    private Blocked copy(Blocked one) {
-      Blocked copy = new Blocked(one.key, one.seq, one.ord);
+    private BlockedKey copy(BlockedKey one) {
+      BlockedKey copy = new BlockedKey(one.key, one.seq, one.ord);
       copy.version = one.version;
       copy.attempts = one.attempts;
       if (one.isParked()) {
@@ -129,9 +129,9 @@ class LanePropertiesTest {
           Integer.parseInt(lane.read().target() == null ? lane.read().done() : lane.read().ord());
       int to = Math.min(table.size(), from + random.nextInt(8));
       // A step that is not at its end has to be gone on with.
-      Position after =
+      CursorPosition after =
           random.nextBoolean()
-              ? Position.at(Integer.toString(to))
+              ? CursorPosition.at(Integer.toString(to))
               : lane.read().within("target", Integer.toString(to), 0);
       lane.offer(new Batch(table.subList(from, to), after));
     }
@@ -141,10 +141,10 @@ class LanePropertiesTest {
         return;
       }
       int behind = Integer.parseInt(lane.read().done());
-      List<KeyAsk> asks = lane.dueKeys(now);
+      List<BacklogRequest> asks = lane.dueKeys(now);
       int maxRows = 1 + random.nextInt(3);
-      List<Read> rows = new ArrayList<>();
-      for (KeyAsk ask : asks) {
+      List<ReadEvent> rows = new ArrayList<>();
+      for (BacklogRequest ask : asks) {
         table.subList(0, behind).stream()
             .filter(row -> row.event().key().equals(ask.key()) && row.event().seq() >= ask.seq())
             .limit(maxRows)
@@ -154,7 +154,7 @@ class LanePropertiesTest {
     }
 
     private void answer(boolean faults) {
-      Send send = inFlight.poll();
+      Dispatch send = inFlight.poll();
       if (send == null) {
         return;
       }
@@ -210,9 +210,9 @@ class LanePropertiesTest {
       writtenAt = progress.reached();
       progress.freed().keySet().forEach(written::remove);
       Map<String, Integer> versions = new HashMap<>();
-      for (Blocked one : progress.blocked()) {
+      for (BlockedKey one : progress.blocked()) {
         versions.put(one.key, one.version + 1);
-        Blocked stored = copy(one);
+        BlockedKey stored = copy(one);
         stored.version = one.version + 1;
         written.put(one.key, stored);
       }

@@ -1,9 +1,9 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.CursorTable.Loaded;
+import dev.lockstep.outbox.CursorTable.CursorRow;
 import dev.lockstep.outbox.CursorTable.Write;
-import dev.lockstep.outbox.EventSource.Ask;
-import dev.lockstep.outbox.Lane.Progress;
+import dev.lockstep.outbox.EventSource.ReadRequest;
+import dev.lockstep.outbox.DeliveryCursor.Progress;
 import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.shard.Lease;
 import java.util.Map;
@@ -11,10 +11,10 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A lane with its lease and its session. Used by the relay's thread. */
-final class Place {
+final class SinkPartition {
   final Lease lease;
   final SinkRunner runner;
-  final Lane lane;
+  final DeliveryCursor lane;
   private final int cursorVersion;
   private @Nullable OpenSession session;
   private boolean opening;
@@ -36,13 +36,13 @@ final class Place {
   private boolean held;
   private long heldUntilNanos;
 
-  Place(Lease lease, SinkRunner runner, Loaded loaded, RelayConfig config) {
+  SinkPartition(Lease lease, SinkRunner runner, CursorRow loaded, RelayConfig config) {
     this.lease = lease;
     this.runner = runner;
     this.cursorVersion = loaded.version();
     this.orders = loaded.orders();
     this.lane =
-        new Lane(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
+        new DeliveryCursor(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
   }
 
   /** Also true while its sink is down: what accumulates by then is tried together. */
@@ -97,8 +97,8 @@ final class Place {
     return held && !stale ? Math.max(0, heldUntilNanos - nowNanos) : Long.MAX_VALUE;
   }
 
-  Ask ask() {
-    return new Ask((short) lease.shard(), runner.row.streamId(), runner.row.stream(), lane.read());
+  ReadRequest ask() {
+    return new ReadRequest((short) lease.shard(), runner.row.streamId(), runner.row.stream(), lane.read());
   }
 
   Write write() {

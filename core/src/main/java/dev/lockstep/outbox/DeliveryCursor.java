@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.EventSource.Batch;
-import dev.lockstep.outbox.EventSource.KeyAsk;
-import dev.lockstep.outbox.EventSource.Read;
+import dev.lockstep.outbox.EventSource.BacklogRequest;
+import dev.lockstep.outbox.EventSource.ReadEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -22,7 +22,7 @@ import java.util.Set;
  * <p>Invariant: every event up to {@link Progress#reached} was delivered, or belongs to a key that
  * is blocked from an earlier sequence on. Position and blocked keys are written together.
  */
-final class Lane {
+final class DeliveryCursor {
   // One being delivered, and the next.
   private static final int MAX_PORTIONS = 2;
   private static final int MAX_BACKLOG_KEYS = 100;
@@ -31,18 +31,18 @@ final class Lane {
 
   private final int maxInFlight;
   private final RelayConfig config;
-  private final Deque<Portion> portions = new ArrayDeque<>();
-  private final Map<String, Blocked> blocked = new LinkedHashMap<>();
+  private final Deque<ReadBatch> portions = new ArrayDeque<>();
+  private final Map<String, BlockedKey> blocked = new LinkedHashMap<>();
   private final Map<String, Integer> freed = new HashMap<>();
-  private Position read;
-  private Position reached;
-  private Position written;
+  private CursorPosition read;
+  private CursorPosition reached;
+  private CursorPosition written;
   private long delivered;
   private boolean urgent;
   private boolean backlogServed;
 
   /** Events sent to the sink in one call. */
-  record Send(Portion portion, List<Integer> indexes) {
+  record Dispatch(ReadBatch portion, List<Integer> indexes) {
     List<Event> events() {
       return indexes.stream().map(i -> portion.row(i).event()).toList();
     }
@@ -50,14 +50,14 @@ final class Lane {
 
   /** A lane's progress, to be written. */
   record Progress(
-      Position reached, long delivered, List<Blocked> blocked, Map<String, Integer> freed) {}
+      CursorPosition reached, long delivered, List<BlockedKey> blocked, Map<String, Integer> freed) {}
 
-  Lane(
+  DeliveryCursor(
       RelayConfig config,
       int maxInFlight,
-      Position start,
+      CursorPosition start,
       long delivered,
-      Collection<Blocked> blocked) {
+      Collection<BlockedKey> blocked) {
     this.config = config;
     this.maxInFlight = maxInFlight;
     this.read = start;
@@ -68,12 +68,12 @@ final class Lane {
   }
 
   /** Where to continue reading. */
-  Position read() {
+  CursorPosition read() {
     return read;
   }
 
   int inFlight() {
-    return portions.stream().mapToInt(Portion::sent).sum();
+    return portions.stream().mapToInt(ReadBatch::sent).sum();
   }
 
   /** Whether anything waits to be sent. */
@@ -115,20 +115,20 @@ final class Lane {
 
   void offer(Batch batch) {
     backlogServed = false;
-    Position from = read;
+    CursorPosition from = read;
     read = batch.after();
     if (!batch.rows().isEmpty()) {
-      portions.add(Portion.of(from, batch));
+      portions.add(ReadBatch.of(from, batch));
     } else if (portions.isEmpty()) {
       reached = read;
     }
   }
 
-  List<KeyAsk> dueKeys(long nowNanos) {
+  List<BacklogRequest> dueKeys(long nowNanos) {
     return blocked.values().stream()
         .filter(one -> one.isDue(nowNanos))
         .limit(MAX_BACKLOG_KEYS)
-        .map(one -> new KeyAsk(one.key, one.seq, one.ord))
+        .map(one -> new BacklogRequest(one.key, one.seq, one.ord))
         .toList();
   }
 
@@ -138,12 +138,12 @@ final class Lane {
    * @param maxRows asked for per key
    * @param complete whether only maxRows limited the read
    */
-  void offerBacklog(List<KeyAsk> asks, List<Read> rows, int maxRows, boolean complete) {
+  void offerBacklog(List<BacklogRequest> asks, List<ReadEvent> rows, int maxRows, boolean complete) {
     backlogServed = true;
     Map<String, Integer> counts = new HashMap<>();
     rows.forEach(row -> counts.merge(row.event().key(), 1, Integer::sum));
     Map<String, Boolean> keys = new LinkedHashMap<>();
-    for (KeyAsk ask : asks) {
+    for (BacklogRequest ask : asks) {
       int count = counts.getOrDefault(ask.key(), 0);
       if (count > 0) {
         keys.put(ask.key(), complete && count < maxRows);
@@ -152,21 +152,21 @@ final class Lane {
       }
     }
     if (!rows.isEmpty()) {
-      portions.add(Portion.backlog(rows, keys));
+      portions.add(ReadBatch.backlog(rows, keys));
     }
   }
 
   /** Returns what to send now. */
-  List<Send> next() {
+  List<Dispatch> next() {
     settleHead();
-    Portion head = portions.peek();
+    ReadBatch head = portions.peek();
     if (head == null) {
       return List.of();
     }
-    List<Send> sends = new ArrayList<>();
+    List<Dispatch> sends = new ArrayList<>();
     for (List<Integer> indexes :
         head.next(maxInFlight, key -> !head.isBacklog() && blocked.containsKey(key))) {
-      sends.add(new Send(head, indexes));
+      sends.add(new Dispatch(head, indexes));
     }
     if (sends.isEmpty() && head.isOver()) {
       return next();
@@ -179,15 +179,15 @@ final class Lane {
    *
    * @return why the sink is down, if it is
    */
-  Optional<String> settle(Send send, List<SinkResult> results, long nowNanos) {
+  Optional<String> settle(Dispatch send, List<SinkResult> results, long nowNanos) {
     Optional<String> down = Optional.empty();
     boolean moved = false;
-    Portion portion = send.portion();
+    ReadBatch portion = send.portion();
     Set<String> halted = new HashSet<>();
     for (int i = 0; i < results.size(); i++) {
       int index = send.indexes().get(i);
       SinkResult result = results.get(i);
-      Read row = portion.row(index);
+      ReadEvent row = portion.row(index);
       // After a key's first undelivered event its later results do not count: judging them would
       // skip the first for ever.
       boolean behind = !(result instanceof SinkResult.Delivered) && !halted.add(row.event().key());
@@ -223,15 +223,15 @@ final class Lane {
   }
 
   /** Sends it again: the result is unknown. */
-  void putBack(Send send) {
+  void putBack(Dispatch send) {
     send.indexes().forEach(send.portion()::again);
   }
 
-  private void delivered(Portion portion, int index, long nowNanos) {
-    Read row = portion.row(index);
+  private void delivered(ReadBatch portion, int index, long nowNanos) {
+    ReadEvent row = portion.row(index);
     portion.over(index);
     delivered++;
-    Blocked one = portion.isBacklog() ? blocked.get(row.event().key()) : null;
+    BlockedKey one = portion.isBacklog() ? blocked.get(row.event().key()) : null;
     if (one != null) {
       one.seq = row.event().seq() + 1;
       one.ord = row.ord();
@@ -248,24 +248,24 @@ final class Lane {
    * may be the cause, which would never show otherwise. Events read together are tried together,
    * like a batch; so this concerns the portions behind.
    */
-  private boolean maySuspect(Portion portion, String key) {
+  private boolean maySuspect(ReadBatch portion, String key) {
     if (maxInFlight == 0 || blocked.containsKey(key)) {
       return maxInFlight > 0;
     }
     return portions.stream().anyMatch(other -> other != portion && other.hasOtherThan(key))
-        && blocked.values().stream().filter(Blocked::isSuspect).count() < MAX_SUSPECTS
+        && blocked.values().stream().filter(BlockedKey::isSuspect).count() < MAX_SUSPECTS
         && blocked.size() < config.maxParkedKeys();
   }
 
   /** Lets its key wait briefly; counts no attempt. */
-  private void suspect(Read row, SinkResult.Down failure, long nowNanos) {
-    Blocked one = blockedAt(row);
+  private void suspect(ReadEvent row, SinkResult.Down failure, long nowNanos) {
+    BlockedKey one = blockedAt(row);
     one.error = failure.reason();
     one.retryAt(nowNanos + config.firstPause().toNanos());
   }
 
-  private void block(Read row, SinkResult result, long nowNanos) {
-    Blocked one = blockedAt(row);
+  private void block(ReadEvent row, SinkResult result, long nowNanos) {
+    BlockedKey one = blockedAt(row);
     one.attempts++;
     if (result instanceof SinkResult.Retry retry && one.attempts < config.maxAttempts()) {
       one.error = retry.error();
@@ -282,11 +282,11 @@ final class Lane {
   }
 
   /** Blocks the event's key from this event on. */
-  private Blocked blockedAt(Read row) {
+  private BlockedKey blockedAt(ReadEvent row) {
     String key = row.event().key();
-    Blocked one = blocked.get(key);
+    BlockedKey one = blocked.get(key);
     if (one == null) {
-      one = new Blocked(key, row.event().seq(), row.ord());
+      one = new BlockedKey(key, row.event().seq(), row.ord());
       Integer version = freed.remove(key);
       one.version = version == null ? 0 : version;
       blocked.put(key, one);
@@ -299,7 +299,7 @@ final class Lane {
   }
 
   private void free(String key) {
-    Blocked one = blocked.remove(key);
+    BlockedKey one = blocked.remove(key);
     if (one != null) {
       urgent = true;
       if (one.version > 0) {
@@ -309,7 +309,7 @@ final class Lane {
   }
 
   private void settleHead() {
-    for (Portion head = portions.peek(); head != null && head.isOver(); head = portions.peek()) {
+    for (ReadBatch head = portions.peek(); head != null && head.isOver(); head = portions.peek()) {
       portions.remove();
       head.after()
           .ifPresent(
@@ -336,8 +336,8 @@ final class Lane {
   }
 
   /** Includes progress within a portion: single events may be done long before the rest. */
-  private Position reached() {
-    Portion head = portions.peek();
+  private CursorPosition reached() {
+    ReadBatch head = portions.peek();
     return head == null ? reached : head.reached().orElse(reached);
   }
 
@@ -352,7 +352,7 @@ final class Lane {
   /** The progress is written. */
   void wrote(Progress progress, Map<String, Integer> versions) {
     written = progress.reached();
-    for (Blocked one : progress.blocked()) {
+    for (BlockedKey one : progress.blocked()) {
       one.version = versions.getOrDefault(one.key, one.version);
       one.changed = false;
     }
@@ -361,7 +361,7 @@ final class Lane {
   }
 
   /** The blocked keys. */
-  Collection<Blocked> blocked() {
+  Collection<BlockedKey> blocked() {
     return blocked.values();
   }
 }

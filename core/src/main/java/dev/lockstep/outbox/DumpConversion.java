@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * are read in key order, before newly appended events. They lie in a segment of their own, which is
  * dropped like any other.
  */
-final class Restored {
-  private static final Logger log = LoggerFactory.getLogger(Restored.class);
+final class DumpConversion {
+  private static final Logger log = LoggerFactory.getLogger(DumpConversion.class);
 
   /** The segment of the converted events. */
   static final int SEGMENT = 0;
@@ -74,7 +74,7 @@ final class Restored {
       SET done = ?::pg_snapshot, target = NULL, ord = '0', id = 0, replay_seq = 0,
         replay_to = '%s', version = version + 1
       WHERE sink = ?"""
-          .formatted(Position.NOTHING);
+          .formatted(CursorPosition.NOTHING);
   private static final String MOVE_PARKED =
       "UPDATE lockstep.outbox_parked SET ord = '%d', version = version + 1".formatted(PLACE);
   private static final String MOVE_KEYS =
@@ -106,7 +106,7 @@ final class Restored {
 
   private final Connection connection;
 
-  Restored(Connection connection) {
+  DumpConversion(Connection connection) {
     this.connection = connection;
   }
 

@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.DeliveryCursor.Dispatch;
 import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.tx.Listening;
@@ -15,17 +15,17 @@ import org.slf4j.LoggerFactory;
  * Sends events to sinks and handles the results. Never waits for a sink; a failing sink affects no
  * other. Used by the relay's thread; results reach it as messages.
  */
-final class Sending {
-  private static final Logger log = LoggerFactory.getLogger(Sending.class);
+final class RelaySender {
+  private static final Logger log = LoggerFactory.getLogger(RelaySender.class);
 
   private final CursorTable cursors;
-  private final Territory territory;
+  private final OwnedPartitions territory;
   private final RelayListener listener;
   private final Consumer<Runnable> messages;
 
-  Sending(
+  RelaySender(
       CursorTable cursors,
-      Territory territory,
+      OwnedPartitions territory,
       RelayListener listener,
       Consumer<Runnable> messages) {
     this.cursors = cursors;
@@ -36,7 +36,7 @@ final class Sending {
 
   void send() {
     long now = System.nanoTime();
-    for (Place place : territory.places()) {
+    for (SinkPartition place : territory.places()) {
       if (!place.mayBegin(now)) {
         continue;
       }
@@ -47,7 +47,7 @@ final class Sending {
         }
         continue;
       }
-      for (Send send : place.lane.next()) {
+      for (Dispatch send : place.lane.next()) {
         var unused =
             place
                 .runner
@@ -58,7 +58,7 @@ final class Sending {
   }
 
   /** Opens the sink first, which may fence a former owner; then checks the lease again. */
-  private void open(Place place) {
+  private void open(SinkPartition place) {
     var unused =
         place
             .runner
@@ -68,21 +68,21 @@ final class Sending {
   }
 
   /** A session that was opened under a lease that is over must not deliver. */
-  private void requireLease(Place place) {
+  private void requireLease(SinkPartition place) {
     if (!cursors.holds(place.lease)) {
       throw new IllegalStateException(
           "Lease %s is over; its partition has another owner".formatted(place.lease));
     }
   }
 
-  private void opened(Place place, @Nullable OpenSession session, @Nullable Throwable failure) {
+  private void opened(SinkPartition place, @Nullable OpenSession session, @Nullable Throwable failure) {
     place.opened(session);
     if (failure != null) {
-      trip(place, Texts.reason(failure));
+      trip(place, FailureText.of(failure));
     }
   }
 
-  private void settle(Place place, Send send, List<SinkResult> results) {
+  private void settle(SinkPartition place, Dispatch send, List<SinkResult> results) {
     tell(place.runner.row, results);
     Optional<String> down;
     try {
@@ -92,7 +92,7 @@ final class Sending {
       log.error("Handling a delivery's results failed; the events are sent again", e);
       place.lane.putBack(send);
       place.again = true;
-      down = Optional.of(Texts.reason(e));
+      down = Optional.of(FailureText.of(e));
     }
     if (down.isPresent()) {
       place.closeSession();
@@ -112,7 +112,7 @@ final class Sending {
     return (int) results.stream().filter(kind::isInstance).count();
   }
 
-  private static void trip(Place place, String reason) {
+  private static void trip(SinkPartition place, String reason) {
     if (place.runner.breaker.trip(System.nanoTime(), reason)) {
       SinkRow row = place.runner.row;
       log.warn("Sink {} of stream {} is down: {}", row.spec().name(), row.stream(), reason);

@@ -5,7 +5,7 @@ package dev.lockstep.outbox;
  *
  * <p>Parked: until an operator acts. Waiting: retried automatically at a set time.
  */
-final class Blocked {
+final class BlockedKey {
   private static final long NEVER = Long.MAX_VALUE;
 
   final String key;
@@ -20,7 +20,7 @@ final class Blocked {
   private boolean parked;
   private long retryNanos = NEVER;
 
-  Blocked(String key, long seq, String ord) {
+  BlockedKey(String key, long seq, String ord) {
     this.key = key;
     this.seq = seq;
     this.ord = ord;

@@ -18,15 +18,15 @@ import org.jspecify.annotations.Nullable;
  * a promotion empties. Every transaction that reads or writes positions also reads the token; no
  * transaction outlives an incarnation.
  */
-final class Home {
+final class Incarnations {
   /** The token; NULL if there is no valid one. */
-  static final String INCARNATION =
+  static final String CURRENT =
       """
       (SELECT i.token::text FROM lockstep.outbox_incarnation i
        WHERE i.started_at = pg_postmaster_start_time())""";
 
   /** Requires this token, bound as text. */
-  static final String SAME_INCARNATION =
+  static final String SAME =
       """
       EXISTS (SELECT 1 FROM lockstep.outbox_incarnation i
               WHERE i.token = ?::uuid AND i.started_at = pg_postmaster_start_time())""";
@@ -48,7 +48,7 @@ final class Home {
                      LATERAL (SELECT 1 FROM lockstep.outbox_event e
                               WHERE e.part = g.part AND e.stream = s.id
                                 AND e.ord >= (SELECT xid FROM next) LIMIT 1) e)"""
-          .formatted(INCARNATION);
+          .formatted(CURRENT);
 
   private static final String BEGIN =
       """
@@ -57,11 +57,11 @@ final class Home {
       ON CONFLICT (only_row) DO UPDATE
       SET token = excluded.token, started_at = excluded.started_at
       WHERE i.started_at <> excluded.started_at""";
-  private static final String READ = "SELECT " + INCARNATION;
+  private static final String READ = "SELECT " + CURRENT;
 
   private final Transactor transactor;
 
-  Home(Transactor transactor) {
+  Incarnations(Transactor transactor) {
     this.transactor = transactor;
   }
 
@@ -78,12 +78,12 @@ final class Home {
    * @return the incarnation of the server
    */
   String settle() {
-    Optional<String> settled = transactor.call(Home::settled);
+    Optional<String> settled = transactor.call(Incarnations::settled);
     if (settled.isPresent()) {
       return settled.get();
     }
     return transactor.call(
-        Restored.options(transactor.defaults()),
+        DumpConversion.options(transactor.defaults()),
         connection -> {
           // Keeps out other processes that come for the same reason.
           Streams.raiseVersion(connection);
@@ -91,7 +91,7 @@ final class Home {
           if (byOthers.isPresent()) {
             return byOthers.get();
           }
-          new Restored(connection).putRight();
+          new DumpConversion(connection).putRight();
           return begin(connection);
         });
   }

@@ -5,4 +5,4 @@ package dev.lockstep.outbox;
  *
  * @param seq its position in its key: 1, 2, 3 …
  */
-public record Appended(String stream, String key, long seq) {}
+public record AppendedEvent(String stream, String key, long seq) {}
