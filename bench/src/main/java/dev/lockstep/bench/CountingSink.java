@@ -2,9 +2,9 @@ package dev.lockstep.bench;
 
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkResult;
-import dev.lockstep.outbox.SessionLease;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;

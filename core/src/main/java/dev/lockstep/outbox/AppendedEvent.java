@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
 /**
- * An event's place; final once the transaction commits.
+ * An event's key and its sequence there; final once the transaction commits.
  *
  * @param seq its position in its key: 1, 2, 3 …
  */

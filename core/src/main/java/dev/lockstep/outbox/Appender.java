@@ -110,17 +110,17 @@ final class Appender implements LastWork<NewEvent> {
   /**
    * The part of an append that is still to be sent.
    *
-   * @param places known after it was sent
+   * @param appended known after it was sent
    */
-  private record Rest(RoundTrip trip, Supplier<List<AppendedEvent>> places) {}
+  private record LastTrip(RoundTrip trip, Supplier<List<AppendedEvent>> appended) {}
 
   List<AppendedEvent> append(Connection connection, List<NewEvent> events) throws SQLException {
     for (NewEvent event : events) {
       require(connection, event);
     }
-    Rest rest = begin(connection, events);
-    rest.trip().send();
-    return rest.places().get();
+    LastTrip last = begin(connection, events);
+    last.trip().send();
+    return last.appended().get();
   }
 
   /**
@@ -147,11 +147,11 @@ final class Appender implements LastWork<NewEvent> {
     streams.require(connection, event.stream());
   }
 
-  private Rest begin(Connection connection, List<NewEvent> events) throws SQLException {
+  private LastTrip begin(Connection connection, List<NewEvent> events) throws SQLException {
     return events.size() == 1 ? one(connection, events.get(0)) : many(connection, events);
   }
 
-  private Rest one(Connection connection, NewEvent event) {
+  private LastTrip one(Connection connection, NewEvent event) {
     Key key = keyOf(event);
     RoundTrip trip = failingWithout(List.of(event.stream()), new RoundTrip(connection));
     Rows<Long> seq =
@@ -170,7 +170,7 @@ final class Appender implements LastWork<NewEvent> {
             event.content().bytes(),
             event.content().size());
     hint(trip);
-    return new Rest(
+    return new LastTrip(
         trip, () -> List.of(new AppendedEvent(event.stream(), event.key(), seq.list().get(0))));
   }
 
@@ -190,7 +190,7 @@ final class Appender implements LastWork<NewEvent> {
                 }));
   }
 
-  private Rest many(Connection connection, List<NewEvent> events) throws SQLException {
+  private LastTrip many(Connection connection, List<NewEvent> events) throws SQLException {
     SortedMap<Key, Long> counts = new TreeMap<>(Key.LOCK_ORDER);
     events.forEach(event -> counts.merge(keyOf(event), 1L, Long::sum));
     Map<Key, KeyCounter> next = countUp(connection, counts);
@@ -205,15 +205,15 @@ final class Appender implements LastWork<NewEvent> {
     }
     // Events of one partition lie together, as they are read; a key's events keep their order.
     rows.sort(Comparator.comparingInt(row -> row.at().part()));
-    return new Rest(insert(connection, rows), () -> appended);
+    return new LastTrip(insert(connection, rows), () -> appended);
   }
 
   /** The first sequence number of each key. */
   private Map<Key, KeyCounter> countUp(Connection connection, SortedMap<Key, Long> counts)
       throws SQLException {
     List<String> names = counts.keySet().stream().map(Key::stream).distinct().toList();
-    Map<String, Integer> places = new HashMap<>();
-    names.forEach(name -> places.put(name, places.size() + 1));
+    Map<String, Integer> indexes = new HashMap<>();
+    names.forEach(name -> indexes.put(name, indexes.size() + 1));
     RoundTrip trip = failingWithout(names, new RoundTrip(connection));
     Rows<KeyCounter> counted =
         trip.query(
@@ -228,7 +228,7 @@ final class Appender implements LastWork<NewEvent> {
             SqlArray.texts(names),
             (short) config.partitions(),
             SqlArray.smallints(counts.keySet().stream().map(Key::part).toList()),
-            SqlArray.integers(counts.keySet().stream().map(k -> places.get(k.stream())).toList()),
+            SqlArray.integers(counts.keySet().stream().map(k -> indexes.get(k.stream())).toList()),
             SqlArray.texts(counts.keySet().stream().map(Key::key).toList()),
             SqlArray.bigints(counts.values()));
     Rows<Map.Entry<Integer, String>> ids =
@@ -276,7 +276,8 @@ final class Appender implements LastWork<NewEvent> {
         SqlArray.bigints(rows.stream().map(row -> row.at().seq()).toList()),
         SqlArray.texts(rows.stream().map(row -> row.event().type()).toList()),
         SqlArray.texts(rows.stream().map(row -> row.event().content().type()).toList()),
-        SqlArray.texts(rows.stream().map(row -> EventHeaders.encode(row.event().headers())).toList()),
+        SqlArray.texts(
+            rows.stream().map(row -> EventHeaders.encode(row.event().headers())).toList()),
         new SqlArray(
             "bytea",
             rows.stream().map(row -> row.event().content().bytes()).toArray(byte[][]::new)),

@@ -37,16 +37,17 @@ final class CursorLocks {
     return new CursorKey(write.lease().shard(), write.sink());
   }
 
-  /** The places where a row to be written is locked elsewhere. */
-  static Set<CursorKey> lockedElsewhere(Connection connection, List<Write> writes) throws SQLException {
-    List<CursorKey> places = writes.stream().map(CursorLocks::at).toList();
+  /** The cursors of which a row to be written is locked elsewhere. */
+  static Set<CursorKey> lockedElsewhere(Connection connection, List<Write> writes)
+      throws SQLException {
+    List<CursorKey> cursors = writes.stream().map(CursorLocks::at).toList();
     List<Key> keys = new ArrayList<>();
     for (Write write : writes) {
       write.progress().blocked().forEach(one -> keys.add(new Key(at(write), one.key)));
       write.progress().freed().keySet().forEach(key -> keys.add(new Key(at(write), key)));
     }
     RoundTrip trip = new RoundTrip(connection);
-    Object[] which = {parts(places), sinks(places)};
+    Object[] which = {parts(cursors), sinks(cursors)};
     List<CursorKey> ofKeys = keys.stream().map(Key::at).toList();
     Object[] whichKeys = {
       parts(ofKeys), sinks(ofKeys), SqlArray.texts(keys.stream().map(Key::key).toList())
@@ -64,12 +65,12 @@ final class CursorLocks {
     return locked;
   }
 
-  private static SqlArray parts(List<CursorKey> places) {
-    return SqlArray.smallints(places.stream().map(at -> (short) at.part()).toList());
+  private static SqlArray parts(List<CursorKey> cursors) {
+    return SqlArray.smallints(cursors.stream().map(at -> (short) at.part()).toList());
   }
 
-  private static SqlArray sinks(List<CursorKey> places) {
-    return SqlArray.integers(places.stream().map(CursorKey::sink).toList());
+  private static SqlArray sinks(List<CursorKey> cursors) {
+    return SqlArray.integers(cursors.stream().map(CursorKey::sink).toList());
   }
 
   private static CursorKey at(ResultSet row) throws SQLException {

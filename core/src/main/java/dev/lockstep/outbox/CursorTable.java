@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes cursors and blocked keys for their owner. Every statement is fenced by the
- * partition's epoch, and every write also by the server's incarnation ({@link Incarnations}): a position
- * seen before a crash must not be written after it. Each method runs its own transaction.
+ * partition's epoch, and every write also by the server's incarnation ({@link Incarnations}): a
+ * position seen before a crash must not be written after it. Each method runs its own transaction.
  */
 final class CursorTable {
   private static final String HOLDS = "SELECT 1 WHERE " + Lease.FENCE;
@@ -76,7 +76,12 @@ final class CursorTable {
    * @param orders how many operators' actions it has seen
    */
   record CursorRow(
-      int sink, int version, long delivered, CursorPosition at, long orders, List<BlockedKey> blocked) {}
+      int sink,
+      int version,
+      long delivered,
+      CursorPosition at,
+      long orders,
+      List<BlockedKey> blocked) {}
 
   /**
    * The loaded cursors.
@@ -96,7 +101,8 @@ final class CursorTable {
    * @param stale the cursor was moved or belongs to another owner: not written
    * @param locked another transaction holds a lock: not written
    */
-  record WriteResult(Map<String, Integer> versions, boolean conflict, boolean stale, boolean locked) {
+  record WriteResult(
+      Map<String, Integer> versions, boolean conflict, boolean stale, boolean locked) {
     static final WriteResult LOCKED = new WriteResult(Map.of(), false, false, true);
   }
 
@@ -185,8 +191,8 @@ final class CursorTable {
   }
 
   /**
-   * Writes the progress of any number of lanes: partitions in order, each with its own fence. Skips
-   * places that stay locked by other transactions.
+   * Writes the progress of any number of cursors: partitions in order, each with its own fence.
+   * Skips those that stay locked by other transactions.
    *
    * @param incarnation the server incarnation under which it was seen
    */
@@ -198,7 +204,7 @@ final class CursorTable {
     }
   }
 
-  /** Like {@link #write}, for places known to be locked: does not wait. */
+  /** Like {@link #write}, for cursors known to be locked: does not wait. */
   List<WriteResult> writeUnlocked(String incarnation, List<Write> writes, long nowNanos) {
     AtomicBoolean known = new AtomicBoolean();
     try {
@@ -210,7 +216,8 @@ final class CursorTable {
             known.set(true);
             List<Write> free =
                 writes.stream().filter(one -> !locked.contains(CursorLocks.at(one))).toList();
-            Iterator<WriteResult> written = write(connection, incarnation, free, nowNanos).iterator();
+            Iterator<WriteResult> written =
+                write(connection, incarnation, free, nowNanos).iterator();
             return writes.stream()
                 .map(w -> locked.contains(CursorLocks.at(w)) ? WriteResult.LOCKED : written.next())
                 .toList();

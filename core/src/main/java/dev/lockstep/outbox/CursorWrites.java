@@ -119,12 +119,15 @@ final class CursorWrites {
             SqlArray.integers(writes.stream().map(Write::sink).toList()),
             SqlArray.integers(writes.stream().map(Write::version).toList()),
             SqlArray.bigints(writes.stream().map(w -> w.progress().delivered()).toList()),
-            new SqlArray("pg_snapshot", to.stream().map(CursorPosition::done).toArray(String[]::new)),
-            new SqlArray("pg_snapshot", to.stream().map(CursorPosition::target).toArray(String[]::new)),
+            new SqlArray(
+                "pg_snapshot", to.stream().map(CursorPosition::done).toArray(String[]::new)),
+            new SqlArray(
+                "pg_snapshot", to.stream().map(CursorPosition::target).toArray(String[]::new)),
             new SqlArray("xid8", to.stream().map(CursorPosition::ord).toArray(String[]::new)),
             SqlArray.bigints(to.stream().map(CursorPosition::id).toList()),
             SqlArray.bigints(to.stream().map(CursorPosition::replaySeq).toList()),
-            new SqlArray("pg_snapshot", to.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
+            new SqlArray(
+                "pg_snapshot", to.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
             (short) lease.shard()));
   }
 

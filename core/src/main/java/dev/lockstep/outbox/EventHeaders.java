@@ -23,8 +23,7 @@ final class EventHeaders {
     }
     headers.forEach(
         (name, value) -> {
-          if (!NAME.matcher(name).matches()
-              || name.toLowerCase(Locale.ROOT).startsWith(RESERVED)) {
+          if (!NAME.matcher(name).matches() || name.toLowerCase(Locale.ROOT).startsWith(RESERVED)) {
             throw new IllegalArgumentException(
                 "A header's name must be an HTTP token of at most 100 characters, not beginning with %s"
                     .formatted(RESERVED));

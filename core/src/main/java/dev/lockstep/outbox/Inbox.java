@@ -101,7 +101,8 @@ public final class Inbox {
         });
   }
 
-  private List<Receipt> decide(Connection connection, List<ReceivedEvent> events) throws SQLException {
+  private List<Receipt> decide(Connection connection, List<ReceivedEvent> events)
+      throws SQLException {
     Map<Key, Long> last = lock(connection, events);
     Map<Key, Long> changed = new TreeMap<>(Key.LOCK_ORDER);
     List<Receipt> receipts = new ArrayList<>();
@@ -127,7 +128,8 @@ public final class Inbox {
     return seq == last + 1 ? new Accepted() : new Gap(last + 1);
   }
 
-  private Map<Key, Long> lock(Connection connection, List<ReceivedEvent> events) throws SQLException {
+  private Map<Key, Long> lock(Connection connection, List<ReceivedEvent> events)
+      throws SQLException {
     List<Key> keys = events.stream().map(Key::of).distinct().sorted(Key.LOCK_ORDER).toList();
     SqlArray streams = SqlArray.texts(keys.stream().map(Key::stream).toList());
     SqlArray names = SqlArray.texts(keys.stream().map(Key::key).toList());

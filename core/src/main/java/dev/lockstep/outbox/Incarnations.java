@@ -32,7 +32,7 @@ final class Incarnations {
               WHERE i.token = ?::uuid AND i.started_at = pg_postmaster_start_time())""";
 
   // Compares every stored transaction id with the next one. For events, one index range per
-  // partition and stream; at home it is empty, and earlier segments are pruned.
+  // partition and stream; on the ids' own server it is empty, and earlier segments are pruned.
   private static final String CHECK =
       """
       WITH next AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xid)
@@ -66,7 +66,7 @@ final class Incarnations {
   }
 
   private record Found(@Nullable String incarnation, boolean marked, boolean ahead) {
-    boolean isHome() {
+    boolean isValid() {
       return marked && !ahead;
     }
   }
@@ -77,33 +77,33 @@ final class Incarnations {
    *
    * @return the incarnation of the server
    */
-  String settle() {
-    Optional<String> settled = transactor.call(Incarnations::settled);
-    if (settled.isPresent()) {
-      return settled.get();
+  String establish() {
+    Optional<String> established = transactor.call(Incarnations::established);
+    if (established.isPresent()) {
+      return established.get();
     }
     return transactor.call(
         DumpConversion.options(transactor.defaults()),
         connection -> {
           // Keeps out other processes that come for the same reason.
           Streams.raiseVersion(connection);
-          Optional<String> byOthers = settled(connection);
+          Optional<String> byOthers = established(connection);
           if (byOthers.isPresent()) {
             return byOthers.get();
           }
-          new DumpConversion(connection).putRight();
+          new DumpConversion(connection).run();
           return begin(connection);
         });
   }
 
   /** The incarnation, begun here if needed; empty if the ids belong to another server. */
-  private static Optional<String> settled(Connection connection) throws SQLException {
+  private static Optional<String> established(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Found> found =
         trip.query(CHECK, row -> new Found(row.getString(1), row.getBoolean(2), row.getBoolean(3)));
     trip.send();
     Found one = found.list().get(0);
-    if (!one.isHome()) {
+    if (!one.isValid()) {
       return Optional.empty();
     }
     return Optional.of(one.incarnation() == null ? begin(connection) : one.incarnation());

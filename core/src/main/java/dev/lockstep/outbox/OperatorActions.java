@@ -18,7 +18,7 @@ import java.util.Optional;
 /**
  * Performs operators' actions: retry, skip and replay. An action raises the layout's version, so
  * that owners look, and the order count of its sink and partition, so that the owner reloads only
- * that place. It is recorded in the audit, in the caller's transaction. An action that changes
+ * that cursor. It is recorded in the audit, in the caller's transaction. An action that changes
  * nothing raises nothing. Locks: the layout, then cursors by partition, then keys; an owner locks
  * the latter two in the same order. Events are freed under the layout's lock, too, so a replay that
  * is answered {@link Changed} has its events.
@@ -87,7 +87,8 @@ final class OperatorActions {
 
   private record Found(long seq, String ord) {}
 
-  SinkActionResult retry(String stream, String sink, String key, Action action) throws SQLException {
+  SinkActionResult retry(String stream, String sink, String key, Action action)
+      throws SQLException {
     return release(stream, sink, key, Optional.empty(), action);
   }
 

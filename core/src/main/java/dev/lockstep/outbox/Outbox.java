@@ -43,7 +43,7 @@ public final class Outbox {
   private static final TxOptions APPEND = TxOptions.DEFAULT.withLabel("append at commit");
 
   private final Transactor transactor;
-  private final Incarnations home;
+  private final Incarnations incarnations;
   private final OutboxConfig config;
   private final Streams streams;
   private final Appender appender;
@@ -67,13 +67,13 @@ public final class Outbox {
   Outbox(Transactor transactor, OutboxConfig config, long segmentWidth) {
     Streams.requirePartitions(
         transactor.call(c -> Streams.install(c, config.partitions())), config.partitions());
-    this.home = new Incarnations(transactor);
-    home.settle();
+    this.incarnations = new Incarnations(transactor);
+    incarnations.establish();
     this.transactor = transactor;
     this.config = config;
     this.streams = new Streams(config.partitions());
     this.appender = new Appender(config, streams);
-    this.segments = new Segments(transactor, config.keep(), segmentWidth);
+    this.segments = new Segments(transactor, config.retention(), segmentWidth);
   }
 
   public OutboxConfig config() {
@@ -96,7 +96,7 @@ public final class Outbox {
    * the content exceeds 16 MiB). Events of one key keep their order. Keys are always locked in the
    * same order. The caller commits.
    *
-   * @return the place of each event, in their order
+   * @return the sequence of each event, in their order
    */
   public List<AppendedEvent> appendAll(Connection connection, List<NewEvent> events) {
     requireAtMost(MAX_BATCH, events.size());
@@ -199,7 +199,7 @@ public final class Outbox {
    */
   public List<Event> events(String stream, String key, long afterSeq, int limit) {
     requireAtMost(MAX_PAGE, limit);
-    PartitionedKey place =
+    PartitionedKey where =
         new PartitionedKey(stream, key, Partitioning.partOf(stream, key, config.partitions()));
     return transactor.call(
         readOnly(),
@@ -207,7 +207,7 @@ public final class Outbox {
           Optional<Integer> id = Streams.find(c, stream);
           return id.isEmpty()
               ? List.<Event>of()
-              : Queries.events(c, id.get(), place, afterSeq, limit);
+              : Queries.events(c, id.get(), where, afterSeq, limit);
         });
   }
 
@@ -301,16 +301,22 @@ public final class Outbox {
   }
 
   Relay relay(RelayConfig relayConfig, SinkTypes types, EventSource source) {
+    return relay(relayConfig, types, source, CursorLife.Observer.NONE);
+  }
+
+  Relay relay(
+      RelayConfig relayConfig, SinkTypes types, EventSource source, CursorLife.Observer observer) {
     maintain();
     Relay relay =
         new Relay(
             transactor,
-            home,
+            incarnations,
             source,
             config.partitions(),
             relayConfig,
             types,
-            this::maintainQuietly);
+            this::maintainQuietly,
+            observer);
     relay.start();
     return relay;
   }

@@ -12,12 +12,20 @@ import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
-/** Events read together, with the state of each. Not thread-safe. */
+/**
+ * Events read together, new ones or a backlog, with the state of each. Not thread-safe.
+ *
+ * <pre>
+ *   PENDING ──► SENT ──► FINISHED    delivered, or its key is blocked
+ *   SENT ──► PENDING                 to be sent again
+ *   PENDING ──► FINISHED             its key is blocked
+ * </pre>
+ */
 final class ReadBatch {
   private enum State {
     PENDING,
     SENT,
-    OVER
+    FINISHED
   }
 
   private final List<ReadEvent> rows;
@@ -25,9 +33,9 @@ final class ReadBatch {
   private final Optional<CursorPosition> after;
   private final Map<String, Boolean> keys;
   private final State[] states;
-  private int open;
+  private int unfinished;
   private int sent;
-  // All rows before this one are over.
+  // All rows before this one are finished.
   private int first;
 
   private ReadBatch(
@@ -40,11 +48,11 @@ final class ReadBatch {
     this.after = after;
     this.keys = new LinkedHashMap<>(keys);
     this.states = new State[rows.size()];
-    this.open = rows.size();
+    this.unfinished = rows.size();
     Arrays.fill(states, State.PENDING);
   }
 
-  /** Events that a look read from a position on. */
+  /** New events, read from a position on. */
   static ReadBatch of(CursorPosition from, EventSource.Batch batch) {
     return new ReadBatch(batch.rows(), Optional.of(from), Optional.of(batch.after()), Map.of());
   }
@@ -58,12 +66,12 @@ final class ReadBatch {
     return new ReadBatch(rows, Optional.empty(), Optional.empty(), keys);
   }
 
-  /** The position once this is over; empty for a backlog. */
+  /** The cursor's position once all events are finished; empty for a backlog. */
   Optional<CursorPosition> after() {
     return after;
   }
 
-  /** The position within it; empty for a backlog, or if nothing is over yet. */
+  /** The cursor's position now; empty for a backlog, or if the first event is not finished. */
   Optional<CursorPosition> reached() {
     if (first == 0 || after.isEmpty()) {
       return Optional.empty();
@@ -77,7 +85,7 @@ final class ReadBatch {
     return after.isEmpty();
   }
 
-  /** The keys of a backlog, each with whether it is free once this is over. */
+  /** The keys of a backlog, each with whether it flows once this is finished. */
   Map<String, Boolean> keys() {
     return keys;
   }
@@ -86,38 +94,39 @@ final class ReadBatch {
     return rows.get(index);
   }
 
-  boolean isOver() {
-    return open == 0;
+  boolean isFinished() {
+    return unfinished == 0;
   }
 
+  /** How many events are under way. */
   int sent() {
     return sent;
   }
 
-  /** Whether an event of another key is not over. */
+  /** Whether an event of another key is not finished. */
   boolean hasOtherThan(String key) {
     return IntStream.range(first, states.length)
-        .anyMatch(i -> states[i] != State.OVER && !rows.get(i).event().key().equals(key));
+        .anyMatch(i -> states[i] != State.FINISHED && !rows.get(i).event().key().equals(key));
   }
 
   /**
    * Marks the events that can be sent now as sent, and returns them.
    *
    * @param maxInFlight 0: everything pending as one batch, if nothing is under way. More: single
-   *     events, none while an earlier one of its key is not over
-   * @param passed keys to step over
+   *     events, none while an earlier one of its key is unfinished
+   * @param blocked keys to step over
    */
-  List<List<Integer>> next(int maxInFlight, Predicate<String> passed) {
+  List<List<Integer>> next(int maxInFlight, Predicate<String> blocked) {
     for (int i = first; i < states.length; i++) {
-      if (states[i] == State.PENDING && passed.test(rows.get(i).event().key())) {
-        over(i);
+      if (states[i] == State.PENDING && blocked.test(rows.get(i).event().key())) {
+        finish(i);
       }
     }
     return maxInFlight == 0 ? nextBatch() : nextEvents(maxInFlight);
   }
 
   private List<List<Integer>> nextBatch() {
-    if (sent > 0 || open == 0) {
+    if (sent > 0 || unfinished == 0) {
       return List.of();
     }
     List<Integer> batch = new ArrayList<>();
@@ -134,7 +143,7 @@ final class ReadBatch {
     List<List<Integer>> events = new ArrayList<>();
     Set<String> busy = new HashSet<>();
     for (int i = first; i < states.length && sent < maxInFlight; i++) {
-      if (states[i] != State.OVER
+      if (states[i] != State.FINISHED
           && busy.add(rows.get(i).event().key())
           && states[i] == State.PENDING) {
         send(i);
@@ -149,35 +158,35 @@ final class ReadBatch {
     sent++;
   }
 
-  /** Delivered, or stepped over. */
-  void over(int index) {
-    if (states[index] == State.OVER) {
+  /** Delivered, or stepped over because its key is blocked. */
+  void finish(int index) {
+    if (states[index] == State.FINISHED) {
       return;
     }
     if (states[index] == State.SENT) {
       sent--;
     }
-    states[index] = State.OVER;
-    open--;
-    while (first < states.length && states[first] == State.OVER) {
+    states[index] = State.FINISHED;
+    unfinished--;
+    while (first < states.length && states[first] == State.FINISHED) {
       first++;
     }
   }
 
-  /** Not delivered: to be sent again. */
-  void again(int index) {
+  /** Not delivered: to be sent again, unless its key was blocked meanwhile. */
+  void resend(int index) {
     if (states[index] == State.SENT) {
       sent--;
       states[index] = State.PENDING;
     }
   }
 
-  /** Sends no more of the key, although it is not complete. */
-  void pass(String key) {
-    keys.computeIfPresent(key, (passed, complete) -> false);
+  /** Sends no more of a key that is blocked now; it does not flow when this is finished. */
+  void block(String key) {
+    keys.computeIfPresent(key, (blocked, complete) -> false);
     for (int i = first; i < states.length; i++) {
-      if (states[i] != State.OVER && rows.get(i).event().key().equals(key)) {
-        over(i);
+      if (states[i] != State.FINISHED && rows.get(i).event().key().equals(key)) {
+        finish(i);
       }
     }
   }

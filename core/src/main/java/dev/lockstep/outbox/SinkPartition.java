@@ -3,59 +3,48 @@ package dev.lockstep.outbox;
 import dev.lockstep.outbox.CursorTable.CursorRow;
 import dev.lockstep.outbox.CursorTable.Write;
 import dev.lockstep.outbox.EventSource.ReadRequest;
-import dev.lockstep.outbox.DeliveryCursor.Progress;
 import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.shard.Lease;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A lane with its lease and its session. Used by the relay's thread. */
+/**
+ * One sink in one partition that this node owns: its cursor, its session, and the lease that fences
+ * both. {@link CursorLife} says what it may do. Used by the relay's thread.
+ */
 final class SinkPartition {
   final Lease lease;
   final SinkRunner runner;
-  final DeliveryCursor lane;
-  private final int cursorVersion;
-  private @Nullable OpenSession session;
-  private boolean opening;
-  private boolean abandoned;
+  final DeliveryCursor cursor;
+  final CursorLife life;
 
-  /** The count of operators' actions it has seen. */
+  /** How many operators' actions the loaded cursor has seen. */
   final long orders;
 
-  /** Its partition is being handed over: begins nothing more. */
-  boolean leaving;
+  private final int cursorVersion;
+  // There is one while the life's session is OPEN.
+  private @Nullable OpenSession session;
+  private long lockedUntilNanos;
 
-  /** Its stored state was changed: begins nothing more, and is loaded again. */
-  boolean again;
-
-  /** Its positions are invalid on this server: loaded again, and none of it is written. */
-  boolean stale;
-
-  // Its cursor is locked: the progress is not written, and retried at this time.
-  private boolean held;
-  private long heldUntilNanos;
-
-  SinkPartition(Lease lease, SinkRunner runner, CursorRow loaded, RelayConfig config) {
+  SinkPartition(
+      Lease lease,
+      SinkRunner runner,
+      CursorRow row,
+      RelayConfig config,
+      CursorLife.Observer observer) {
     this.lease = lease;
     this.runner = runner;
-    this.cursorVersion = loaded.version();
-    this.orders = loaded.orders();
-    this.lane =
-        new DeliveryCursor(config, runner.maxInFlight(), loaded.at(), loaded.delivered(), loaded.blocked());
+    this.cursorVersion = row.version();
+    this.orders = row.orders();
+    this.life = new CursorLife(row.at(), observer);
+    this.cursor =
+        new DeliveryCursor(
+            life, config, runner.maxInFlight(), row.at(), row.delivered(), row.blocked());
   }
 
   /** Also true while its sink is down: what accumulates by then is tried together. */
   boolean mayRead() {
-    return !isEnding() && lease.isLive();
-  }
-
-  boolean isToBeRead() {
-    return again || stale;
-  }
-
-  boolean isEnding() {
-    return leaving || isToBeRead();
+    return life.isActive() && lease.isLive();
   }
 
   boolean mayBegin(long nowNanos) {
@@ -64,76 +53,75 @@ final class SinkPartition {
 
   /** Whether no delivery is under way and no write waits for a lock. */
   boolean isQuiet() {
-    return !opening && lane.inFlight() == 0 && (!held || stale);
+    return !life.isOpening() && cursor.inFlight() == 0 && (!life.isLocked() || life.isStale());
   }
 
-  boolean isHeld() {
-    return held;
-  }
-
-  void hold(long untilNanos) {
-    held = true;
-    heldUntilNanos = untilNanos;
-  }
-
-  void wrote(Progress progress, Map<String, Integer> versions) {
-    held = false;
-    lane.wrote(progress, versions);
+  /** Its write meets a lock: retried at this time. */
+  void lockedUntil(long nanos) {
+    life.locked();
+    lockedUntilNanos = nanos;
   }
 
   /** Whether there is progress to write now. */
   boolean isToWrite(long nowNanos, boolean due, boolean evenIfIdle) {
-    if (stale || (held && nowNanos - heldUntilNanos < 0)) {
+    if (life.isStale()) {
       return false;
     }
-    if (held) {
-      return true;
+    if (life.isLocked()) {
+      return nowNanos - lockedUntilNanos >= 0;
     }
-    return isEnding() ? lane.hasProgress(true) : due && lane.hasProgress(evenIfIdle);
+    return life.isActive() ? due && cursor.hasProgress(evenIfIdle) : cursor.hasProgress(true);
   }
 
-  /** Time until a write held up by a lock is retried. */
-  long heldNanos(long nowNanos) {
-    return held && !stale ? Math.max(0, heldUntilNanos - nowNanos) : Long.MAX_VALUE;
+  /** Time until a write that met a lock is retried. */
+  long lockedNanos(long nowNanos) {
+    return life.isLocked() && !life.isStale()
+        ? Math.max(0, lockedUntilNanos - nowNanos)
+        : Long.MAX_VALUE;
   }
 
-  ReadRequest ask() {
-    return new ReadRequest((short) lease.shard(), runner.row.streamId(), runner.row.stream(), lane.read());
+  ReadRequest readRequest() {
+    return new ReadRequest(
+        (short) lease.shard(), runner.row.streamId(), runner.row.stream(), cursor.readFrom());
   }
 
   Write write() {
-    return new Write(lease, runner.row.id(), cursorVersion, lane.progress());
+    return new Write(lease, runner.row.id(), cursorVersion, cursor.progress());
   }
 
   @Nullable OpenSession session() {
     return session;
   }
 
-  boolean beginOpening() {
-    boolean begin = session == null && !opening;
-    opening = opening || begin;
-    return begin;
-  }
-
-  void opened(@Nullable OpenSession fresh) {
-    opening = false;
-    session = fresh;
-    if (abandoned) {
-      closeSession();
+  /**
+   * A session that was being opened is open.
+   *
+   * @param opened null if opening it failed
+   */
+  void opened(@Nullable OpenSession opened) {
+    session = opened;
+    if (opened == null) {
+      life.sessionClosed();
+    } else {
+      life.sessionOpened();
+      if (life.isEnded()) {
+        closeSession();
+      }
     }
   }
 
-  /** Closes its session, now or when it opens: nobody uses this place any more. */
-  void abandon() {
-    abandoned = true;
-    closeSession();
+  /** Takes over the session of the same sink and partition, if that has one. */
+  void takeOver(SinkPartition former) {
+    session = former.takeSession();
+    if (session != null) {
+      life.sessionOpened();
+    }
   }
 
-  /** Gives the session to another place. */
-  @Nullable OpenSession takeSession() {
-    OpenSession taken = session;
-    session = null;
-    return taken;
+  /** Nobody uses it any more. Closes its session, now or when it opens. */
+  void end() {
+    life.end();
+    closeSession();
   }
 
   void closeSession() {
@@ -142,7 +130,16 @@ final class SinkPartition {
 
   /** Closes the session, if any; completes when it is closed. */
   CompletableFuture<?> sessionClosed() {
-    OpenSession old = takeSession();
-    return old == null ? CompletableFuture.completedFuture(null) : old.close();
+    OpenSession closing = takeSession();
+    return closing == null ? CompletableFuture.completedFuture(null) : closing.close();
+  }
+
+  private @Nullable OpenSession takeSession() {
+    OpenSession taken = session;
+    if (taken != null) {
+      session = null;
+      life.sessionClosed();
+    }
+    return taken;
   }
 }

@@ -42,7 +42,8 @@ final class SinkRunner {
     this.breaker = new Breaker(config.firstPause(), config.maxPause());
     CompletableFuture<CreatedSink> making =
         calls
-            .beginWhenFree(() -> new CreatedSink(Math.max(0, owned.make(types).maxInFlight()), null))
+            .beginWhenFree(
+                () -> new CreatedSink(Math.max(0, owned.make(types).maxInFlight()), null))
             .exceptionally(this::broken);
     // The call counts as hung already.
     var unused =
@@ -81,7 +82,7 @@ final class SinkRunner {
   }
 
   /**
-   * What came of making the sink.
+   * The sink as it was made.
    *
    * @param maxInFlight asked once
    * @param broken why it cannot be used: it is down until its definition changes

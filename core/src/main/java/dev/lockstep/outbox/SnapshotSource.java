@@ -25,7 +25,7 @@ final class SnapshotSource implements EventSource {
   // transaction has ended; a transaction that is still open costs nothing. No event has ord >= the
   // xmax of a snapshot that shows it.
   //
-  // A portion is bounded in rows, and in bytes by the running sum. ROWS, because RANGE would search
+  // A read is bounded in rows, and in bytes by the running sum. ROWS, because RANGE would search
   // for peers; there are none. The index (part, stream, ord, id) gives the order from any position,
   // however much lies behind it. The separate comparison of ord lets segments be pruned.
   private static final String LOOK =
@@ -151,7 +151,8 @@ final class SnapshotSource implements EventSource {
       new SqlArray("xid8", from.stream().map(CursorPosition::ord).toArray(String[]::new)),
       SqlArray.bigints(from.stream().map(CursorPosition::id).toList()),
       SqlArray.bigints(from.stream().map(CursorPosition::replaySeq).toList()),
-      new SqlArray("pg_snapshot", from.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
+      new SqlArray(
+          "pg_snapshot", from.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
       maxRows,
       maxBytes
     };
@@ -171,7 +172,8 @@ final class SnapshotSource implements EventSource {
                   row -> new ReadEvent(event(row, ask.streamName()), row.getString(3)),
                   SqlArray.texts(keys.stream().map(BacklogRequest::key).toList()),
                   SqlArray.bigints(keys.stream().map(BacklogRequest::seq).toList()),
-                  new SqlArray("xid8", keys.stream().map(BacklogRequest::ord).toArray(String[]::new)),
+                  new SqlArray(
+                      "xid8", keys.stream().map(BacklogRequest::ord).toArray(String[]::new)),
                   ask.part(),
                   ask.stream(),
                   ask.from().done(),

@@ -184,19 +184,20 @@ final class Streams {
     Rows<SinkRow> sinks = trip.query(ALL_SINKS, Streams::sink);
     Rows<Map.Entry<CursorKey, Long>> orders =
         trip.query(
-            ALL_ORDERS, row -> Map.entry(new CursorKey(row.getShort(1), row.getInt(2)), row.getLong(3)));
+            ALL_ORDERS,
+            row -> Map.entry(new CursorKey(row.getShort(1), row.getInt(2)), row.getLong(3)));
     trip.send();
     Map<CursorKey, Long> ordered = new HashMap<>();
     orders.list().forEach(order -> ordered.put(order.getKey(), order.getValue()));
     return new Definitions(version.list().get(0), sinks.list(), ordered);
   }
 
-  /** Makes the owner reload a sink's place in one partition. */
+  /** Makes the owner reload a sink's cursor in one partition. */
   static void order(RoundTrip trip, short part, int sink) {
     trip.update(ORDER, part, sink);
   }
 
-  /** Makes the owners reload a sink's places in all partitions. */
+  /** Makes the owners reload a sink's cursors in all partitions. */
   static void orderAll(RoundTrip trip, int sink) {
     trip.update(ORDER_ALL, sink);
   }
@@ -258,7 +259,8 @@ final class Streams {
     for (SinkRow row : List.copyOf(before.values())) {
       if (!wanted.contains(row.spec().name())) {
         remove(connection, row.id());
-        OutboxAudit.write(connection, actor, "remove", stream, row.spec().name(), "no longer defined");
+        OutboxAudit.write(
+            connection, actor, "remove", stream, row.spec().name(), "no longer defined");
       }
     }
   }

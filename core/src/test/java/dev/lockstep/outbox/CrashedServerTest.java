@@ -158,7 +158,8 @@ class CrashedServerTest {
           }
 
           @Override
-          public Backlog backlog(ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
+          public Backlog backlog(
+              ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
             awaitAppends();
             return source.backlog(ask, keys, maxRows, maxBytes);
           }

@@ -30,7 +30,7 @@ class FreedMeanwhileTest {
   }
 
   private Outbox outbox(Duration keep) {
-    return new Outbox(post.transactor(), Post.config().withKeep(keep), SegmentWear.WIDTH);
+    return new Outbox(post.transactor(), Post.config().withRetention(keep), SegmentWear.WIDTH);
   }
 
   /** Delivers everything, and lets the sink's cursor pass it. */

@@ -137,7 +137,7 @@ class OrdersUnderWayTest {
     }
   }
 
-  /** Portions so small that steps take several. */
+  /** Reads so small that steps take several. */
   private Relay small() {
     return post.start(Post.relayConfig().withBatchRows(3), post.types());
   }

@@ -40,7 +40,7 @@ final class Post implements AfterEachCallback {
   }
 
   static OutboxConfig config() {
-    return OutboxConfig.DEFAULT.withPartitions(PARTITIONS).withKeep(Duration.ZERO);
+    return OutboxConfig.DEFAULT.withPartitions(PARTITIONS).withRetention(Duration.ZERO);
   }
 
   Outbox outbox() {
@@ -79,6 +79,12 @@ final class Post implements AfterEachCallback {
 
   Relay start(RelayConfig config, SinkTypes types, EventSource source) {
     Relay relay = outbox().relay(config, types, source);
+    relays.add(relay);
+    return relay;
+  }
+
+  Relay start(RelayConfig config, CursorLife.Observer observer, SinkTypes types) {
+    Relay relay = outbox().relay(config, types, new SnapshotSource(transactor()), observer);
     relays.add(relay);
     return relay;
   }

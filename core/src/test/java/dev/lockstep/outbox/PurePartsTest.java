@@ -26,7 +26,8 @@ class PurePartsTest {
       @ForAll @Size(max = 5) Map<@From("names") String, @From("values") String> headers) {
     EventHeaders.require(headers);
 
-    assertThat(EventHeaders.decode(EventHeaders.encode(headers))).isEqualTo(new LinkedHashMap<>(headers));
+    assertThat(EventHeaders.decode(EventHeaders.encode(headers)))
+        .isEqualTo(new LinkedHashMap<>(headers));
   }
 
   @Provide

@@ -72,7 +72,8 @@ class RelayHealthTest {
           }
 
           @Override
-          public Backlog backlog(ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
+          public Backlog backlog(
+              ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
             return source.backlog(ask, keys, maxRows, maxBytes);
           }
         };

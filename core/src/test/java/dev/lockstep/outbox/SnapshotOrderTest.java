@@ -2,10 +2,10 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.outbox.EventSource.ReadRequest;
-import dev.lockstep.outbox.EventSource.Batch;
 import dev.lockstep.outbox.EventSource.BacklogRequest;
+import dev.lockstep.outbox.EventSource.Batch;
 import dev.lockstep.outbox.EventSource.ReadEvent;
+import dev.lockstep.outbox.EventSource.ReadRequest;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
@@ -91,7 +91,9 @@ class SnapshotOrderTest {
                     writing.countDown();
                     return 0L;
                   }
-                  return readAll(new ReadRequest(part, stream, post.stream, CursorPosition.at("1:1:")), writing);
+                  return readAll(
+                      new ReadRequest(part, stream, post.stream, CursorPosition.at("1:1:")),
+                      writing);
                 })
             .valuesOrThrow();
 

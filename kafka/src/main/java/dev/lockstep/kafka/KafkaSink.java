@@ -1,10 +1,10 @@
 package dev.lockstep.kafka;
 
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
-import dev.lockstep.outbox.SessionLease;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.KafkaProducer;

@@ -3,7 +3,6 @@ package dev.lockstep.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Inbox;
@@ -13,8 +12,9 @@ import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.Receipt;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.Session;
-import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SessionLease;
+import dev.lockstep.outbox.SinkActionResult;
+import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;

@@ -3,6 +3,8 @@ package dev.lockstep.server.stream;
 import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
+import dev.lockstep.outbox.Outbox;
+import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.SinkActionResult.Changed;
 import dev.lockstep.outbox.SinkActionResult.EventsDropped;
@@ -10,8 +12,6 @@ import dev.lockstep.outbox.SinkActionResult.NotParked;
 import dev.lockstep.outbox.SinkActionResult.OtherSeq;
 import dev.lockstep.outbox.SinkActionResult.UnknownKey;
 import dev.lockstep.outbox.SinkActionResult.UnknownSink;
-import dev.lockstep.outbox.Outbox;
-import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.StreamView;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
