@@ -10,46 +10,53 @@ import java.util.Set;
  * The life of a {@link DeliveryCursor}, from its load to its end. A cursor is in one state of each
  * of the four parts below. {@link #MOVES} has every move there is; any other throws.
  *
- * <p>What the relay may do with the cursor ({@link Phase}):
+ * <p>{@link Phase}: what the relay may do with the cursor.
  *
  * <pre>
- *   loaded ──► ACTIVE ◄──── one sink is slow ────► LEAVING    ACTIVE: reads, sends and writes
- *                │          its shard is handed over  │       LEAVING: begins nothing more; writes
- *                └──────────────────┬─────────────────┘
- *                   a row changed, or the sink did
- *                                   ▼
- *                               RELOADING                     begins nothing more, writes,
- *                                   │                         and is loaded again once quiet
- *                   the server restarted: from any state
- *                                   ▼
- *                                 STALE                       writes nothing, and is loaded again
- *                                   │
- *                   loaded again, handed over, lease lost, sink removed: from any state
- *                                   ▼
- *                                 ENDED
+ *   ACTIVE    ─┬─ its partition is handed over ──► LEAVING
+ *              ├─ its row or its sink changes ───► RELOADING
+ *              ├─ the server restarts ───────────► STALE
+ *              └─ the lease is lost ─────────────► ENDED
+ *   LEAVING   ─┬─ another sink takes long ───────► ACTIVE
+ *              ├─ its row or its sink changes ───► RELOADING
+ *              ├─ the server restarts ───────────► STALE
+ *              └─ handed over, lease lost ───────► ENDED
+ *   RELOADING ─┬─ the server restarts ───────────► STALE
+ *              └─ loaded again, sink removed, … ─► ENDED
+ *   STALE     ─── loaded again, sink removed, … ─► ENDED
  * </pre>
  *
- * <p>The sink's session ({@link SessionPhase}). It closes when a delivery fails, and a cursor that
- * is loaded again takes over the open session of the one before.
+ * <p>{@link SessionPhase}: the sink's session. A failed delivery closes it; a cursor that is loaded
+ * again takes it over from the one before.
  *
  * <pre>
- *   CLOSED ──► OPENING ──► OPEN ──► CLOSED        CLOSED ──► OPEN: taken over
- *                 └── fails ──► CLOSED
+ *   CLOSED    ─┬─ there are events ──────────────► OPENING
+ *              └─ taken over ────────────────────► OPEN
+ *   OPENING   ─┬─ open ──────────────────────────► OPEN
+ *              └─ cannot be opened ──────────────► CLOSED
+ *   OPEN      ─── closed, given away ────────────► CLOSED
  * </pre>
  *
- * <p>What is read next ({@link ReadPhase}). A step goes from one snapshot to the next; the backlog
- * of blocked keys can be read only between two steps, and takes turns with new events.
+ * <p>{@link ReadPhase}: what is read next. A step goes from one snapshot to the next. A backlog is
+ * read only between two steps, in turn with new events.
  *
  * <pre>
- *   BETWEEN_STEPS ──► IN_STEP ──► BETWEEN_STEPS
- *   BETWEEN_STEPS ── backlog ──► AFTER_BACKLOG ── events ──► IN_STEP, BETWEEN_STEPS
+ *   BETWEEN_STEPS ─┬─ a part of a step is read ──► IN_STEP
+ *                  └─ a backlog is read ─────────► AFTER_BACKLOG
+ *   IN_STEP       ─── the rest is read ──────────► BETWEEN_STEPS
+ *   AFTER_BACKLOG ─┬─ a whole step is read ──────► BETWEEN_STEPS
+ *                  └─ a part of a step is read ──► IN_STEP
  * </pre>
  *
- * <p>What is written ({@link WritePhase}):
+ * <p>{@link WritePhase}: whether its row is up to date. Progress that only moves the position is
+ * written when idle and needs no state.
  *
  * <pre>
- *   WRITTEN ── progress ──► DUE ── written ──► WRITTEN
- *   WRITTEN, DUE ── another transaction holds a lock ──► LOCKED ── written ──► WRITTEN
+ *   WRITTEN   ─┬─ a batch ends, a key is blocked ► DUE
+ *              └─ a write meets a lock ──────────► LOCKED
+ *   DUE       ─┬─ written ───────────────────────► WRITTEN
+ *              └─ a write meets a lock ──────────► LOCKED
+ *   LOCKED    ─── written ───────────────────────► WRITTEN
  * </pre>
  *
  * <p>Not part of it: the states of a key at a sink ({@link BlockedKey}), which are stored, and
@@ -57,10 +64,15 @@ import java.util.Set;
  */
 final class CursorLife {
   enum Phase {
+    /** Reads, sends and writes. */
     ACTIVE,
+    /** Begins nothing more; writes what was delivered. */
     LEAVING,
+    /** The same, and is loaded again once nothing of it is under way. */
     RELOADING,
+    /** Its positions are invalid: writes nothing, and is loaded again. */
     STALE,
+    /** Nobody uses it. */
     ENDED
   }
 
