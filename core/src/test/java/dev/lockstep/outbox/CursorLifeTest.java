@@ -25,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -252,10 +253,9 @@ class CursorLifeTest {
         SinkTypes.standard()
             .with(
                 MemorySink.TYPE, (stream, spec) -> spec.name().equals("slow") ? slow : post.sink));
-    // One for each partition at least.
-    post.append("a", "b", "c", "d", "e", "f", "g", "h");
+    post.append(aKeyOfEachPartition());
     assertThat(delivering.await(60, TimeUnit.SECONDS)).isTrue();
-    post.awaitDelivered(8);
+    post.awaitDelivered(Post.PARTITIONS);
 
     Relay second = post.start();
 
@@ -335,6 +335,20 @@ class CursorLifeTest {
   private void deliver(int count) {
     post.append("a");
     post.awaitDelivered(count);
+  }
+
+  private String[] aKeyOfEachPartition() {
+    String[] keys = new String[Post.PARTITIONS];
+    for (int part = 0; part < keys.length; part++) {
+      int wanted = part;
+      keys[part] =
+          IntStream.iterate(0, i -> i + 1)
+              .mapToObj(i -> "key-" + i)
+              .filter(key -> Partitioning.partOf(post.stream, key, Post.PARTITIONS) == wanted)
+              .findFirst()
+              .orElseThrow();
+    }
+    return keys;
   }
 
   private void act(TxWork<SinkActionResult> action) {
