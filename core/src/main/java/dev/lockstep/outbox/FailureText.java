@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 

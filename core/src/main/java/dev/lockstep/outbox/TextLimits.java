@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 
 /** The lengths of the outbox's texts, and the checks before they are stored. */
 final class TextLimits {
