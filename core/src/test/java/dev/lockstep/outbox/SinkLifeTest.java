@@ -88,15 +88,26 @@ class SinkLifeTest {
   void aSinkThatIsChangedWhileItsSessionOpensIsClosedAfterIt() throws Exception {
     Noting sink = new Noting(this::hang);
     Noting next = new Noting(() -> {});
+    CountDownLatch changed = new CountDownLatch(1);
     post.define("sink");
     post.start(
         config(),
         SinkTypes.standard()
-            .with(MemorySink.TYPE, (stream, spec) -> spec.settings().isEmpty() ? sink : next));
+            .with(
+                MemorySink.TYPE,
+                (stream, spec) -> {
+                  if (spec.settings().isEmpty()) {
+                    return sink;
+                  }
+                  changed.countDown();
+                  return next;
+                }));
     post.append("a");
     awaitCalled();
     post.outbox()
         .define(post.stream, List.of(SinkSpec.of("sink", MemorySink.TYPE, "changed")), "ann");
+    // Or the first would open sessions for these events, too.
+    assertThat(changed.await(60, TimeUnit.SECONDS)).isTrue();
     post.append("b", "c", "d", "e", "f", "g", "h");
     Await.until("the next has taken over", () -> next.notes.contains("opened"));
     assertThat(sink.notes).isEmpty();
@@ -260,7 +271,7 @@ class SinkLifeTest {
     }
 
     @Override
-    public Session open(Tenure tenure) {
+    public Session open(SessionLease lease) {
       opening.run();
       open.incrementAndGet();
       notes.add("opened");
