@@ -2,9 +2,9 @@ package dev.lockstep.bench;
 
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkResult;
-import dev.lockstep.outbox.Tenure;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -51,8 +51,8 @@ final class CountingSink implements Sink {
   }
 
   @Override
-  public Session open(Tenure tenure) throws Exception {
-    @Nullable Session session = inner == null ? null : inner.open(tenure);
+  public Session open(SessionLease lease) throws Exception {
+    @Nullable Session session = inner == null ? null : inner.open(lease);
     // The clock runs from here on, so that what is read before it is delivered is not for nothing.
     firstNanos.compareAndSet(0, System.nanoTime());
     return new Session() {

@@ -2,6 +2,7 @@ package dev.lockstep.combine;
 
 import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
+import java.util.function.Consumer;
 
 /**
  * The limits of a combiner.
@@ -77,87 +78,80 @@ public record CombinerConfig(
   }
 
   public CombinerConfig withMaxWriters(int maxWriters) {
-    return new CombinerConfig(
-        name,
-        maxWriters,
-        maxBatch,
-        maxWaiting,
-        maxWaitingPerKey,
-        gather,
-        drainTimeout,
-        transaction,
-        listener);
+    return with(next -> next.maxWriters = maxWriters);
   }
 
   public CombinerConfig withMaxBatch(int maxBatch) {
-    return new CombinerConfig(
-        name,
-        maxWriters,
-        maxBatch,
-        maxWaiting,
-        maxWaitingPerKey,
-        gather,
-        drainTimeout,
-        transaction,
-        listener);
+    return with(next -> next.maxBatch = maxBatch);
   }
 
   /** Sets both bounds; {@code perKey} must not exceed {@code inAll}. */
   public CombinerConfig withMaxWaiting(int inAll, int perKey) {
-    return new CombinerConfig(
-        name, maxWriters, maxBatch, inAll, perKey, gather, drainTimeout, transaction, listener);
+    return with(
+        next -> {
+          next.maxWaiting = inAll;
+          next.maxWaitingPerKey = perKey;
+        });
   }
 
   public CombinerConfig withGather(Duration gather) {
-    return new CombinerConfig(
-        name,
-        maxWriters,
-        maxBatch,
-        maxWaiting,
-        maxWaitingPerKey,
-        gather,
-        drainTimeout,
-        transaction,
-        listener);
+    return with(next -> next.gather = gather);
   }
 
   public CombinerConfig withDrainTimeout(Duration drainTimeout) {
-    return new CombinerConfig(
-        name,
-        maxWriters,
-        maxBatch,
-        maxWaiting,
-        maxWaitingPerKey,
-        gather,
-        drainTimeout,
-        transaction,
-        listener);
+    return with(next -> next.drainTimeout = drainTimeout);
   }
 
   public CombinerConfig withTransaction(TxOptions transaction) {
-    return new CombinerConfig(
-        name,
-        maxWriters,
-        maxBatch,
-        maxWaiting,
-        maxWaitingPerKey,
-        gather,
-        drainTimeout,
-        transaction,
-        listener);
+    return with(next -> next.transaction = transaction);
   }
 
   public CombinerConfig withListener(CombinerListener listener) {
-    return new CombinerConfig(
-        name,
-        maxWriters,
-        maxBatch,
-        maxWaiting,
-        maxWaitingPerKey,
-        gather,
-        drainTimeout,
-        transaction,
-        listener);
+    return with(next -> next.listener = listener);
+  }
+
+  private CombinerConfig with(Consumer<Draft> change) {
+    Draft next = new Draft(this);
+    change.accept(next);
+    return next.config();
+  }
+
+  /** A mutable copy, to change one value. */
+  private static final class Draft {
+    final String name;
+    int maxWriters;
+    int maxBatch;
+    int maxWaiting;
+    int maxWaitingPerKey;
+    Duration gather;
+    Duration drainTimeout;
+    TxOptions transaction;
+    CombinerListener listener;
+
+    Draft(CombinerConfig from) {
+      name = from.name;
+      maxWriters = from.maxWriters;
+      maxBatch = from.maxBatch;
+      maxWaiting = from.maxWaiting;
+      maxWaitingPerKey = from.maxWaitingPerKey;
+      gather = from.gather;
+      drainTimeout = from.drainTimeout;
+      transaction = from.transaction;
+      listener = from.listener;
+    }
+
+    CombinerConfig config() {
+      return new CombinerConfig(
+          name,
+          maxWriters,
+          maxBatch,
+          maxWaiting,
+          maxWaitingPerKey,
+          gather,
+          drainTimeout,
+          transaction,
+          listener);
+    }
   }
 
   private static void requirePositive(String name, int value) {

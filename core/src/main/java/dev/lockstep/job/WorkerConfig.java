@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
@@ -74,101 +75,78 @@ public record WorkerConfig(
   public WorkerConfig withQueue(QueueConfig queue) {
     List<QueueConfig> all = new ArrayList<>(queues);
     all.add(queue);
-    return new WorkerConfig(
-        node,
-        all,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
+    return with(next -> next.queues = all);
   }
 
   public WorkerConfig withLease(Duration lease, Duration heartbeatInterval) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
+    return with(
+        next -> {
+          next.lease = lease;
+          next.heartbeatInterval = heartbeatInterval;
+        });
   }
 
   public WorkerConfig withPollInterval(Duration pollInterval) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
+    return with(next -> next.pollInterval = pollInterval);
   }
 
   public WorkerConfig withStopTimeout(Duration stopTimeout) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
-  }
-
-  public WorkerConfig withMaxCrashes(int maxCrashes) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
+    return with(next -> next.stopTimeout = stopTimeout);
   }
 
   public WorkerConfig withMarkAfter(Duration markAfter) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
+    return with(next -> next.markAfter = markAfter);
   }
 
   public WorkerConfig withListen(DataSource listen) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        Optional.of(listen));
+    return with(next -> next.listen = Optional.of(listen));
+  }
+
+  private WorkerConfig with(Consumer<Draft> change) {
+    Draft next = new Draft(this);
+    change.accept(next);
+    return next.config();
+  }
+
+  /** A mutable copy, to change one value. */
+  private static final class Draft {
+    final String node;
+    List<QueueConfig> queues;
+    Duration lease;
+    Duration heartbeatInterval;
+    Duration pollInterval;
+    Duration stopTimeout;
+    final int completionBatch;
+    final int maxCrashes;
+    Duration markAfter;
+    Optional<DataSource> listen;
+
+    Draft(WorkerConfig from) {
+      node = from.node;
+      queues = from.queues;
+      lease = from.lease;
+      heartbeatInterval = from.heartbeatInterval;
+      pollInterval = from.pollInterval;
+      stopTimeout = from.stopTimeout;
+      completionBatch = from.completionBatch;
+      maxCrashes = from.maxCrashes;
+      markAfter = from.markAfter;
+      listen = from.listen;
+    }
+
+    WorkerConfig config() {
+      return new WorkerConfig(
+          node,
+          queues,
+          lease,
+          heartbeatInterval,
+          pollInterval,
+          stopTimeout,
+          completionBatch,
+          maxCrashes,
+          markAfter,
+          listen);
+    }
   }
 
   ShardsConfig shards(int count) {

@@ -24,15 +24,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes an effect happen once per idempotency key.
  *
- * <p><b>On the caller's connection</b> (the caller commits): first {@link #claim} or {@link
- * #claimNow}, before any other lock; then the effect; then {@link #answer}. If the transaction
- * rolls back, the key is free again. If the effect needs several transactions (with a payment in
- * between), claim in the first and answer in the last. Until then, repetitions get {@link
- * Claim.InUse}.
+ * <p><b>Lockstep commits</b>: {@link #call} runs your work in its own transaction.
  *
- * <p><b>In its own transaction</b>: {@link #run}. Lockstep commits.
+ * <p><b>You commit</b>, on your connection: first {@link #claim} or {@link #claimNow}, before any
+ * other lock; then the effect; then {@link #answer}. If the transaction rolls back, the key is free
+ * again. If the effect needs several transactions (with a payment in between), claim in the first
+ * and answer in the last. Until then, repetitions get {@link Claim.InUse}.
  *
- * <p><b>In bulk</b>, for a combiner's companion (the caller commits): {@link #find} and {@link
+ * <p><b>You commit, for many keys</b>, such as in a combiner's companion: {@link #find} and {@link
  * #record}; or {@link #addFind} and {@link #addRecord} to share round trips.
  *
  * <p>Thread-safe.
@@ -128,12 +127,12 @@ public final class Once {
    * @throws dev.lockstep.fault.LockTimeout if the concurrent call takes longer than the
    *     transactor's lock timeout
    */
-  public OnceResult run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
-    Run run = new Run(key, fingerprint, work);
+  public OnceResult call(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
+    CallAttempts attempts = new CallAttempts(key, fingerprint, work);
     return transactor.call(
         transactor.defaults().withLabel("once").withIndexLookups(),
-        run::attempt,
-        run::afterLostCommit);
+        attempts::attempt,
+        attempts::afterLostCommit);
   }
 
   /** Returns what is stored for these keys of one scope; keys without a live row are left out. */
@@ -247,8 +246,8 @@ public final class Once {
     return removed;
   }
 
-  /** One call of {@link Once#run}, across all attempts of its transaction. */
-  private final class Run {
+  /** One {@link Once#call}, across all attempts of its transaction. */
+  private final class CallAttempts {
     private final OnceKey key;
     private final Fingerprint fingerprint;
     private final TxWork<String> work;
@@ -256,7 +255,7 @@ public final class Once {
     private @Nullable OnceResult result;
     private Instant claimedAt = Instant.MIN;
 
-    Run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
+    CallAttempts(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
       this.key = key;
       this.fingerprint = fingerprint;
       this.work = work;

@@ -1,6 +1,6 @@
 package dev.lockstep.once;
 
-/** The outcome of {@link Once#run}. */
+/** The outcome of {@link Once#call}. */
 public sealed interface OnceResult {
 
   /**

@@ -1,17 +1,22 @@
 /**
  * Makes an effect happen once per idempotency key.
  *
- * <p>Start with {@link dev.lockstep.once.Once}, the entry type: its Javadoc shows the three ways to
- * use it (on your connection, in its own transaction, in bulk). {@link dev.lockstep.once.Claim}
- * lists what a claim can find. {@code KeyRow} has the statements on a single key.
+ * <p>Entry type: {@link dev.lockstep.once.Once}; read its Javadoc first. It has three ways: {@code
+ * call} runs your work and Lockstep commits; {@code claim} and {@code answer} take your connection
+ * and you commit; {@code find} and {@code record} do the same for many keys at once. {@link
+ * dev.lockstep.once.Claim} lists what a claim can find. {@code KeyRow} has the statements on one
+ * key, {@code StoredKey} compares a row with a request.
  *
- * <p>Table owned: {@code once}.
+ * <p>Table owned: {@code once}, one row per key. States of a key:
  *
- * <p>States of a key: free, claimed (no answer yet), answered. A claimed or answered key is free
- * again when it expires; a claim is also undone by a rollback.
+ * <pre>
+ *   free ──claim──→ claimed ──answer──→ answered
+ *     ↑                │                    │
+ *     └── rolled back, expired ── expired ──┘
+ * </pre>
  *
- * <p>Locks: the key's row, before any other lock; see the lock order in CONTRIBUTING.md. Keys
- * recorded in bulk are sorted and come later (ADR 002 says why).
+ * <p>Locks: the key's row, before any other lock ({@code once} comes first in the order of
+ * CONTRIBUTING.md). Keys recorded in bulk are sorted and come later; ADR 002 says why.
  *
  * <p>Guarantee (G3, docs/guarantees.md): the key's row is written in the transaction of its effect,
  * so both exist or neither does. If the same request comes several times at once, one runs; the

@@ -93,13 +93,13 @@ final class Appender implements ClosingWork<NewEvent> {
   }
 
   /** A key's counter; the stream is its row's id. */
-  private record Counted(short part, int stream, String key, long seq, String ord) {
-    Counted with(long seq) {
-      return new Counted(part, stream, key, seq, ord);
+  private record KeyCounter(short part, int stream, String key, long seq, String ord) {
+    KeyCounter with(long seq) {
+      return new KeyCounter(part, stream, key, seq, ord);
     }
   }
 
-  private record Row(Counted at, NewEvent event) {}
+  private record Row(KeyCounter at, NewEvent event) {}
 
   Appender(OutboxConfig config, Streams streams) {
     this.config = config;
@@ -110,17 +110,17 @@ final class Appender implements ClosingWork<NewEvent> {
   /**
    * The part of an append that is still to be sent.
    *
-   * @param places known after it was sent
+   * @param appended known after it was sent
    */
-  private record Rest(RoundTrip trip, Supplier<List<Appended>> places) {}
+  private record LastTrip(RoundTrip trip, Supplier<List<AppendedEvent>> appended) {}
 
-  List<Appended> append(Connection connection, List<NewEvent> events) throws SQLException {
+  List<AppendedEvent> append(Connection connection, List<NewEvent> events) throws SQLException {
     for (NewEvent event : events) {
       require(connection, event);
     }
-    Rest rest = begin(connection, events);
-    rest.trip().send();
-    return rest.places().get();
+    LastTrip last = begin(connection, events);
+    last.trip().send();
+    return last.appended().get();
   }
 
   /**
@@ -147,11 +147,11 @@ final class Appender implements ClosingWork<NewEvent> {
     streams.require(connection, event.stream());
   }
 
-  private Rest begin(Connection connection, List<NewEvent> events) throws SQLException {
+  private LastTrip begin(Connection connection, List<NewEvent> events) throws SQLException {
     return events.size() == 1 ? one(connection, events.get(0)) : many(connection, events);
   }
 
-  private Rest one(Connection connection, NewEvent event) {
+  private LastTrip one(Connection connection, NewEvent event) {
     Key key = keyOf(event);
     RoundTrip trip = failingWithout(List.of(event.stream()), new RoundTrip(connection));
     Rows<Long> seq =
@@ -166,12 +166,12 @@ final class Appender implements ClosingWork<NewEvent> {
             key.key(),
             event.type(),
             event.content().type(),
-            Texts.encode(event.headers()),
+            EventHeaders.encode(event.headers()),
             event.content().bytes(),
             event.content().size());
     hint(trip);
-    return new Rest(
-        trip, () -> List.of(new Appended(event.stream(), event.key(), seq.list().get(0))));
+    return new LastTrip(
+        trip, () -> List.of(new AppendedEvent(event.stream(), event.key(), seq.list().get(0))));
   }
 
   /**
@@ -190,36 +190,36 @@ final class Appender implements ClosingWork<NewEvent> {
                 }));
   }
 
-  private Rest many(Connection connection, List<NewEvent> events) throws SQLException {
+  private LastTrip many(Connection connection, List<NewEvent> events) throws SQLException {
     SortedMap<Key, Long> counts = new TreeMap<>(Key.LOCK_ORDER);
     events.forEach(event -> counts.merge(keyOf(event), 1L, Long::sum));
-    Map<Key, Counted> next = countUp(connection, counts);
+    Map<Key, KeyCounter> next = countUp(connection, counts);
     List<Row> rows = new ArrayList<>();
-    List<Appended> appended = new ArrayList<>();
+    List<AppendedEvent> appended = new ArrayList<>();
     for (NewEvent event : events) {
       Key key = keyOf(event);
-      Counted counted = Objects.requireNonNull(next.get(key));
+      KeyCounter counted = Objects.requireNonNull(next.get(key));
       rows.add(new Row(counted, event));
-      appended.add(new Appended(event.stream(), event.key(), counted.seq()));
+      appended.add(new AppendedEvent(event.stream(), event.key(), counted.seq()));
       next.put(key, counted.with(counted.seq() + 1));
     }
     // Events of one partition lie together, as they are read; a key's events keep their order.
     rows.sort(Comparator.comparingInt(row -> row.at().part()));
-    return new Rest(insert(connection, rows), () -> appended);
+    return new LastTrip(insert(connection, rows), () -> appended);
   }
 
   /** The first sequence number of each key. */
-  private Map<Key, Counted> countUp(Connection connection, SortedMap<Key, Long> counts)
+  private Map<Key, KeyCounter> countUp(Connection connection, SortedMap<Key, Long> counts)
       throws SQLException {
     List<String> names = counts.keySet().stream().map(Key::stream).distinct().toList();
-    Map<String, Integer> places = new HashMap<>();
-    names.forEach(name -> places.put(name, places.size() + 1));
+    Map<String, Integer> indexes = new HashMap<>();
+    names.forEach(name -> indexes.put(name, indexes.size() + 1));
     RoundTrip trip = failingWithout(names, new RoundTrip(connection));
-    Rows<Counted> counted =
+    Rows<KeyCounter> counted =
         trip.query(
             COUNT_UP,
             row ->
-                new Counted(
+                new KeyCounter(
                     row.getShort(1),
                     row.getInt(2),
                     row.getString(3),
@@ -228,7 +228,7 @@ final class Appender implements ClosingWork<NewEvent> {
             SqlArray.texts(names),
             (short) config.partitions(),
             SqlArray.smallints(counts.keySet().stream().map(Key::part).toList()),
-            SqlArray.integers(counts.keySet().stream().map(k -> places.get(k.stream())).toList()),
+            SqlArray.integers(counts.keySet().stream().map(k -> indexes.get(k.stream())).toList()),
             SqlArray.texts(counts.keySet().stream().map(Key::key).toList()),
             SqlArray.bigints(counts.values()));
     Rows<Map.Entry<Integer, String>> ids =
@@ -236,8 +236,8 @@ final class Appender implements ClosingWork<NewEvent> {
     trip.send();
     Map<Integer, String> byId = new HashMap<>();
     ids.list().forEach(id -> byId.put(id.getKey(), id.getValue()));
-    Map<Key, Counted> next = new HashMap<>();
-    for (Counted row : counted.list()) {
+    Map<Key, KeyCounter> next = new HashMap<>();
+    for (KeyCounter row : counted.list()) {
       Key key = new Key(row.part(), Objects.requireNonNull(byId.get(row.stream())), row.key());
       long first = row.seq() - Objects.requireNonNull(counts.get(key)) + 1;
       next.put(key, row.with(first));
@@ -276,7 +276,8 @@ final class Appender implements ClosingWork<NewEvent> {
         SqlArray.bigints(rows.stream().map(row -> row.at().seq()).toList()),
         SqlArray.texts(rows.stream().map(row -> row.event().type()).toList()),
         SqlArray.texts(rows.stream().map(row -> row.event().content().type()).toList()),
-        SqlArray.texts(rows.stream().map(row -> Texts.encode(row.event().headers())).toList()),
+        SqlArray.texts(
+            rows.stream().map(row -> EventHeaders.encode(row.event().headers())).toList()),
         new SqlArray(
             "bytea",
             rows.stream().map(row -> row.event().content().bytes()).toArray(byte[][]::new)),

@@ -15,10 +15,9 @@ import java.util.Optional;
  *
  * @param attributes by name, in order: {@code specversion}, {@code id} (the event's), {@code
  *     source} (the stream), {@code type}, {@code subject} (the key), {@code time} (when it was
- *     appended) and the extension {@code sequence} (the place in its key, in 19 digits, so that it
- *     sorts as text, as the extension requires); {@code traceparent} and {@code tracestate} if the
- *     event has such headers. {@code datacontenttype} is left out: each binding has its own place
- *     for it
+ *     appended) and the extension {@code sequence} (its sequence, in 19 digits, so that it sorts as
+ *     text, as the extension requires); {@code traceparent} and {@code tracestate} if the event has
+ *     such headers. {@code datacontenttype} is left out: each binding has its own place for it
  * @param content the data and its type
  */
 public record CloudEvent(Map<String, String> attributes, Content content) {

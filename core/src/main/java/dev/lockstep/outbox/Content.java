@@ -24,7 +24,7 @@ public final class Content {
   }
 
   public static Content of(String type, byte[] bytes) {
-    Texts.requireLine("A content type", type, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A content type", type, TextLimits.MAX_NAME_LENGTH);
     return new Content(type, bytes);
   }
 

@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.CursorTable.Write;
-import dev.lockstep.outbox.Streams.At;
+import dev.lockstep.outbox.Streams.CursorKey;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -31,32 +31,33 @@ final class CursorLocks {
 
   private CursorLocks() {}
 
-  private record Key(At at, String key) {}
+  private record Key(CursorKey at, String key) {}
 
-  static At at(Write write) {
-    return new At(write.lease().shard(), write.sink());
+  static CursorKey at(Write write) {
+    return new CursorKey(write.lease().shard(), write.sink());
   }
 
-  /** The places where a row to be written is locked elsewhere. */
-  static Set<At> lockedElsewhere(Connection connection, List<Write> writes) throws SQLException {
-    List<At> places = writes.stream().map(CursorLocks::at).toList();
+  /** The cursors of which a row to be written is locked elsewhere. */
+  static Set<CursorKey> lockedElsewhere(Connection connection, List<Write> writes)
+      throws SQLException {
+    List<CursorKey> cursors = writes.stream().map(CursorLocks::at).toList();
     List<Key> keys = new ArrayList<>();
     for (Write write : writes) {
       write.progress().blocked().forEach(one -> keys.add(new Key(at(write), one.key)));
       write.progress().freed().keySet().forEach(key -> keys.add(new Key(at(write), key)));
     }
     RoundTrip trip = new RoundTrip(connection);
-    Object[] which = {parts(places), sinks(places)};
-    List<At> ofKeys = keys.stream().map(Key::at).toList();
+    Object[] which = {parts(cursors), sinks(cursors)};
+    List<CursorKey> ofKeys = keys.stream().map(Key::at).toList();
     Object[] whichKeys = {
       parts(ofKeys), sinks(ofKeys), SqlArray.texts(keys.stream().map(Key::key).toList())
     };
-    Rows<At> there = trip.query(CURSORS, CursorLocks::at, which);
-    Rows<At> free = trip.query(FREE_CURSORS, CursorLocks::at, which);
+    Rows<CursorKey> there = trip.query(CURSORS, CursorLocks::at, which);
+    Rows<CursorKey> free = trip.query(FREE_CURSORS, CursorLocks::at, which);
     Rows<Key> keysThere = trip.query(KEYS, CursorLocks::key, whichKeys);
     Rows<Key> freeKeys = trip.query(FREE_KEYS, CursorLocks::key, whichKeys);
     trip.send();
-    Set<At> locked = new HashSet<>(there.list());
+    Set<CursorKey> locked = new HashSet<>(there.list());
     free.list().forEach(locked::remove);
     Set<Key> lockedKeys = new HashSet<>(keysThere.list());
     freeKeys.list().forEach(lockedKeys::remove);
@@ -64,16 +65,16 @@ final class CursorLocks {
     return locked;
   }
 
-  private static SqlArray parts(List<At> places) {
-    return SqlArray.smallints(places.stream().map(at -> (short) at.part()).toList());
+  private static SqlArray parts(List<CursorKey> cursors) {
+    return SqlArray.smallints(cursors.stream().map(at -> (short) at.part()).toList());
   }
 
-  private static SqlArray sinks(List<At> places) {
-    return SqlArray.integers(places.stream().map(At::sink).toList());
+  private static SqlArray sinks(List<CursorKey> cursors) {
+    return SqlArray.integers(cursors.stream().map(CursorKey::sink).toList());
   }
 
-  private static At at(ResultSet row) throws SQLException {
-    return new At(row.getInt(1), row.getInt(2));
+  private static CursorKey at(ResultSet row) throws SQLException {
+    return new CursorKey(row.getInt(1), row.getInt(2));
   }
 
   private static Key key(ResultSet row) throws SQLException {

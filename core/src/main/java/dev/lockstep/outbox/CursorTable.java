@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.fault.LockTimeout;
-import dev.lockstep.outbox.Lane.Progress;
-import dev.lockstep.outbox.Streams.At;
+import dev.lockstep.outbox.DeliveryCursor.Progress;
+import dev.lockstep.outbox.Streams.CursorKey;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -28,13 +28,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and writes cursors and blocked keys for their owner. Every statement is fenced by the
- * partition's epoch, and every write also by the server's incarnation ({@link Home}): a position
- * seen before a crash must not be written after it. Each method runs its own transaction.
+ * partition's epoch, and every write also by the server's incarnation ({@link Incarnations}): a
+ * position seen before a crash must not be written after it. Each method runs its own transaction.
  */
 final class CursorTable {
   private static final String HOLDS = "SELECT 1 WHERE " + Lease.FENCE;
 
-  private static final String INCARNATION = "SELECT COALESCE(" + Home.INCARNATION + ", '')";
+  private static final String INCARNATION = "SELECT COALESCE(" + Incarnations.CURRENT + ", '')";
   private static final String LOAD =
       """
       SELECT c.sink, c.version, c.delivered, c.done::text, c.target::text, c.ord::text, c.id,
@@ -75,15 +75,20 @@ final class CursorTable {
    *
    * @param orders how many operators' actions it has seen
    */
-  record Loaded(
-      int sink, int version, long delivered, Position at, long orders, List<Blocked> blocked) {}
+  record CursorRow(
+      int sink,
+      int version,
+      long delivered,
+      CursorPosition at,
+      long orders,
+      List<BlockedKey> blocked) {}
 
   /**
    * The loaded cursors.
    *
    * @param incarnation the server incarnation their positions belong to; empty: none
    */
-  record Load(String incarnation, Map<Lease, List<Loaded>> cursors) {}
+  record CursorRows(String incarnation, Map<Lease, List<CursorRow>> cursors) {}
 
   /** The progress of one sink in one partition. */
   record Write(Lease lease, int sink, int version, Progress progress) {}
@@ -96,8 +101,9 @@ final class CursorTable {
    * @param stale the cursor was moved or belongs to another owner: not written
    * @param locked another transaction holds a lock: not written
    */
-  record Written(Map<String, Integer> versions, boolean conflict, boolean stale, boolean locked) {
-    static final Written LOCKED = new Written(Map.of(), false, false, true);
+  record WriteResult(
+      Map<String, Integer> versions, boolean conflict, boolean stale, boolean locked) {
+    static final WriteResult LOCKED = new WriteResult(Map.of(), false, false, true);
   }
 
   /** Whether the database still accepts the lease. */
@@ -117,14 +123,14 @@ final class CursorTable {
    * Loads cursors of sinks, and none for a partition whose lease is over. Reads the count of
    * operators' actions first, so that a key changed meanwhile is loaded again.
    */
-  Load load(Map<Lease, List<Integer>> sinks, long nowNanos) {
+  CursorRows load(Map<Lease, List<Integer>> sinks, long nowNanos) {
     return transactor.call(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
           Rows<String> incarnation = trip.query(INCARNATION, row -> row.getString(1));
-          Map<Lease, Rows<Loaded>> cursors = new LinkedHashMap<>();
-          Map<Lease, Rows<Map.Entry<Integer, Blocked>>> blocked = new HashMap<>();
+          Map<Lease, Rows<CursorRow>> cursors = new LinkedHashMap<>();
+          Map<Lease, Rows<Map.Entry<Integer, BlockedKey>>> blocked = new HashMap<>();
           for (Lease lease : sorted(List.copyOf(sinks.keySet()))) {
             lease.bound(trip);
             Object[] which =
@@ -135,19 +141,19 @@ final class CursorTable {
             blocked.put(lease, trip.query(LOAD_BLOCKED, row -> blocked(row, nowNanos), which));
           }
           trip.send();
-          Map<Lease, List<Loaded>> all = new HashMap<>();
+          Map<Lease, List<CursorRow>> all = new HashMap<>();
           cursors.forEach((lease, rows) -> all.put(lease, withBlocked(rows, blocked.get(lease))));
-          return new Load(incarnation.list().get(0), all);
+          return new CursorRows(incarnation.list().get(0), all);
         });
   }
 
-  private static List<Loaded> withBlocked(
-      Rows<Loaded> cursors, @Nullable Rows<Map.Entry<Integer, Blocked>> blocked) {
+  private static List<CursorRow> withBlocked(
+      Rows<CursorRow> cursors, @Nullable Rows<Map.Entry<Integer, BlockedKey>> blocked) {
     if (blocked != null) {
-      Map<Integer, Loaded> bySink = new HashMap<>();
+      Map<Integer, CursorRow> bySink = new HashMap<>();
       cursors.list().forEach(cursor -> bySink.put(cursor.sink(), cursor));
-      for (Map.Entry<Integer, Blocked> entry : blocked.list()) {
-        Loaded cursor = bySink.get(entry.getKey());
+      for (Map.Entry<Integer, BlockedKey> entry : blocked.list()) {
+        CursorRow cursor = bySink.get(entry.getKey());
         if (cursor != null) {
           cursor.blocked().add(entry.getValue());
         }
@@ -156,22 +162,22 @@ final class CursorTable {
     return cursors.list();
   }
 
-  private static Loaded cursor(ResultSet row) throws SQLException {
-    Position at =
-        new Position(
+  private static CursorRow cursor(ResultSet row) throws SQLException {
+    CursorPosition at =
+        new CursorPosition(
             row.getString(4),
             row.getString(5),
             row.getString(6),
             row.getLong(7),
             row.getLong(8),
             row.getString(9));
-    return new Loaded(
+    return new CursorRow(
         row.getInt(1), row.getInt(2), row.getLong(3), at, row.getLong(10), new ArrayList<>());
   }
 
-  private static Map.Entry<Integer, Blocked> blocked(ResultSet row, long nowNanos)
+  private static Map.Entry<Integer, BlockedKey> blocked(ResultSet row, long nowNanos)
       throws SQLException {
-    Blocked one = new Blocked(row.getString(3), row.getLong(4), row.getString(5));
+    BlockedKey one = new BlockedKey(row.getString(3), row.getLong(4), row.getString(5));
     one.version = row.getInt(2);
     one.attempts = row.getInt(6);
     one.error = row.getString(7);
@@ -185,12 +191,12 @@ final class CursorTable {
   }
 
   /**
-   * Writes the progress of any number of lanes: partitions in order, each with its own fence. Skips
-   * places that stay locked by other transactions.
+   * Writes the progress of any number of cursors: partitions in order, each with its own fence.
+   * Skips those that stay locked by other transactions.
    *
    * @param incarnation the server incarnation under which it was seen
    */
-  List<Written> write(String incarnation, List<Write> writes, long nowNanos) {
+  List<WriteResult> write(String incarnation, List<Write> writes, long nowNanos) {
     try {
       return transactor.call(hasty, c -> write(c, incarnation, writes, nowNanos));
     } catch (LockTimeout e) {
@@ -198,38 +204,39 @@ final class CursorTable {
     }
   }
 
-  /** Like {@link #write}, for places known to be locked: does not wait. */
-  List<Written> writeUnlocked(String incarnation, List<Write> writes, long nowNanos) {
+  /** Like {@link #write}, for cursors known to be locked: does not wait. */
+  List<WriteResult> writeUnlocked(String incarnation, List<Write> writes, long nowNanos) {
     AtomicBoolean known = new AtomicBoolean();
     try {
       return transactor.call(
           hasty,
           connection -> {
             known.set(false);
-            Set<At> locked = CursorLocks.lockedElsewhere(connection, writes);
+            Set<CursorKey> locked = CursorLocks.lockedElsewhere(connection, writes);
             known.set(true);
             List<Write> free =
                 writes.stream().filter(one -> !locked.contains(CursorLocks.at(one))).toList();
-            Iterator<Written> written = write(connection, incarnation, free, nowNanos).iterator();
+            Iterator<WriteResult> written =
+                write(connection, incarnation, free, nowNanos).iterator();
             return writes.stream()
-                .map(w -> locked.contains(CursorLocks.at(w)) ? Written.LOCKED : written.next())
+                .map(w -> locked.contains(CursorLocks.at(w)) ? WriteResult.LOCKED : written.next())
                 .toList();
           });
     } catch (LockTimeout e) {
       if (writes.size() == 1 || !known.get()) {
         // Another transaction is inserting the same key for the first time, or everything is
         // locked.
-        return Collections.nCopies(writes.size(), Written.LOCKED);
+        return Collections.nCopies(writes.size(), WriteResult.LOCKED);
       }
       int half = writes.size() / 2;
-      List<Written> all =
+      List<WriteResult> all =
           new ArrayList<>(writeUnlocked(incarnation, writes.subList(0, half), nowNanos));
       all.addAll(writeUnlocked(incarnation, writes.subList(half, writes.size()), nowNanos));
       return all;
     }
   }
 
-  private static List<Written> write(
+  private static List<WriteResult> write(
       Connection connection, String incarnation, List<Write> writes, long nowNanos)
       throws SQLException {
     List<Lease> leases = writes.stream().map(Write::lease).distinct().toList();

@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.CursorTable.Write;
-import dev.lockstep.outbox.CursorTable.Written;
+import dev.lockstep.outbox.CursorTable.WriteResult;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Adds the statements that write the sinks' progress in one partition, and reads their results. */
 final class CursorWrites {
-  private static final String FENCE = Home.SAME_INCARNATION + " AND " + Lease.FENCE;
+  private static final String FENCE = Incarnations.SAME + " AND " + Lease.FENCE;
 
   // Takes the partition's fence lock, shared only with its owner's other transactions, and locks
   // the partition's cursors. An operator's replay raises the version; then nothing is changed and
@@ -104,14 +104,14 @@ final class CursorWrites {
     return lease.fenced(all);
   }
 
-  private record Row(Write write, Blocked one) {
+  private record Row(Write write, BlockedKey one) {
     @Nullable Long retryMs(long nowNanos) {
       return one.isParked() ? null : one.retryInNanos(nowNanos) / 1_000_000;
     }
   }
 
   private Rows<Integer> advance(List<Write> writes) {
-    List<Position> to = writes.stream().map(write -> write.progress().reached()).toList();
+    List<CursorPosition> to = writes.stream().map(write -> write.progress().reached()).toList();
     return trip.query(
         ADVANCE,
         row -> row.getInt(1),
@@ -119,12 +119,15 @@ final class CursorWrites {
             SqlArray.integers(writes.stream().map(Write::sink).toList()),
             SqlArray.integers(writes.stream().map(Write::version).toList()),
             SqlArray.bigints(writes.stream().map(w -> w.progress().delivered()).toList()),
-            new SqlArray("pg_snapshot", to.stream().map(Position::done).toArray(String[]::new)),
-            new SqlArray("pg_snapshot", to.stream().map(Position::target).toArray(String[]::new)),
-            new SqlArray("xid8", to.stream().map(Position::ord).toArray(String[]::new)),
-            SqlArray.bigints(to.stream().map(Position::id).toList()),
-            SqlArray.bigints(to.stream().map(Position::replaySeq).toList()),
-            new SqlArray("pg_snapshot", to.stream().map(Position::replayTo).toArray(String[]::new)),
+            new SqlArray(
+                "pg_snapshot", to.stream().map(CursorPosition::done).toArray(String[]::new)),
+            new SqlArray(
+                "pg_snapshot", to.stream().map(CursorPosition::target).toArray(String[]::new)),
+            new SqlArray("xid8", to.stream().map(CursorPosition::ord).toArray(String[]::new)),
+            SqlArray.bigints(to.stream().map(CursorPosition::id).toList()),
+            SqlArray.bigints(to.stream().map(CursorPosition::replaySeq).toList()),
+            new SqlArray(
+                "pg_snapshot", to.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
             (short) lease.shard()));
   }
 
@@ -178,7 +181,7 @@ final class CursorWrites {
     return new Changed(row.getInt(1), row.getString(2), row.getInt(3));
   }
 
-  Written written(Write write) {
+  WriteResult written(Write write) {
     Map<String, Integer> versions = new HashMap<>();
     for (Rows<Changed> rows : changed) {
       for (Changed row : rows.list()) {
@@ -191,6 +194,6 @@ final class CursorWrites {
     write.progress().blocked().forEach(one -> wanted.add(one.key));
     boolean stale = !advanced.list().contains(write.sink());
     boolean conflict = stale || !versions.keySet().containsAll(wanted);
-    return new Written(versions, conflict, stale, false);
+    return new WriteResult(versions, conflict, stale, false);
   }
 }

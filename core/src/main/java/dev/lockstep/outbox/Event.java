@@ -7,7 +7,7 @@ import java.util.Map;
  * A committed event.
  *
  * @param id unique in this database; do not order by it
- * @param seq its place in its key: 1, 2, 3 …, in commit order
+ * @param seq its sequence: 1, 2, 3 … of its key, in commit order
  * @param appendedAt by the database's clock, before the commit
  */
 public record Event(

@@ -12,30 +12,30 @@ import java.util.List;
  */
 interface EventSource {
 
-  /** Where to continue reading, and for which stream. */
-  record Ask(short part, int stream, String streamName, Position from) {}
+  /** A stream, a partition of it, and where to continue reading. */
+  record ReadRequest(short part, int stream, String streamName, CursorPosition from) {}
 
   /**
    * An event and its position.
    *
-   * @param ord as in {@link Position}
+   * @param ord as in {@link CursorPosition}
    */
-  record Read(Event event, String ord) {}
+  record ReadEvent(Event event, String ord) {}
 
   /**
-   * The events for one ask.
+   * The events for one request.
    *
    * @param after the position after these events
    */
-  record Batch(List<Read> rows, Position after) {}
+  record Batch(List<ReadEvent> rows, CursorPosition after) {}
 
   /**
-   * The events for all asks.
+   * The events for all requests.
    *
    * @param incarnation of the server that answered; empty: not named yet. The answer is meaningless
-   *     unless it equals the incarnation of the asks' positions
+   *     unless it equals the incarnation of the requests' positions
    * @param version of the layout
-   * @param batches in the order of the asks
+   * @param batches in the order of the requests
    */
   record Look(String incarnation, long version, List<Batch> batches) {
     /**
@@ -53,29 +53,30 @@ interface EventSource {
   }
 
   /**
-   * Reads for all asks in one query. An ask with nothing new returns at the end of its step.
+   * Answers all requests in one query. One with nothing new returns at the end of its step.
    *
-   * @param maxRows per ask
-   * @param maxBytes content per ask; a single event is read whatever its size
+   * @param maxRows per request
+   * @param maxBytes content per request; a single event is read whatever its size
    */
-  Look look(List<Ask> asks, int maxRows, int maxBytes) throws LockstepException;
+  Look look(List<ReadRequest> requests, int maxRows, int maxBytes) throws LockstepException;
 
   /** Asks for a key's events from a sequence on. */
-  record KeyAsk(String key, long seq, String ord) {}
+  record BacklogRequest(String key, long seq, String ord) {}
 
   /**
    * The events of some keys.
    *
    * @param incarnation as in {@link Look}
    */
-  record Backlog(String incarnation, List<Read> rows) {}
+  record Backlog(String incarnation, List<ReadEvent> rows) {}
 
   /**
    * Reads the keys' events in order, up to a position that is not within a step.
    *
-   * @param ask the stream, partition and position
+   * @param request the stream, partition and position
    * @param maxRows per key
    * @param maxBytes in all
    */
-  Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) throws LockstepException;
+  Backlog backlog(ReadRequest request, List<BacklogRequest> keys, int maxRows, int maxBytes)
+      throws LockstepException;
 }

@@ -56,7 +56,7 @@ public final class Inbox {
    * @param consumer names the consumer; each has its own receipts
    */
   public Inbox(Transactor transactor, String consumer) {
-    Texts.requireLine("A consumer", consumer, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A consumer", consumer, TextLimits.MAX_NAME_LENGTH);
     this.transactor = transactor;
     this.consumer = consumer;
   }
@@ -65,13 +65,13 @@ public final class Inbox {
     static final Comparator<Key> LOCK_ORDER =
         Comparator.comparing(Key::stream, LockOrder.TEXT).thenComparing(Key::key, LockOrder.TEXT);
 
-    static Key of(Received event) {
+    static Key of(ReceivedEvent event) {
       return new Key(event.stream(), event.key());
     }
   }
 
   /** Records an event. The caller commits. */
-  public Receipt receive(Connection connection, Received event) {
+  public Receipt receive(Connection connection, ReceivedEvent event) {
     return receiveAll(connection, List.of(event)).get(0);
   }
 
@@ -80,7 +80,7 @@ public final class Inbox {
    *
    * @return one receipt per event
    */
-  public List<Receipt> receiveAll(Connection connection, List<Received> events) {
+  public List<Receipt> receiveAll(Connection connection, List<ReceivedEvent> events) {
     if (events.size() > MAX_BATCH) {
       throw new IllegalArgumentException(
           "A call is limited to %d events; use several calls".formatted(MAX_BATCH));
@@ -92,7 +92,7 @@ public final class Inbox {
    * Sets the next expected event of a key: after a skip on the sending side, or when a consumer
    * starts in the middle. The caller commits.
    */
-  public void expect(Connection connection, Received next) {
+  public void expect(Connection connection, ReceivedEvent next) {
     transactor.runJoined(
         connection,
         c -> {
@@ -101,11 +101,12 @@ public final class Inbox {
         });
   }
 
-  private List<Receipt> decide(Connection connection, List<Received> events) throws SQLException {
+  private List<Receipt> decide(Connection connection, List<ReceivedEvent> events)
+      throws SQLException {
     Map<Key, Long> last = lock(connection, events);
     Map<Key, Long> changed = new TreeMap<>(Key.LOCK_ORDER);
     List<Receipt> receipts = new ArrayList<>();
-    for (Received event : events) {
+    for (ReceivedEvent event : events) {
       Key key = Key.of(event);
       Receipt receipt = receipt(last.getOrDefault(key, 0L), event.seq());
       if (receipt instanceof Accepted) {
@@ -127,7 +128,8 @@ public final class Inbox {
     return seq == last + 1 ? new Accepted() : new Gap(last + 1);
   }
 
-  private Map<Key, Long> lock(Connection connection, List<Received> events) throws SQLException {
+  private Map<Key, Long> lock(Connection connection, List<ReceivedEvent> events)
+      throws SQLException {
     List<Key> keys = events.stream().map(Key::of).distinct().sorted(Key.LOCK_ORDER).toList();
     SqlArray streams = SqlArray.texts(keys.stream().map(Key::stream).toList());
     SqlArray names = SqlArray.texts(keys.stream().map(Key::key).toList());

@@ -17,7 +17,7 @@ final class LogSink implements Sink, Session {
   }
 
   @Override
-  public Session open(Tenure tenure) {
+  public Session open(SessionLease lease) {
     return this;
   }
 

@@ -21,11 +21,11 @@ public record NewEvent(
       Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
 
   public NewEvent {
-    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
-    Texts.require("A key", key, Texts.MAX_KEY_LENGTH);
-    Texts.requireLine("An event's type", type, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A stream", stream, TextLimits.MAX_NAME_LENGTH);
+    TextLimits.require("A key", key, TextLimits.MAX_KEY_LENGTH);
+    TextLimits.requireLine("An event's type", type, TextLimits.MAX_NAME_LENGTH);
     headers = Collections.unmodifiableMap(new LinkedHashMap<>(headers));
-    Texts.requireHeaders(headers);
+    EventHeaders.require(headers);
   }
 
   public static NewEvent of(String stream, String key, String type, Content content) {

@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.fault.LockstepException;
-import dev.lockstep.outbox.Audit.Action;
-import dev.lockstep.outbox.Queries.KeyPlace;
+import dev.lockstep.outbox.OutboxAudit.Action;
+import dev.lockstep.outbox.Queries.PartitionedKey;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -43,7 +43,7 @@ public final class Outbox {
   private static final TxOptions APPEND = TxOptions.DEFAULT.withLabel("append at commit");
 
   private final Transactor transactor;
-  private final Home home;
+  private final Incarnations incarnations;
   private final OutboxConfig config;
   private final Streams streams;
   private final Appender appender;
@@ -67,13 +67,13 @@ public final class Outbox {
   Outbox(Transactor transactor, OutboxConfig config, long segmentWidth) {
     Streams.requirePartitions(
         transactor.call(c -> Streams.install(c, config.partitions())), config.partitions());
-    this.home = new Home(transactor);
-    home.settle();
+    this.incarnations = new Incarnations(transactor);
+    incarnations.establish();
     this.transactor = transactor;
     this.config = config;
     this.streams = new Streams(config.partitions());
     this.appender = new Appender(config, streams);
-    this.segments = new Segments(transactor, config.keep(), segmentWidth);
+    this.segments = new Segments(transactor, config.retention(), segmentWidth);
   }
 
   public OutboxConfig config() {
@@ -87,7 +87,7 @@ public final class Outbox {
    * @throws IllegalArgumentException if the stream is not defined or the content is too large;
    *     nothing is written then
    */
-  public Appended append(Connection connection, NewEvent event) {
+  public AppendedEvent append(Connection connection, NewEvent event) {
     return appendAll(connection, List.of(event)).get(0);
   }
 
@@ -96,9 +96,9 @@ public final class Outbox {
    * the content exceeds 16 MiB). Events of one key keep their order. Keys are always locked in the
    * same order. The caller commits.
    *
-   * @return the place of each event, in their order
+   * @return the sequence of each event, in their order
    */
-  public List<Appended> appendAll(Connection connection, List<NewEvent> events) {
+  public List<AppendedEvent> appendAll(Connection connection, List<NewEvent> events) {
     requireAtMost(MAX_BATCH, events.size());
     return events.isEmpty()
         ? List.of()
@@ -134,7 +134,7 @@ public final class Outbox {
 
   /** Creates a stream without sinks. An existing stream is left unchanged. */
   public void create(String stream) {
-    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A stream", stream, TextLimits.MAX_NAME_LENGTH);
     transactor.run(c -> Streams.create(c, stream));
   }
 
@@ -145,8 +145,8 @@ public final class Outbox {
    * @param actor recorded in the audit
    */
   public void define(String stream, List<SinkSpec> sinks, String actor) {
-    Texts.requireLine("A stream", stream, Texts.MAX_NAME_LENGTH);
-    Texts.requireLine("An actor", actor, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A stream", stream, TextLimits.MAX_NAME_LENGTH);
+    TextLimits.requireLine("An actor", actor, TextLimits.MAX_NAME_LENGTH);
     if (sinks.size() > MAX_SINKS
         || sinks.stream().map(SinkSpec::name).distinct().count() != sinks.size()) {
       throw new IllegalArgumentException(
@@ -199,15 +199,15 @@ public final class Outbox {
    */
   public List<Event> events(String stream, String key, long afterSeq, int limit) {
     requireAtMost(MAX_PAGE, limit);
-    KeyPlace place =
-        new KeyPlace(stream, key, Partitioning.partOf(stream, key, config.partitions()));
+    PartitionedKey where =
+        new PartitionedKey(stream, key, Partitioning.partOf(stream, key, config.partitions()));
     return transactor.call(
         readOnly(),
         c -> {
           Optional<Integer> id = Streams.find(c, stream);
           return id.isEmpty()
               ? List.<Event>of()
-              : Queries.events(c, id.get(), place, afterSeq, limit);
+              : Queries.events(c, id.get(), where, afterSeq, limit);
         });
   }
 
@@ -229,7 +229,7 @@ public final class Outbox {
   }
 
   /** Retries a parked key at once. The caller commits. */
-  public ChangeResult retry(
+  public SinkActionResult retry(
       Connection connection, String stream, String sink, String key, String actor, String reason) {
     Action action = new Action(actor, "retry", reason);
     return transactor.join(connection, c -> control(c).retry(stream, sink, key, action));
@@ -240,7 +240,7 @@ public final class Outbox {
    *
    * @param seq must be the event to be sent next
    */
-  public ChangeResult skip(
+  public SinkActionResult skip(
       Connection connection,
       String stream,
       String sink,
@@ -253,7 +253,7 @@ public final class Outbox {
   }
 
   /** Sends a key's events again, from this sequence on. The caller commits. */
-  public ChangeResult replay(
+  public SinkActionResult replay(
       Connection connection,
       String stream,
       String sink,
@@ -270,7 +270,7 @@ public final class Outbox {
   /**
    * Sends the kept events of all keys again, each key from this sequence on. The caller commits.
    */
-  public ChangeResult replayAll(
+  public SinkActionResult replayAll(
       Connection connection,
       String stream,
       String sink,
@@ -289,7 +289,7 @@ public final class Outbox {
    */
   public List<AuditEntry> audit(String stream, OptionalLong before, int limit) {
     requireAtMost(MAX_PAGE, limit);
-    return transactor.call(readOnly(), c -> Audit.read(c, stream, before, limit));
+    return transactor.call(readOnly(), c -> OutboxAudit.read(c, stream, before, limit));
   }
 
   /**
@@ -302,16 +302,22 @@ public final class Outbox {
   }
 
   Relay relay(RelayConfig relayConfig, SinkTypes types, EventSource source) {
+    return relay(relayConfig, types, source, CursorLife.Observer.NONE);
+  }
+
+  Relay relay(
+      RelayConfig relayConfig, SinkTypes types, EventSource source, CursorLife.Observer observer) {
     maintain();
     Relay relay =
         new Relay(
             transactor,
-            home,
+            incarnations,
             source,
             config.partitions(),
             relayConfig,
             types,
-            this::maintainQuietly);
+            this::maintainQuietly,
+            observer);
     relay.start();
     return relay;
   }
@@ -334,8 +340,8 @@ public final class Outbox {
     }
   }
 
-  private Control control(Connection connection) {
-    return new Control(connection, config.partitions());
+  private OperatorActions control(Connection connection) {
+    return new OperatorActions(connection, config.partitions());
   }
 
   private TxOptions readOnly() {

@@ -9,14 +9,14 @@ import java.time.Duration;
  * @param partitions how many partitions keys are spread over; at most this many nodes share the
  *     work. Fixed for ever by the first process that starts (16)
  * @param maxContentBytes of one event (256 KiB)
- * @param keep how long events can be listed and replayed after every sink has received them (1
+ * @param retention how long events can be listed and replayed after every sink has received them (1
  *     day). Freed in whole segments, so some stay longer
  * @param hintInterval the shortest time between two notifications of this process to sleeping
  *     relays (20 ms). Notifying commits wait for each other in PostgreSQL, so not every append
  *     notifies; a relay that has just found events reads again soon anyway. Zero: never
  */
 public record OutboxConfig(
-    int partitions, int maxContentBytes, Duration keep, Duration hintInterval) {
+    int partitions, int maxContentBytes, Duration retention, Duration hintInterval) {
   public static final OutboxConfig DEFAULT =
       new OutboxConfig(16, 256 * 1024, Duration.ofDays(1), Duration.ofMillis(20));
 
@@ -31,24 +31,20 @@ public record OutboxConfig(
     if (maxContentBytes < 1 || maxContentBytes > MAX_CONTENT_BYTES) {
       throw new IllegalArgumentException("maxContentBytes must be 1 to " + MAX_CONTENT_BYTES);
     }
-    if (keep.isNegative() || hintInterval.isNegative()) {
-      throw new IllegalArgumentException("keep and hintInterval must not be negative");
+    if (retention.isNegative() || hintInterval.isNegative()) {
+      throw new IllegalArgumentException("retention and hintInterval must not be negative");
     }
   }
 
   public OutboxConfig withPartitions(int partitions) {
-    return new OutboxConfig(partitions, maxContentBytes, keep, hintInterval);
+    return new OutboxConfig(partitions, maxContentBytes, retention, hintInterval);
   }
 
   public OutboxConfig withMaxContentBytes(int maxContentBytes) {
-    return new OutboxConfig(partitions, maxContentBytes, keep, hintInterval);
+    return new OutboxConfig(partitions, maxContentBytes, retention, hintInterval);
   }
 
-  public OutboxConfig withKeep(Duration keep) {
-    return new OutboxConfig(partitions, maxContentBytes, keep, hintInterval);
-  }
-
-  public OutboxConfig withHintInterval(Duration hintInterval) {
-    return new OutboxConfig(partitions, maxContentBytes, keep, hintInterval);
+  public OutboxConfig withRetention(Duration retention) {
+    return new OutboxConfig(partitions, maxContentBytes, retention, hintInterval);
   }
 }

@@ -11,9 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Owns a sink and its sessions. Every session that opened is closed exactly once; the sink, if it
- * was made, exactly once after all of them. That holds whenever they come: a sink that is made, and
- * a session that opens, after {@link #retire} is closed when it comes. Thread-safe.
+ * Owns a sink and its sessions. Closes every session exactly once, and the sink exactly once after
+ * all of them, even if the sink is made or a session opens only after {@link #retire}. Thread-safe.
  */
 final class OwnedSink {
   private static final Logger log = LoggerFactory.getLogger(OwnedSink.class);
@@ -21,10 +20,10 @@ final class OwnedSink {
   private final SinkRow row;
   private final SinkCalls calls;
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-  // All guarded by this. What keeps the sink from being closed: its making, each session that
-  // opens, is open or is being closed. Nothing is added once it is retired, so it falls to 0 once.
+  // All guarded by this. Counts what keeps the sink open: its making, and each session that opens,
+  // is open or is being closed. Once retired it only falls, so it reaches 0 once.
   private int uses = 1;
-  // Those of them that wait for a call of the sink: its making, and sessions that open.
+  // The uses that wait for a call of the sink to return: its making, and sessions that open.
   private int pending = 1;
   private final Set<OpenSession> sessions = new HashSet<>();
   private @Nullable Sink sink;
@@ -35,7 +34,7 @@ final class OwnedSink {
     this.calls = calls;
   }
 
-  /** An open session; one for each time that the sink opened, even if it returns the same. */
+  /** An open session: one per {@link Sink#open}, even if the sink returns the same object. */
   final class OpenSession {
     private final Session session;
 
@@ -79,7 +78,7 @@ final class OwnedSink {
     return made;
   }
 
-  /** The making is over, with or without a sink. */
+  /** The sink was made, or cannot be. */
   void made() {
     synchronized (this) {
       pending--;
@@ -87,7 +86,7 @@ final class OwnedSink {
     unused();
   }
 
-  OpenSession open(Tenure tenure) throws Exception {
+  OpenSession open(SessionLease lease) throws Exception {
     Sink opening;
     synchronized (this) {
       if (retired || sink == null) {
@@ -99,7 +98,7 @@ final class OwnedSink {
     }
     OpenSession open;
     try {
-      @Nullable Session session = opening.open(tenure);
+      @Nullable Session session = opening.open(lease);
       if (session == null) {
         throw new IllegalStateException("The sink opened no session");
       }

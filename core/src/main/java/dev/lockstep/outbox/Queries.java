@@ -76,16 +76,16 @@ final class Queries {
   private Queries() {}
 
   static List<Event> events(
-      Connection connection, int stream, KeyPlace place, long afterSeq, int limit)
+      Connection connection, int stream, PartitionedKey where, long afterSeq, int limit)
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Event> events =
         trip.query(
             EVENTS,
-            row -> SnapshotSource.event(row, place.stream()),
-            place.part(),
+            row -> SnapshotSource.event(row, where.stream()),
+            where.part(),
             stream,
-            place.key(),
+            where.key(),
             afterSeq,
             limit);
     trip.send();
@@ -93,7 +93,7 @@ final class Queries {
   }
 
   /** A key and its partition. */
-  record KeyPlace(String stream, String key, short part) {}
+  record PartitionedKey(String stream, String key, short part) {}
 
   static List<SinkLag> lags(Connection connection, Optional<String> stream, int max)
       throws SQLException {

@@ -28,7 +28,7 @@ public final class Relay implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Relay.class);
   private static final long END_SECONDS = 5;
 
-  private final Territory territory;
+  private final OwnedPartitions owned;
   private final RelayLoop loop;
   private final Shards shards;
   private final HintListener hints;
@@ -38,12 +38,13 @@ public final class Relay implements AutoCloseable {
 
   Relay(
       Transactor transactor,
-      Home home,
+      Incarnations incarnations,
       EventSource source,
       int partitions,
       RelayConfig config,
       SinkTypes types,
-      Runnable maintenance) {
+      Runnable maintenance,
+      CursorLife.Observer observer) {
     AtomicInteger number = new AtomicInteger();
     this.executor =
         Executors.newCachedThreadPool(
@@ -51,10 +52,12 @@ public final class Relay implements AutoCloseable {
     this.timer = new ScheduledThreadPoolExecutor(1, task -> daemon("outbox-sink-timeouts", task));
     // Nearly every timer is cancelled; it must not keep its delivery until then.
     timer.setRemoveOnCancelPolicy(true);
-    this.territory = new Territory(types, config, new Threads(executor, timer), this::wake);
+    this.owned =
+        new OwnedPartitions(types, config, new Threads(executor, timer), this::wake, observer);
     CursorTable cursors = new CursorTable(transactor);
-    Reading reading = new Reading(transactor, home, source, cursors, territory, config, executor);
-    RelayLoop.Parts parts = new RelayLoop.Parts(cursors, territory, reading);
+    RelayReader reader =
+        new RelayReader(transactor, incarnations, source, cursors, owned, config, executor);
+    RelayLoop.Parts parts = new RelayLoop.Parts(cursors, owned, reader);
     this.loop = new RelayLoop(parts, config, executor, maintenance);
     this.shards = new Shards(transactor, config.shards(partitions), loop);
     this.hints =
@@ -82,7 +85,7 @@ public final class Relay implements AutoCloseable {
   private void giveUp(Throwable why) {
     hints.close();
     shards.close();
-    log.error("The relay died and gave up its partitions; restart it: {}", Texts.reason(why));
+    log.error("The relay died and gave up its partitions; restart it: {}", FailureText.of(why));
   }
 
   /** Returns the relay's health; never blocks. */
@@ -111,7 +114,7 @@ public final class Relay implements AutoCloseable {
 
   /** The health of the sinks, as this node sees it. */
   public List<SinkHealth> sinks() {
-    return territory.sinks().stream()
+    return owned.sinks().stream()
         .map(runner -> new SinkHealth(runner.row.stream(), runner.row.spec().name(), runner.down()))
         .toList();
   }
@@ -127,7 +130,7 @@ public final class Relay implements AutoCloseable {
     } catch (InterruptedException e) {
       interrupted = true;
     }
-    CompletableFuture<?> closed = territory.close();
+    CompletableFuture<?> closed = owned.close();
     try {
       if (!interrupted) {
         closed.get(END_SECONDS, TimeUnit.SECONDS);

@@ -2,7 +2,7 @@ package dev.lockstep.outbox;
 
 import dev.lockstep.fault.LockstepException;
 import dev.lockstep.outbox.CursorTable.Write;
-import dev.lockstep.outbox.CursorTable.Written;
+import dev.lockstep.outbox.CursorTable.WriteResult;
 import dev.lockstep.outbox.RelayHealth.State;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The relay's thread: reads, sends, and writes progress. It alone touches the lanes; other threads
- * send it messages. It never waits for a sink and survives exceptions.
+ * The relay's thread: reads, sends, and writes progress. It alone touches the cursors; other
+ * threads send it messages. It never waits for a sink and survives exceptions.
  */
 final class RelayLoop implements Runnable, ShardListener {
   private static final Logger log = LoggerFactory.getLogger(RelayLoop.class);
@@ -33,9 +33,9 @@ final class RelayLoop implements Runnable, ShardListener {
   private static final long LOCKED_PAUSE_NANOS = 200_000_000L;
 
   private final CursorTable cursors;
-  private final Territory territory;
-  private final Reading reading;
-  private final Sending sending;
+  private final OwnedPartitions owned;
+  private final RelayReader reader;
+  private final RelaySender sender;
   private final RelayConfig config;
   private final Executor executor;
   private final Runnable maintenance;
@@ -48,13 +48,13 @@ final class RelayLoop implements Runnable, ShardListener {
   private volatile boolean stopped;
 
   /** The loop's collaborators. */
-  record Parts(CursorTable cursors, Territory territory, Reading reading) {}
+  record Parts(CursorTable cursors, OwnedPartitions owned, RelayReader reader) {}
 
   RelayLoop(Parts parts, RelayConfig config, Executor executor, Runnable maintenance) {
     this.cursors = parts.cursors();
-    this.territory = parts.territory();
-    this.reading = parts.reading();
-    this.sending = new Sending(cursors, territory, config.listener(), messages::add);
+    this.owned = parts.owned();
+    this.reader = parts.reader();
+    this.sender = new RelaySender(cursors, owned, config.listener(), messages::add);
     this.config = config;
     this.executor = executor;
     this.maintenance = maintenance;
@@ -62,23 +62,23 @@ final class RelayLoop implements Runnable, ShardListener {
 
   @Override
   public void taken(Lease lease) {
-    messages.add(() -> territory.take(lease));
+    messages.add(() -> owned.take(lease));
   }
 
   @Override
   public CompletionStage<?> handOver(Lease lease) {
     CompletableFuture<Void> over = new CompletableFuture<>();
-    messages.add(() -> territory.handOver(lease, over));
+    messages.add(() -> owned.handOver(lease, over));
     return over;
   }
 
   @Override
   public void lost(Lease lease) {
-    messages.add(() -> territory.lose(lease));
+    messages.add(() -> owned.lose(lease));
   }
 
   void wake() {
-    messages.add(reading::wake);
+    messages.add(reader::wake);
   }
 
   RelayHealth health() {
@@ -96,12 +96,12 @@ final class RelayLoop implements Runnable, ShardListener {
     messages.add(
         () ->
             answer.complete(
-                territory.places().stream()
+                owned.all().stream()
                     .allMatch(
-                        place ->
-                            place.isQuiet()
-                                && !place.lane.hasRows()
-                                && !place.lane.hasProgress(false))));
+                        sink ->
+                            sink.isQuiet()
+                                && !sink.cursor.hasEvents()
+                                && !sink.cursor.hasProgress(false))));
     return answer;
   }
 
@@ -125,7 +125,7 @@ final class RelayLoop implements Runnable, ShardListener {
       why = Optional.of(e);
     } finally {
       Optional<Throwable> unasked = stopped ? Optional.empty() : why;
-      health = new RelayHealth(State.ENDED, unasked.map(Texts::reason));
+      health = new RelayHealth(State.ENDED, unasked.map(FailureText::of));
       ended.complete(unasked);
     }
   }
@@ -140,10 +140,10 @@ final class RelayLoop implements Runnable, ShardListener {
       return waitNanos(System.nanoTime());
     } catch (LockstepException | CompletionException e) {
       log.warn("Relaying failed; it is retried: {}", e.toString());
-      health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
+      health = new RelayHealth(State.FAILING, Optional.of(FailureText.of(e)));
     } catch (Throwable e) {
       log.error("Relaying failed; it is retried", e);
-      health = new RelayHealth(State.FAILING, Optional.of(Texts.reason(e)));
+      health = new RelayHealth(State.FAILING, Optional.of(FailureText.of(e)));
     }
     return PAUSE_NANOS;
   }
@@ -162,17 +162,17 @@ final class RelayLoop implements Runnable, ShardListener {
 
   private void turn() {
     maintain();
-    reading.definitions();
-    if (reading.isLoadDue()) {
+    reader.definitions();
+    if (reader.isLoadDue()) {
       // Write progress before loading it again.
       write();
-      reading.load();
+      reader.load();
     }
-    reading.backlogs();
-    reading.look();
-    sending.send();
+    reader.backlogs();
+    reader.look();
+    sender.send();
     write();
-    territory.finishHandOvers();
+    owned.finishHandOvers();
   }
 
   private void maintain() {
@@ -186,64 +186,65 @@ final class RelayLoop implements Runnable, ShardListener {
     long now = System.nanoTime();
     boolean due = now - wroteNanos >= WRITE_INTERVAL_NANOS;
     boolean idle = now - idleWriteNanos >= IDLE_WRITE_NANOS;
-    List<Place> places =
-        territory.places().stream().filter(p -> p.isToWrite(now, due, idle)).toList();
+    List<SinkPartition> all =
+        owned.all().stream().filter(sink -> sink.isToWrite(now, due, idle)).toList();
     if (idle) {
       idleWriteNanos = now;
     }
-    List<Place> held = places.stream().filter(Place::isHeld).toList();
-    List<Place> others = places.stream().filter(place -> !place.isHeld()).toList();
+    List<SinkPartition> locked = all.stream().filter(sink -> sink.life.isLocked()).toList();
+    List<SinkPartition> others = all.stream().filter(sink -> !sink.life.isLocked()).toList();
     if (!others.isEmpty()) {
       wroteNanos = now;
-      List<Write> writes = others.stream().map(Place::write).toList();
-      wrote(others, writes, cursors.write(reading.incarnation(), writes, now));
+      List<Write> writes = others.stream().map(SinkPartition::write).toList();
+      written(others, writes, cursors.write(reader.incarnation(), writes, now));
     }
-    if (!held.isEmpty()) {
-      List<Write> writes = held.stream().map(Place::write).toList();
-      wrote(held, writes, cursors.writeUnlocked(reading.incarnation(), writes, now));
+    if (!locked.isEmpty()) {
+      List<Write> writes = locked.stream().map(SinkPartition::write).toList();
+      written(locked, writes, cursors.writeUnlocked(reader.incarnation(), writes, now));
     }
   }
 
-  private void wrote(List<Place> places, List<Write> writes, List<Written> written) {
+  private void written(List<SinkPartition> sinks, List<Write> writes, List<WriteResult> results) {
     int locked = 0;
     int stale = 0;
-    for (int i = 0; i < places.size(); i++) {
-      Place place = places.get(i);
-      stale += written.get(i).stale() ? 1 : 0;
-      if (written.get(i).locked()) {
-        place.hold(System.nanoTime() + LOCKED_PAUSE_NANOS);
+    for (int i = 0; i < sinks.size(); i++) {
+      SinkPartition sink = sinks.get(i);
+      WriteResult result = results.get(i);
+      stale += result.stale() ? 1 : 0;
+      if (result.locked()) {
+        sink.lockedUntil(System.nanoTime() + LOCKED_PAUSE_NANOS);
         locked++;
         continue;
       }
-      place.wrote(writes.get(i).progress(), written.get(i).versions());
-      if (written.get(i).conflict()) {
-        place.again = true;
-        reading.wake();
+      sink.cursor.written(writes.get(i).progress(), result.versions());
+      if (result.conflict()) {
+        sink.life.reload();
+        reader.wake();
       }
     }
     int refused = stale;
-    int accepted = places.size() - locked - stale;
+    int accepted = sinks.size() - locked - stale;
     Listening.tell(() -> config.listener().onCursors(accepted, refused));
   }
 
   /** Time until the next read, the end of a breaker's pause, or a key's retry. */
   private long waitNanos(long now) {
-    long wait = reading.waitNanos(now);
-    for (Place place : territory.places()) {
-      wait = Math.min(wait, place.heldNanos(now));
-      if (place.isEnding()) {
+    long wait = reader.waitNanos(now);
+    for (SinkPartition sink : owned.all()) {
+      wait = Math.min(wait, sink.lockedNanos(now));
+      if (!sink.life.isActive()) {
         continue;
       }
-      if (place.lane.hasProgress(false) && !place.isHeld()) {
+      if (sink.cursor.hasProgress(false) && !sink.life.isLocked()) {
         wait = Math.min(wait, Math.max(0, wroteNanos + WRITE_INTERVAL_NANOS - now));
       }
-      long left = place.runner.breaker.leftNanos(now);
+      long left = sink.runner.breaker.leftNanos(now);
       if (left > 0) {
         wait = Math.min(wait, left);
-      } else if (place.mayBegin(now) && place.lane.wantsRows(now) && place.lane.isEager()) {
+      } else if (sink.mayBegin(now) && sink.cursor.wantsEvents(now) && sink.cursor.isEager()) {
         return 0;
       } else {
-        wait = Math.min(wait, place.lane.retryInNanos(now));
+        wait = Math.min(wait, sink.cursor.retryInNanos(now));
       }
     }
     return wait;

@@ -111,10 +111,10 @@ final class Segments {
 
   private final Transactor transactor;
   private final TxOptions options;
-  private final long keepMs;
+  private final long retentionMs;
   private final long firstWidth;
 
-  Segments(Transactor transactor, Duration keep, long firstWidth) {
+  Segments(Transactor transactor, Duration retention, long firstWidth) {
     this.transactor = transactor;
     // Appending and reading transactions queue behind our lock requests, so keep the wait short.
     // READ COMMITTED: a check after waiting for a lock sees what was committed meanwhile.
@@ -124,7 +124,7 @@ final class Segments {
             .withLabel("outbox segments")
             .withIsolation(Isolation.READ_COMMITTED)
             .withLockTimeout(Duration.ofMillis(200));
-    this.keepMs = keep.toMillis();
+    this.retentionMs = retention.toMillis();
     this.firstWidth = firstWidth;
   }
 
@@ -197,7 +197,7 @@ final class Segments {
    */
   private long width(@Nullable Segment newest, List<OffsetDateTime> closed) {
     long width =
-        newest == null || newest.number() == Restored.SEGMENT
+        newest == null || newest.number() == DumpConversion.SEGMENT
             ? firstWidth
             : newest.to() - newest.from();
     // A configured small width stays.
@@ -248,11 +248,11 @@ final class Segments {
    */
   private boolean emptyOne(Connection connection) throws SQLException {
     // Without the lock first: if there is nothing to empty, nobody waits.
-    if (first(connection, PASSED, keepMs).isEmpty()) {
+    if (first(connection, PASSED, retentionMs).isEmpty()) {
       return false;
     }
     Streams.lockLayout(connection);
-    Optional<Integer> segment = first(connection, PASSED, keepMs);
+    Optional<Integer> segment = first(connection, PASSED, retentionMs);
     if (segment.isEmpty()) {
       return false;
     }
@@ -267,7 +267,7 @@ final class Segments {
 
   /**
    * Drops one emptied segment; needs a moment without open appending transactions. Locks the
-   * layout, as {@link Restored} does: it may fill a segment of the same number.
+   * layout, as {@link DumpConversion} does: it may fill a segment of the same number.
    */
   private boolean dropOne(Connection connection) throws SQLException {
     if (first(connection, EMPTIED).isEmpty()) {
@@ -300,7 +300,7 @@ final class Segments {
     }
     Streams.lockLayout(connection);
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Object> gone = trip.update(CLEAR_REST, keepMs, REST_BATCH);
+    Rows<Object> gone = trip.update(CLEAR_REST, retentionMs, REST_BATCH);
     trip.send();
     return gone.changed() == REST_BATCH;
   }

@@ -24,7 +24,7 @@ public interface Sink extends AutoCloseable {
    *
    * @throws Exception the sink is down; retried later
    */
-  Session open(Tenure tenure) throws Exception;
+  Session open(SessionLease lease) throws Exception;
 
   /**
    * Called once, when the relay has ended or the sink's definition has changed, after all sessions

@@ -202,7 +202,7 @@ final class SinkCalls {
     private static final long serialVersionUID = 1L;
 
     SinkFailed(Throwable thrown) {
-      super(Texts.reason(thrown), thrown);
+      super(FailureText.of(thrown), thrown);
     }
 
     @Override

@@ -22,7 +22,7 @@ public sealed interface SinkResult {
    */
   record Retry(String error) implements SinkResult {
     public Retry(@Nullable String error) {
-      this.error = Texts.reason(error);
+      this.error = FailureText.of(error);
     }
   }
 
@@ -33,7 +33,7 @@ public sealed interface SinkResult {
    */
   record Poison(String error) implements SinkResult {
     public Poison(@Nullable String error) {
-      this.error = Texts.reason(error);
+      this.error = FailureText.of(error);
     }
   }
 
@@ -45,7 +45,7 @@ public sealed interface SinkResult {
    */
   record Down(String reason) implements SinkResult {
     public Down(@Nullable String reason) {
-      this.reason = Texts.reason(reason);
+      this.reason = FailureText.of(reason);
     }
   }
 }

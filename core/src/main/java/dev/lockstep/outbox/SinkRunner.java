@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.DeliveryCursor.Dispatch;
 import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.outbox.Streams.SinkRow;
 import java.time.Duration;
@@ -25,7 +25,7 @@ final class SinkRunner {
   private final SinkCalls calls;
   private final OwnedSink owned;
   private final Duration timeout;
-  private volatile @Nullable Made made;
+  private volatile @Nullable CreatedSink made;
   private volatile boolean overdue;
 
   /**
@@ -40,9 +40,10 @@ final class SinkRunner {
     this.owned = new OwnedSink(row, calls);
     this.timeout = config.deliverTimeout();
     this.breaker = new Breaker(config.firstPause(), config.maxPause());
-    CompletableFuture<Made> making =
+    CompletableFuture<CreatedSink> making =
         calls
-            .beginWhenFree(() -> new Made(Math.max(0, owned.make(types).maxInFlight()), null))
+            .beginWhenFree(
+                () -> new CreatedSink(Math.max(0, owned.make(types).maxInFlight()), null))
             .exceptionally(this::broken);
     // The call counts as hung already.
     var unused =
@@ -58,7 +59,7 @@ final class SinkRunner {
             });
   }
 
-  private Made broken(Throwable why) {
+  private CreatedSink broken(Throwable why) {
     if (!owned.isRetired()) {
       log.error(
           "Sink {} of stream {} cannot be created; fix its definition",
@@ -66,7 +67,7 @@ final class SinkRunner {
           row.stream(),
           why);
     }
-    return new Made(0, why);
+    return new CreatedSink(0, why);
   }
 
   private void late(@Nullable Throwable failure) {
@@ -81,12 +82,12 @@ final class SinkRunner {
   }
 
   /**
-   * What came of making the sink.
+   * The sink as it was made.
    *
    * @param maxInFlight asked once
    * @param broken why it cannot be used: it is down until its definition changes
    */
-  private record Made(int maxInFlight, @Nullable Throwable broken) {}
+  private record CreatedSink(int maxInFlight, @Nullable Throwable broken) {}
 
   boolean isMade() {
     return made != null;
@@ -111,21 +112,21 @@ final class SinkRunner {
    * @param check validates an open session; if it throws, the session is closed
    */
   CompletableFuture<OpenSession> open(int partition, long epoch, Runnable check) {
-    Tenure tenure = new Tenure(row.stream(), row.spec().name(), partition, epoch);
+    SessionLease lease = new SessionLease(row.stream(), row.spec().name(), partition, epoch);
     CompletableFuture<OpenSession> answer = new CompletableFuture<>();
-    CompletableFuture<Boolean> call = calls.begin(() -> open(tenure, check, answer));
+    CompletableFuture<Boolean> call = calls.begin(() -> open(lease, check, answer));
     var unused = call.whenComplete((done, failure) -> fail(answer, failure));
     return calls.inTime(answer, call);
   }
 
-  private boolean open(Tenure tenure, Runnable check, CompletableFuture<OpenSession> answer)
+  private boolean open(SessionLease lease, Runnable check, CompletableFuture<OpenSession> answer)
       throws Exception {
     Throwable broken = Objects.requireNonNull(made).broken();
     if (broken != null) {
       throw new IllegalStateException(
-          "The sink cannot be created: " + Texts.reason(broken), broken);
+          "The sink cannot be created: " + FailureText.of(broken), broken);
     }
-    OpenSession open = owned.open(tenure);
+    OpenSession open = owned.open(lease);
     boolean taken = false;
     try {
       check.run();
@@ -147,7 +148,7 @@ final class SinkRunner {
   /**
    * Delivers; gives one result per event, however the sink fails. Never completes exceptionally.
    */
-  CompletableFuture<List<SinkResult>> deliver(OpenSession open, Send send) {
+  CompletableFuture<List<SinkResult>> deliver(OpenSession open, Dispatch send) {
     List<Event> events = send.events();
     CompletableFuture<List<SinkResult>> answer = new CompletableFuture<>();
     CompletableFuture<Boolean> call =
@@ -163,7 +164,7 @@ final class SinkRunner {
     var unused = call.whenComplete((done, failure) -> fail(answer, failure));
     return calls
         .inTime(answer, call)
-        .exceptionally(failure -> allDown(events.size(), Texts.reason(failure)));
+        .exceptionally(failure -> allDown(events.size(), FailureText.of(failure)));
   }
 
   private static void take(
@@ -175,7 +176,7 @@ final class SinkRunner {
       answer.complete(
           failure == null
               ? checked(results, events.size())
-              : allDown(events.size(), Texts.reason(failure)));
+              : allDown(events.size(), FailureText.of(failure)));
     } catch (Throwable e) {
       answer.completeExceptionally(new SinkCalls.SinkFailed(e));
     }

@@ -25,10 +25,10 @@ public record SinkSpec(
   }
 
   public SinkSpec {
-    Texts.requireLine("A sink", name, Texts.MAX_NAME_LENGTH);
-    Texts.requireLine("A sink's type", type, Texts.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A sink", name, TextLimits.MAX_NAME_LENGTH);
+    TextLimits.requireLine("A sink's type", type, TextLimits.MAX_NAME_LENGTH);
     if (!settings.isEmpty()) {
-      Texts.require("A sink's settings", settings, Texts.MAX_SETTINGS_LENGTH);
+      TextLimits.require("A sink's settings", settings, TextLimits.MAX_SETTINGS_LENGTH);
     }
     if (giveUpAfter.filter(d -> d.toSeconds() < 1).isPresent()) {
       throw new IllegalArgumentException("giveUpAfter must be at least 1 s");

@@ -25,7 +25,7 @@ final class SnapshotSource implements EventSource {
   // transaction has ended; a transaction that is still open costs nothing. No event has ord >= the
   // xmax of a snapshot that shows it.
   //
-  // A portion is bounded in rows, and in bytes by the running sum. ROWS, because RANGE would search
+  // A read is bounded in rows, and in bytes by the running sum. ROWS, because RANGE would search
   // for peers; there are none. The index (part, stream, ord, id) gives the order from any position,
   // however much lies behind it. The separate comparison of ord lets segments be pruned.
   private static final String LOOK =
@@ -58,7 +58,7 @@ final class SnapshotSource implements EventSource {
                   AND (e.seq >= c.replay_seq OR NOT pg_visible_in_snapshot(e.xid, c.replay_to))
                 ORDER BY e.ord, e.id LIMIT ?) r) b
       WHERE b.so_far - b.bytes < ?"""
-          .formatted(Home.INCARNATION);
+          .formatted(Incarnations.CURRENT);
 
   // By key, and only events that the position has passed; later ones arrive in the normal reads.
   private static final String BACKLOG =
@@ -77,7 +77,7 @@ final class SnapshotSource implements EventSource {
       WHERE b.so_far - b.bytes < ?
       ORDER BY b.n, b.seq""";
 
-  private static final String INCARNATION = "SELECT COALESCE(" + Home.INCARNATION + ", '')";
+  private static final String INCARNATION = "SELECT COALESCE(" + Incarnations.CURRENT + ", '')";
 
   // A plan made while the table was small would collect and sort all of a large one.
   private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
@@ -93,12 +93,12 @@ final class SnapshotSource implements EventSource {
   }
 
   /** The first row of a look describes the server; each other row is an event. */
-  private record Row(int ask, @Nullable Server server, @Nullable Read read) {}
+  private record Row(int ask, @Nullable Server server, @Nullable ReadEvent read) {}
 
   private record Server(long version, String snapshot, String incarnation) {}
 
   @Override
-  public Look look(List<Ask> asks, int maxRows, int maxBytes) {
+  public Look look(List<ReadRequest> asks, int maxRows, int maxBytes) {
     List<Row> rows =
         transactor.call(
             options,
@@ -111,7 +111,7 @@ final class SnapshotSource implements EventSource {
               return found.list();
             });
     Server server = new Server(0, "", "");
-    List<List<Read>> reads = new ArrayList<>();
+    List<List<ReadEvent>> reads = new ArrayList<>();
     asks.forEach(ask -> reads.add(new ArrayList<>()));
     for (Row row : rows) {
       if (row.server() != null) {
@@ -122,7 +122,7 @@ final class SnapshotSource implements EventSource {
     }
     List<Batch> batches = new ArrayList<>();
     for (int i = 0; i < asks.size(); i++) {
-      Position after =
+      CursorPosition after =
           after(asks.get(i).from(), reads.get(i), server.snapshot(), maxRows, maxBytes);
       batches.add(new Batch(reads.get(i), after));
     }
@@ -130,48 +130,50 @@ final class SnapshotSource implements EventSource {
   }
 
   /** Fewer rows than asked for means that the step is complete. */
-  private static Position after(
-      Position from, List<Read> rows, String now, int maxRows, int maxBytes) {
+  private static CursorPosition after(
+      CursorPosition from, List<ReadEvent> rows, String now, int maxRows, int maxBytes) {
     String target = from.target() == null ? now : from.target();
     long bytes = rows.stream().mapToLong(row -> row.event().content().size()).sum();
     if (rows.size() < maxRows && bytes < maxBytes) {
-      return Position.at(target);
+      return CursorPosition.at(target);
     }
-    Read last = rows.get(rows.size() - 1);
+    ReadEvent last = rows.get(rows.size() - 1);
     return from.within(target, last.ord(), last.event().id());
   }
 
-  private static Object[] parameters(List<Ask> asks, int maxRows, int maxBytes) {
-    List<Position> from = asks.stream().map(Ask::from).toList();
+  private static Object[] parameters(List<ReadRequest> asks, int maxRows, int maxBytes) {
+    List<CursorPosition> from = asks.stream().map(ReadRequest::from).toList();
     return new Object[] {
-      SqlArray.smallints(asks.stream().map(Ask::part).toList()),
-      SqlArray.integers(asks.stream().map(Ask::stream).toList()),
-      new SqlArray("pg_snapshot", from.stream().map(Position::done).toArray(String[]::new)),
-      new SqlArray("pg_snapshot", from.stream().map(Position::target).toArray(String[]::new)),
-      new SqlArray("xid8", from.stream().map(Position::ord).toArray(String[]::new)),
-      SqlArray.bigints(from.stream().map(Position::id).toList()),
-      SqlArray.bigints(from.stream().map(Position::replaySeq).toList()),
-      new SqlArray("pg_snapshot", from.stream().map(Position::replayTo).toArray(String[]::new)),
+      SqlArray.smallints(asks.stream().map(ReadRequest::part).toList()),
+      SqlArray.integers(asks.stream().map(ReadRequest::stream).toList()),
+      new SqlArray("pg_snapshot", from.stream().map(CursorPosition::done).toArray(String[]::new)),
+      new SqlArray("pg_snapshot", from.stream().map(CursorPosition::target).toArray(String[]::new)),
+      new SqlArray("xid8", from.stream().map(CursorPosition::ord).toArray(String[]::new)),
+      SqlArray.bigints(from.stream().map(CursorPosition::id).toList()),
+      SqlArray.bigints(from.stream().map(CursorPosition::replaySeq).toList()),
+      new SqlArray(
+          "pg_snapshot", from.stream().map(CursorPosition::replayTo).toArray(String[]::new)),
       maxRows,
       maxBytes
     };
   }
 
   @Override
-  public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+  public Backlog backlog(ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
     return transactor.call(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
           trip.update(IN_INDEX_ORDER);
           Rows<String> incarnation = trip.query(INCARNATION, row -> row.getString(1));
-          Rows<Read> found =
+          Rows<ReadEvent> found =
               trip.query(
                   BACKLOG,
-                  row -> new Read(event(row, ask.streamName()), row.getString(3)),
-                  SqlArray.texts(keys.stream().map(KeyAsk::key).toList()),
-                  SqlArray.bigints(keys.stream().map(KeyAsk::seq).toList()),
-                  new SqlArray("xid8", keys.stream().map(KeyAsk::ord).toArray(String[]::new)),
+                  row -> new ReadEvent(event(row, ask.streamName()), row.getString(3)),
+                  SqlArray.texts(keys.stream().map(BacklogRequest::key).toList()),
+                  SqlArray.bigints(keys.stream().map(BacklogRequest::seq).toList()),
+                  new SqlArray(
+                      "xid8", keys.stream().map(BacklogRequest::ord).toArray(String[]::new)),
                   ask.part(),
                   ask.stream(),
                   ask.from().done(),
@@ -196,7 +198,7 @@ final class SnapshotSource implements EventSource {
         row.getLong(5),
         type,
         Content.stored(contentType, row.getBytes(9)),
-        Texts.decode(row.getString(8)),
+        EventHeaders.decode(row.getString(8)),
         // The driver's fastest way to read a time.
         row.getTimestamp(10).toInstant());
   }
@@ -206,12 +208,12 @@ final class SnapshotSource implements EventSource {
    * garbage collector moves less while thousands of events wait.
    */
   private static final class RowReading {
-    private final List<Ask> asks;
+    private final List<ReadRequest> asks;
     private final Repeated ords = new Repeated();
     private final Repeated types = new Repeated();
     private final Repeated contentTypes = new Repeated();
 
-    RowReading(List<Ask> asks) {
+    RowReading(List<ReadRequest> asks) {
       this.asks = asks;
     }
 
@@ -228,7 +230,7 @@ final class SnapshotSource implements EventSource {
       String type = types.once(row.getString(6));
       String contentType = contentTypes.once(row.getString(7));
       Event event = event(row, asks.get(ask - 1).streamName(), type, contentType);
-      return new Row(ask, null, new Read(event, ord));
+      return new Row(ask, null, new ReadEvent(event, ord));
     }
   }
 

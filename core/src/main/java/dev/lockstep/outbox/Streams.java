@@ -95,12 +95,12 @@ final class Streams {
   record SinkRow(int id, int streamId, String stream, SinkSpec spec) {}
 
   /** A sink in a partition. */
-  record At(int part, int sink) {}
+  record CursorKey(int part, int sink) {}
 
   /**
    * @param orders the count of operators' actions, where there were any
    */
-  record Definitions(long version, List<SinkRow> sinks, Map<At, Long> orders) {}
+  record Definitions(long version, List<SinkRow> sinks, Map<CursorKey, Long> orders) {}
 
   /** Creates the layout if there is none; returns its number of partitions. */
   static int install(Connection connection, int partitions) throws SQLException {
@@ -182,21 +182,22 @@ final class Streams {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Long> version = trip.query(READ_VERSION, row -> row.getLong(1));
     Rows<SinkRow> sinks = trip.query(ALL_SINKS, Streams::sink);
-    Rows<Map.Entry<At, Long>> orders =
+    Rows<Map.Entry<CursorKey, Long>> orders =
         trip.query(
-            ALL_ORDERS, row -> Map.entry(new At(row.getShort(1), row.getInt(2)), row.getLong(3)));
+            ALL_ORDERS,
+            row -> Map.entry(new CursorKey(row.getShort(1), row.getInt(2)), row.getLong(3)));
     trip.send();
-    Map<At, Long> ordered = new HashMap<>();
+    Map<CursorKey, Long> ordered = new HashMap<>();
     orders.list().forEach(order -> ordered.put(order.getKey(), order.getValue()));
     return new Definitions(version.list().get(0), sinks.list(), ordered);
   }
 
-  /** Makes the owner reload a sink's place in one partition. */
+  /** Makes the owner reload a sink's cursor in one partition. */
   static void order(RoundTrip trip, short part, int sink) {
     trip.update(ORDER, part, sink);
   }
 
-  /** Makes the owners reload a sink's places in all partitions. */
+  /** Makes the owners reload a sink's cursors in all partitions. */
   static void orderAll(RoundTrip trip, int sink) {
     trip.update(ORDER_ALL, sink);
   }
@@ -249,16 +250,17 @@ final class Streams {
       SinkRow row = before.get(spec.name());
       if (row == null) {
         create(connection, id.list().get(0), spec);
-        Audit.write(connection, actor, "add", stream, spec.name(), "type " + spec.type());
+        OutboxAudit.write(connection, actor, "add", stream, spec.name(), "type " + spec.type());
       } else if (!row.spec().equals(withoutStart(spec))) {
         change(connection, row.id(), spec);
-        Audit.write(connection, actor, "change", stream, spec.name(), "type " + spec.type());
+        OutboxAudit.write(connection, actor, "change", stream, spec.name(), "type " + spec.type());
       }
     }
     for (SinkRow row : List.copyOf(before.values())) {
       if (!wanted.contains(row.spec().name())) {
         remove(connection, row.id());
-        Audit.write(connection, actor, "remove", stream, row.spec().name(), "no longer defined");
+        OutboxAudit.write(
+            connection, actor, "remove", stream, row.spec().name(), "no longer defined");
       }
     }
   }

@@ -8,15 +8,15 @@ import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.NewEvent;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.Receipt;
-import dev.lockstep.outbox.Received;
+import dev.lockstep.outbox.ReceivedEvent;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.RelayConfig;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
-import dev.lockstep.outbox.Tenure;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Transactor;
@@ -64,7 +64,7 @@ class OutboxExampleTest {
     }
 
     @Override
-    public Session open(Tenure tenure) {
+    public Session open(SessionLease lease) {
       return this; // nothing to connect or to fence
     }
 
@@ -87,7 +87,7 @@ class OutboxExampleTest {
 
   // snippet: inbox
   /** In the consumer's database: however often an event comes, it is counted once. */
-  static Receipt consume(Transactor transactor, Inbox inbox, Received event) {
+  static Receipt consume(Transactor transactor, Inbox inbox, ReceivedEvent event) {
     return transactor.call(
         connection -> {
           Receipt receipt = inbox.receive(connection, event);
@@ -119,7 +119,7 @@ class OutboxExampleTest {
       assertThat(relay.ownedPartitions()).isEqualTo(16);
     }
     Inbox inbox = new Inbox(transactor, "counter");
-    Received event = new Received("trades", "p1", 1);
+    ReceivedEvent event = new ReceivedEvent("trades", "p1", 1);
     assertThat(consume(transactor, inbox, event)).isEqualTo(new Receipt.Accepted());
     assertThat(consume(transactor, inbox, event)).isEqualTo(new Receipt.Repeated(1));
     assertThat(database.queryLong("SELECT n FROM counted")).isOne();

@@ -125,7 +125,7 @@ class NaiveIdempotencyTest {
     Background<OnceResult> slow =
         Background.start(
             () ->
-                once.run(
+                once.call(
                     KEY,
                     BODY,
                     connection -> {
@@ -148,7 +148,7 @@ class NaiveIdempotencyTest {
   }
 
   private OnceResult charge() {
-    return once.run(KEY, BODY, connection -> charges.charge(connection, KEY.key()));
+    return once.call(KEY, BODY, connection -> charges.charge(connection, KEY.key()));
   }
 
   private static void await(CountDownLatch latch) {

@@ -138,7 +138,7 @@ class OnceClaimTest {
 
   @Test
   void whoClaimsNowGetsTheAnswerOrTheRefusalOfAFinishedKey() {
-    once.run(KEY, BODY, connection -> "done");
+    once.call(KEY, BODY, connection -> "done");
 
     transactor.run(
         connection -> {
@@ -153,7 +153,7 @@ class OnceClaimTest {
 
     assertThat(claimAndCommit(BODY)).isEqualTo(new InUse());
     assertThat(claimAndCommit(OTHER_BODY)).isEqualTo(new Reused());
-    assertThat(once.run(KEY, BODY, connection -> "again")).isEqualTo(new OnceResult.InUse());
+    assertThat(once.call(KEY, BODY, connection -> "again")).isEqualTo(new OnceResult.InUse());
     transactor.run(
         connection -> {
           assertThat(once.claimNow(connection, KEY, BODY)).isEqualTo(new InUse());
@@ -216,7 +216,7 @@ class OnceClaimTest {
 
   @Test
   void ofTwoWhoClaimAnExpiredKeyOneGetsItAndTheOtherItsAnswer() throws Exception {
-    once.run(KEY, BODY, connection -> "yesterday");
+    once.call(KEY, BODY, connection -> "yesterday");
     database.execute("UPDATE lockstep.once SET expires_at = now()");
     try (Connection first = transaction();
         Connection now = transaction()) {
@@ -234,7 +234,7 @@ class OnceClaimTest {
 
   @Test
   void aKeyThatIsRemovedWhileItIsBeingClaimedIsFresh() throws Exception {
-    once.run(KEY, BODY, connection -> "yesterday");
+    once.call(KEY, BODY, connection -> "yesterday");
     database.execute("UPDATE lockstep.once SET expires_at = now()");
     try (Connection removing = transaction();
         Connection claiming = transaction()) {

@@ -130,6 +130,6 @@ class OnceCommitCutTest {
   }
 
   private OnceResult charge(Once node, Fingerprint body) {
-    return node.run(KEY, body, connection -> charges.charge(connection, KEY.key()));
+    return node.call(KEY, body, connection -> charges.charge(connection, KEY.key()));
   }
 }

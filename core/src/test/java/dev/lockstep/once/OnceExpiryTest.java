@@ -56,12 +56,12 @@ class OnceExpiryTest {
     expireAll();
 
     assertThat(find()).isEmpty();
-    Done second = (Done) once.run(KEY, Fingerprint.of("other"), c -> charges.charge(c, "other"));
+    Done second = (Done) once.call(KEY, Fingerprint.of("other"), c -> charges.charge(c, "other"));
 
     assertThat(second.replayed()).isFalse();
     assertThat(second.answer()).isNotEqualTo(first.answer());
     assertThat(once.removeExpired()).isZero();
-    assertThat(once.run(KEY, Fingerprint.of("other"), c -> "never run"))
+    assertThat(once.call(KEY, Fingerprint.of("other"), c -> "never run"))
         .isEqualTo(new Done(second.answer(), true));
   }
 
@@ -174,7 +174,7 @@ class OnceExpiryTest {
   }
 
   private Done charge() {
-    return (Done) once.run(KEY, BODY, connection -> charges.charge(connection, KEY.key()));
+    return (Done) once.call(KEY, BODY, connection -> charges.charge(connection, KEY.key()));
   }
 
   private Map<OnceKey, Claim> find() {

@@ -93,7 +93,7 @@ class OnceInBulkTest {
   void recordedKeysAndClaimedOnesAreTheSame() {
     transactor.run(connection -> once.record(connection, SCOPE, List.of(entry(KEY, "one"))));
 
-    assertThat(once.run(KEY, BODY, connection -> "never run"))
+    assertThat(once.call(KEY, BODY, connection -> "never run"))
         .isEqualTo(new OnceResult.Done("one", true));
   }
 

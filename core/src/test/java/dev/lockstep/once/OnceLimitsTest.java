@@ -33,9 +33,9 @@ class OnceLimitsTest {
     for (String name : List.of(text, longest)) {
       OnceKey key = new OnceKey(Long.MIN_VALUE, name, name);
 
-      once.run(key, BODY, connection -> name.substring(0, Math.min(MAX_ANSWER, text.length())));
+      once.call(key, BODY, connection -> name.substring(0, Math.min(MAX_ANSWER, text.length())));
 
-      assertThat(once.run(key, BODY, connection -> "never run")).isEqualTo(new Done(text, true));
+      assertThat(once.call(key, BODY, connection -> "never run")).isEqualTo(new Done(text, true));
       Map<OnceKey, Claim> found =
           transactor.call(connection -> once.find(connection, key.scope(), Map.of(key, BODY)));
       assertThat(found).isEqualTo(Map.of(key, new Claim.Answered(text)));
@@ -60,9 +60,9 @@ class OnceLimitsTest {
     for (String answer : List.of("", "€".repeat(MAX_ANSWER))) {
       OnceKey key = new OnceKey(1, "alice", "answer of " + answer.length());
 
-      once.run(key, BODY, connection -> answer);
+      once.call(key, BODY, connection -> answer);
 
-      assertThat(once.run(key, BODY, connection -> "never run")).isEqualTo(new Done(answer, true));
+      assertThat(once.call(key, BODY, connection -> "never run")).isEqualTo(new Done(answer, true));
     }
   }
 
@@ -74,7 +74,7 @@ class OnceLimitsTest {
 
       assertThatThrownBy(
               () ->
-                  once.run(
+                  once.call(
                       key,
                       BODY,
                       connection -> {
@@ -100,9 +100,9 @@ class OnceLimitsTest {
     OnceKey key = new OnceKey(1, "alice", "long");
     String longest = "€".repeat(OnceConfig.DEFAULT.maxAnswerLength());
 
-    byDefault.run(key, BODY, connection -> longest);
+    byDefault.call(key, BODY, connection -> longest);
 
-    assertThat(byDefault.run(key, BODY, connection -> "never run"))
+    assertThat(byDefault.call(key, BODY, connection -> "never run"))
         .isEqualTo(new Done(longest, true));
   }
 
@@ -128,7 +128,7 @@ class OnceLimitsTest {
   void aKeyKeptForTheLongestTimeIsStored() {
     Once forYears = new Once(transactor, OnceConfig.DEFAULT.withKeepFor(Duration.ofDays(3650)));
 
-    assertThat(forYears.run(new OnceKey(1, "alice", "years"), BODY, connection -> "done"))
+    assertThat(forYears.call(new OnceKey(1, "alice", "years"), BODY, connection -> "done"))
         .isEqualTo(new Done("done", false));
   }
 }

@@ -111,7 +111,7 @@ class OnceTest {
   void anEffectThatRollsBackLeavesTheKeyFree() {
     assertThatThrownBy(
             () ->
-                once.run(
+                once.call(
                     KEY,
                     BODY,
                     connection -> {
@@ -136,7 +136,7 @@ class OnceTest {
         Race.<OnceResult>of(CALLERS)
             .run(
                 caller ->
-                    once.run(
+                    once.call(
                         KEY,
                         BODY,
                         connection -> {
@@ -171,7 +171,7 @@ class OnceTest {
   }
 
   private OnceResult charge(Once node, OnceKey key, Fingerprint body) {
-    return node.run(key, body, connection -> charges.charge(connection, key.key()));
+    return node.call(key, body, connection -> charges.charge(connection, key.key()));
   }
 
   private void assertOneEffect(List<OnceResult> results) {

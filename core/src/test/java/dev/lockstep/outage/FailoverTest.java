@@ -134,7 +134,7 @@ class FailoverTest {
         caller(() -> FrozenNode.await(ledger.submit(FrozenNode.move()))),
         caller(
             () ->
-                once.run(
+                once.call(
                     new OnceKey(1, "owner", UUID.randomUUID().toString()),
                     FrozenNode.REQUEST,
                     c -> "answer")),

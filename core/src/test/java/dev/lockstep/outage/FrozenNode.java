@@ -78,7 +78,7 @@ final class FrozenNode {
       @Override
       Object perform(Transactor transactor, Middle middle) {
         return new Once(transactor)
-            .run(
+            .call(
                 KEY,
                 REQUEST,
                 connection -> {

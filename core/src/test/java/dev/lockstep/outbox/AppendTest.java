@@ -27,22 +27,22 @@ class AppendTest {
   @Test
   void aKeyCountsFromOneAndARollbackLeavesNoGap() throws Exception {
     Outbox outbox = post.define();
-    assertThat(post.append("a")).containsExactly(new Appended(post.stream, "a", 1));
+    assertThat(post.append("a")).containsExactly(new AppendedEvent(post.stream, "a", 1));
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       assertThat(outbox.append(connection, post.event("a")).seq()).isEqualTo(2);
       connection.rollback();
     }
-    assertThat(post.append("a")).containsExactly(new Appended(post.stream, "a", 2));
+    assertThat(post.append("a")).containsExactly(new AppendedEvent(post.stream, "a", 2));
   }
 
   @Test
   void manyEventsOverManyKeysGetTheirPlacesInTheOrderGiven() {
     Outbox outbox = post.define();
 
-    assertThat(post.append("b", "a", "b", "c", "b").stream().map(Appended::seq))
+    assertThat(post.append("b", "a", "b", "c", "b").stream().map(AppendedEvent::seq))
         .containsExactly(1L, 1L, 2L, 1L, 3L);
-    assertThat(post.append("b", "b").stream().map(Appended::seq)).containsExactly(4L, 5L);
+    assertThat(post.append("b", "b").stream().map(AppendedEvent::seq)).containsExactly(4L, 5L);
     assertThat(outbox.events(post.stream, "b", 1, 2).stream().map(Event::seq))
         .containsExactly(2L, 3L);
   }

@@ -145,7 +145,7 @@ class CrashedServerTest {
     EventSource noting =
         new EventSource() {
           @Override
-          public Look look(List<Ask> asks, int maxRows, int maxBytes) {
+          public Look look(List<ReadRequest> asks, int maxRows, int maxBytes) {
             awaitAppends();
             Look look = source.look(asks, maxRows, maxBytes);
             look.batches().forEach(batch -> note(batch.after()));
@@ -158,7 +158,8 @@ class CrashedServerTest {
           }
 
           @Override
-          public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+          public Backlog backlog(
+              ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
             awaitAppends();
             return source.backlog(ask, keys, maxRows, maxBytes);
           }
@@ -181,7 +182,7 @@ class CrashedServerTest {
     }
   }
 
-  private void note(Position position) {
+  private void note(CursorPosition position) {
     String snapshot = position.target() == null ? position.done() : position.target();
     seen.accumulateAndGet(Long.parseLong(snapshot.split(":", -1)[1]), Math::max);
   }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.fault.LockstepException;
-import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.sql.Connection;
@@ -30,7 +30,7 @@ class FreedMeanwhileTest {
   }
 
   private Outbox outbox(Duration keep) {
-    return new Outbox(post.transactor(), Post.config().withKeep(keep), SegmentWear.WIDTH);
+    return new Outbox(post.transactor(), Post.config().withRetention(keep), SegmentWear.WIDTH);
   }
 
   /** Delivers everything, and lets the sink's cursor pass it. */
@@ -44,7 +44,7 @@ class FreedMeanwhileTest {
     post.stop(relay);
   }
 
-  private ChangeResult replay(Connection operator) {
+  private SinkActionResult replay(Connection operator) {
     return keeping.replay(operator, post.stream, "sink", "a", 1, "ann", "the consumer lost them");
   }
 

@@ -2,8 +2,8 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.outbox.ChangeResult.Changed;
-import dev.lockstep.outbox.ChangeResult.NotParked;
+import dev.lockstep.outbox.SinkActionResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.NotParked;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.time.Duration;
@@ -81,7 +81,7 @@ class HungSinkTest {
   @Test
   void anOrderForTheSinkThatHangsStopsNoOther() {
     Outbox outbox = post.outbox();
-    ChangeResult done =
+    SinkActionResult done =
         post.transactor()
             .call(c -> outbox.replay(c, post.stream, "hung", "a", 1, "ann", "once more"));
     assertThat(done).isEqualTo(new Changed());
@@ -94,7 +94,7 @@ class HungSinkTest {
   @Test
   void anOrderForAnotherSinkIsCarriedOutAtOnce() {
     Outbox outbox = post.outbox();
-    ChangeResult done =
+    SinkActionResult done =
         post.transactor()
             .call(c -> outbox.replay(c, post.stream, "fast", "a", 1, "ann", "once more"));
     assertThat(done).isEqualTo(new Changed());
@@ -111,7 +111,7 @@ class HungSinkTest {
 
     assertThat(
             post.transactor()
-                .<ChangeResult>call(
+                .<SinkActionResult>call(
                     c -> outbox.retry(c, post.stream, "hung", "a", "ann", "by mistake")))
         .isEqualTo(new NotParked());
 

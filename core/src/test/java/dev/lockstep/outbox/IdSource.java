@@ -22,17 +22,17 @@ final class IdSource implements EventSource {
   }
 
   @Override
-  public Look look(List<Ask> asks, int maxRows, int maxBytes) {
+  public Look look(List<ReadRequest> asks, int maxRows, int maxBytes) {
     List<Batch> batches = new ArrayList<>();
-    for (Ask ask : asks) {
-      List<Read> rows =
+    for (ReadRequest ask : asks) {
+      List<ReadEvent> rows =
           transactor.call(
               connection -> {
                 RoundTrip trip = new RoundTrip(connection);
-                Rows<Read> found =
+                Rows<ReadEvent> found =
                     trip.query(
                         AFTER,
-                        row -> new Read(SnapshotSource.event(row, ask.streamName()), "0"),
+                        row -> new ReadEvent(SnapshotSource.event(row, ask.streamName()), "0"),
                         ask.part(),
                         ask.stream(),
                         ask.from().id(),
@@ -41,14 +41,14 @@ final class IdSource implements EventSource {
                 return found.list();
               });
       long last = rows.isEmpty() ? ask.from().id() : rows.get(rows.size() - 1).event().id();
-      batches.add(new Batch(rows, new Position("1:1:", null, "0", last, 0, "1:1:")));
+      batches.add(new Batch(rows, new CursorPosition("1:1:", null, "0", last, 0, "1:1:")));
     }
     Look look = rest.look(List.of(), 1, 1);
     return new Look(look.incarnation(), look.version(), batches);
   }
 
   @Override
-  public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+  public Backlog backlog(ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
     return rest.backlog(ask, keys, maxRows, maxBytes);
   }
 }

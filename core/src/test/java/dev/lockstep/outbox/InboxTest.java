@@ -24,11 +24,11 @@ class InboxTest {
   private final Transactor transactor =
       new Transactor(database.dataSource(), Await.PATIENTLY, attempt -> {});
 
-  private static Received event(String key, long seq) {
-    return new Received("trades", key, seq);
+  private static ReceivedEvent event(String key, long seq) {
+    return new ReceivedEvent("trades", key, seq);
   }
 
-  private Receipt receive(Inbox inbox, Received event) {
+  private Receipt receive(Inbox inbox, ReceivedEvent event) {
     return transactor.call(connection -> inbox.receive(connection, event));
   }
 

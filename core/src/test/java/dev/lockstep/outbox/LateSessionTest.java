@@ -59,9 +59,9 @@ class LateSessionTest {
     }
 
     @Override
-    public Session open(Tenure tenure) throws InterruptedException {
-      itsPartition.compareAndSet(-1, tenure.partition());
-      boolean isItsPartition = tenure.partition() == itsPartition.get();
+    public Session open(SessionLease lease) throws InterruptedException {
+      itsPartition.compareAndSet(-1, lease.partition());
+      boolean isItsPartition = lease.partition() == itsPartition.get();
       int number = isItsPartition ? ofItsPartition.incrementAndGet() : -1;
       if (number == 1) {
         over.await();

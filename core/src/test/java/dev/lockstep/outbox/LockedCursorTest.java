@@ -2,7 +2,7 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.sql.Connection;

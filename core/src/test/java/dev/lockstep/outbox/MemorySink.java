@@ -16,7 +16,7 @@ final class MemorySink implements Sink {
   static final String TYPE = "memory";
 
   final Queue<Event> delivered = new ConcurrentLinkedQueue<>();
-  final Queue<Tenure> opened = new ConcurrentLinkedQueue<>();
+  final Queue<SessionLease> opened = new ConcurrentLinkedQueue<>();
   final AtomicInteger calls = new AtomicInteger();
   final AtomicInteger largestBatch = new AtomicInteger();
   final AtomicInteger sessionsClosed = new AtomicInteger();
@@ -42,8 +42,8 @@ final class MemorySink implements Sink {
   }
 
   @Override
-  public Session open(Tenure tenure) {
-    opened.add(tenure);
+  public Session open(SessionLease lease) {
+    opened.add(lease);
     opening.run();
     return new Session() {
       @Override

@@ -216,7 +216,7 @@ class NaiveOutboxTest {
     post.start();
     try (Connection slow = begin()) {
       outbox.append(slow, post.event("p1"));
-      CompletableFuture<List<Appended>> later =
+      CompletableFuture<List<AppendedEvent>> later =
           CompletableFuture.supplyAsync(() -> post.append("p1"));
       Await.blocked(database, 1);
       slow.commit();

@@ -3,7 +3,7 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.fault.LockstepException;
-import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.util.HashSet;
@@ -32,7 +32,7 @@ class OrdersUnderWayTest {
   void aSkipStandsAgainstAnAttemptThatFailsAfterIt() {
     Outbox outbox = post.define("sink");
     parkAndRetry(outbox, new SinkResult.Poison("still no"));
-    ChangeResult skipped =
+    SinkActionResult skipped =
         post.transactor().call(c -> outbox.skip(c, post.stream, "sink", "a", 2, "ann", "broken"));
     assertThat(skipped).isEqualTo(new Changed());
     ordered.countDown();
@@ -45,7 +45,7 @@ class OrdersUnderWayTest {
   void aReplayStandsAgainstAnAttemptThatFreesItsKeyAfterIt() {
     Outbox outbox = post.define("sink");
     parkAndRetry(outbox, SinkResult.DELIVERED);
-    ChangeResult replayed =
+    SinkActionResult replayed =
         post.transactor().call(c -> outbox.replay(c, post.stream, "sink", "a", 1, "ann", "lost"));
     assertThat(replayed).isEqualTo(new Changed());
     ordered.countDown();
@@ -137,7 +137,7 @@ class OrdersUnderWayTest {
     }
   }
 
-  /** Portions so small that steps take several. */
+  /** Reads so small that steps take several. */
   private Relay small() {
     return post.start(Post.relayConfig().withBatchRows(3), post.types());
   }

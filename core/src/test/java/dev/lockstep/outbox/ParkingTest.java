@@ -3,12 +3,12 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.lockstep.outbox.ChangeResult.Changed;
-import dev.lockstep.outbox.ChangeResult.NotKept;
-import dev.lockstep.outbox.ChangeResult.NotParked;
-import dev.lockstep.outbox.ChangeResult.OtherSeq;
-import dev.lockstep.outbox.ChangeResult.UnknownKey;
-import dev.lockstep.outbox.ChangeResult.UnknownSink;
+import dev.lockstep.outbox.SinkActionResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.EventsDropped;
+import dev.lockstep.outbox.SinkActionResult.NotParked;
+import dev.lockstep.outbox.SinkActionResult.OtherSeq;
+import dev.lockstep.outbox.SinkActionResult.UnknownKey;
+import dev.lockstep.outbox.SinkActionResult.UnknownSink;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.TxWork;
@@ -49,16 +49,16 @@ class ParkingTest {
     return post.transactor().call(work);
   }
 
-  private ChangeResult retry(String key) {
+  private SinkActionResult retry(String key) {
     return committed(c -> post.outbox().retry(c, post.stream, "sink", key, "ann", "mended"));
   }
 
-  private ChangeResult skip(String key, long seq) {
+  private SinkActionResult skip(String key, long seq) {
     return committed(
         c -> post.outbox().skip(c, post.stream, "sink", key, seq, "ann", "known to be broken"));
   }
 
-  private ChangeResult replay(String key, long seq) {
+  private SinkActionResult replay(String key, long seq) {
     return committed(c -> post.outbox().replay(c, post.stream, "sink", key, seq, "ann", "lost"));
   }
 
@@ -135,7 +135,7 @@ class ParkingTest {
 
     assertThat(skip("bad", 1)).isEqualTo(new OtherSeq(2));
     assertThat(skip("good", 1)).isEqualTo(new NotParked());
-    ChangeResult nowhere =
+    SinkActionResult nowhere =
         committed(c -> outbox.skip(c, post.stream, "nowhere", "bad", 2, "ann", "because"));
     assertThat(nowhere).isEqualTo(new UnknownSink());
     assertThat(skip("bad", 2)).isEqualTo(new Changed());
@@ -199,7 +199,7 @@ class ParkingTest {
             + post.stream
             + "' AND e.seq = 1");
 
-    assertThat(replay("a", 1)).isEqualTo(new NotKept(2));
+    assertThat(replay("a", 1)).isEqualTo(new EventsDropped(2));
   }
 
   @Test
@@ -211,7 +211,7 @@ class ParkingTest {
     post.stop(relay);
     post.append("new");
 
-    ChangeResult replayed =
+    SinkActionResult replayed =
         committed(c -> outbox.replayAll(c, post.stream, "sink", 2, "ann", "lost"));
     assertThat(replayed).isEqualTo(new Changed());
     post.start();
@@ -274,7 +274,7 @@ class ParkingTest {
     for (int i = 0; i < 40; i++) {
       post.append("k" + i);
     }
-    Await.until("down", () -> relay.sinks().get(0).down().isPresent());
+    Await.until("down", () -> relay.sinks().stream().anyMatch(one -> one.down().isPresent()));
 
     assertThat(parked().size()).isLessThanOrEqualTo(2 * Post.PARTITIONS);
     heal();

@@ -40,7 +40,7 @@ final class Post implements AfterEachCallback {
   }
 
   static OutboxConfig config() {
-    return OutboxConfig.DEFAULT.withPartitions(PARTITIONS).withKeep(Duration.ZERO);
+    return OutboxConfig.DEFAULT.withPartitions(PARTITIONS).withRetention(Duration.ZERO);
   }
 
   Outbox outbox() {
@@ -83,6 +83,12 @@ final class Post implements AfterEachCallback {
     return relay;
   }
 
+  Relay start(RelayConfig config, CursorLife.Observer observer, SinkTypes types) {
+    Relay relay = outbox().relay(config, types, new SnapshotSource(transactor()), observer);
+    relays.add(relay);
+    return relay;
+  }
+
   void stop(Relay relay) {
     relay.close();
     relays.remove(relay);
@@ -93,7 +99,7 @@ final class Post implements AfterEachCallback {
   }
 
   /** Appends events of keys, in one transaction. */
-  List<Appended> append(String... keys) {
+  List<AppendedEvent> append(String... keys) {
     Outbox outbox = outbox();
     List<NewEvent> events = new ArrayList<>();
     for (String key : keys) {

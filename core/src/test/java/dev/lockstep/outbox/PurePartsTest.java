@@ -24,9 +24,10 @@ class PurePartsTest {
   @Property(tries = 200)
   void headersComeBackAsTheyWere(
       @ForAll @Size(max = 5) Map<@From("names") String, @From("values") String> headers) {
-    Texts.requireHeaders(headers);
+    EventHeaders.require(headers);
 
-    assertThat(Texts.decode(Texts.encode(headers))).isEqualTo(new LinkedHashMap<>(headers));
+    assertThat(EventHeaders.decode(EventHeaders.encode(headers)))
+        .isEqualTo(new LinkedHashMap<>(headers));
   }
 
   @Provide

@@ -64,7 +64,7 @@ class RelayHealthTest {
     EventSource failing =
         new EventSource() {
           @Override
-          public Look look(List<Ask> asks, int maxRows, int maxBytes) {
+          public Look look(List<ReadRequest> asks, int maxRows, int maxBytes) {
             if (fault.get() instanceof Error error) {
               throw error;
             }
@@ -72,7 +72,8 @@ class RelayHealthTest {
           }
 
           @Override
-          public Backlog backlog(Ask ask, List<KeyAsk> keys, int maxRows, int maxBytes) {
+          public Backlog backlog(
+              ReadRequest ask, List<BacklogRequest> keys, int maxRows, int maxBytes) {
             return source.backlog(ask, keys, maxRows, maxBytes);
           }
         };

@@ -264,7 +264,7 @@ class RelayTest {
     }
 
     @Override
-    public Session open(Tenure tenure) {
+    public Session open(SessionLease lease) {
       return this;
     }
 

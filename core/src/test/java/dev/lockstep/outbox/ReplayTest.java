@@ -2,7 +2,7 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.outbox.ChangeResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import java.util.List;
@@ -136,7 +136,7 @@ class ReplayTest {
   }
 
   /** The order is given while the sink is about to call the second event of "a" poison. */
-  private void failAfterAnOrder(Callable<ChangeResult> order) throws Exception {
+  private void failAfterAnOrder(Callable<SinkActionResult> order) throws Exception {
     CountDownLatch sending = new CountDownLatch(1);
     CountDownLatch ordered = new CountDownLatch(1);
     post.sink.behaviour =
@@ -169,7 +169,7 @@ class ReplayTest {
     }
   }
 
-  private ChangeResult replay(Outbox outbox, String key, long fromSeq) {
+  private SinkActionResult replay(Outbox outbox, String key, long fromSeq) {
     return post.transactor()
         .call(c -> outbox.replay(c, post.stream, "sink", key, fromSeq, "ann", "lost"));
   }

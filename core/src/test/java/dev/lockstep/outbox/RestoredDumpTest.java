@@ -229,7 +229,7 @@ class RestoredDumpTest {
             fresh.query(
                 "SELECT segment FROM lockstep.outbox_segment ORDER BY 1", row -> row.getInt(1)))
         .isNotEmpty()
-        .doesNotContain(Restored.SEGMENT);
+        .doesNotContain(DumpConversion.SEGMENT);
     assertThat(
             fresh.queryLong(
                 "SELECT max(to_ord::text::bigint - from_ord::text::bigint) FROM lockstep.outbox_segment"))

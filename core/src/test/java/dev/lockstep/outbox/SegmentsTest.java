@@ -34,7 +34,7 @@ class SegmentsTest {
   }
 
   private Outbox outbox(Duration keep) {
-    return new Outbox(post.transactor(), Post.config().withKeep(keep), SegmentWear.WIDTH);
+    return new Outbox(post.transactor(), Post.config().withRetention(keep), SegmentWear.WIDTH);
   }
 
   private long kept(String key) {

@@ -271,7 +271,7 @@ class SinkLifeTest {
     }
 
     @Override
-    public Session open(Tenure tenure) {
+    public Session open(SessionLease lease) {
       opening.run();
       open.incrementAndGet();
       notes.add("opened");

@@ -2,10 +2,10 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.outbox.EventSource.Ask;
+import dev.lockstep.outbox.EventSource.BacklogRequest;
 import dev.lockstep.outbox.EventSource.Batch;
-import dev.lockstep.outbox.EventSource.KeyAsk;
-import dev.lockstep.outbox.EventSource.Read;
+import dev.lockstep.outbox.EventSource.ReadEvent;
+import dev.lockstep.outbox.EventSource.ReadRequest;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
@@ -91,7 +91,9 @@ class SnapshotOrderTest {
                     writing.countDown();
                     return 0L;
                   }
-                  return readAll(new Ask(part, stream, post.stream, Position.at("1:1:")), writing);
+                  return readAll(
+                      new ReadRequest(part, stream, post.stream, CursorPosition.at("1:1:")),
+                      writing);
                 })
             .valuesOrThrow();
 
@@ -105,13 +107,13 @@ class SnapshotOrderTest {
     int stream = (int) database.queryLong("SELECT max(id) FROM lockstep.outbox_stream");
     short part = Partitioning.partOf(post.stream, "a", Post.PARTITIONS);
     SnapshotSource source = new SnapshotSource(post.transactor());
-    Ask start = new Ask(part, stream, post.stream, Position.at("1:1:"));
+    ReadRequest start = new ReadRequest(part, stream, post.stream, CursorPosition.at("1:1:"));
     post.append("a", "a");
     Batch read = source.look(List.of(start), 10, 1_000).batches().get(0);
-    Ask ask = new Ask(part, stream, post.stream, read.after());
+    ReadRequest ask = new ReadRequest(part, stream, post.stream, read.after());
     post.append("a");
 
-    KeyAsk first = new KeyAsk("a", 1, read.rows().get(0).ord());
+    BacklogRequest first = new BacklogRequest("a", 1, read.rows().get(0).ord());
 
     assertThat(source.backlog(ask, List.of(first), 10, 1_000).rows())
         .extracting(row -> row.event().seq())
@@ -122,20 +124,20 @@ class SnapshotOrderTest {
   }
 
   /** Each look as small as can be: most steps take several. */
-  private long readAll(Ask first, CountDownLatch writing) {
+  private long readAll(ReadRequest first, CountDownLatch writing) {
     SnapshotSource source = new SnapshotSource(post.transactor());
-    Ask ask = first;
+    ReadRequest ask = first;
     long last = 0;
     boolean more = true;
     while (more) {
       boolean over = writing.getCount() == 0;
       Batch batch = source.look(List.of(ask), 3, 1_000).batches().get(0);
-      for (Read row : batch.rows()) {
+      for (ReadEvent row : batch.rows()) {
         assertThat(row.event().seq()).isEqualTo(++last);
       }
       // The end of a step that was under way says nothing about what came after it.
       more = !over || !batch.rows().isEmpty() || ask.from().isInStep();
-      ask = new Ask(ask.part(), ask.stream(), ask.streamName(), batch.after());
+      ask = new ReadRequest(ask.part(), ask.stream(), ask.streamName(), batch.after());
     }
     return last;
   }

@@ -34,7 +34,7 @@ final class SocketSink implements Sink {
   }
 
   @Override
-  public Session open(Tenure tenure) throws IOException {
+  public Session open(SessionLease lease) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setTcpNoDelay(true);
     DataOutputStream out =

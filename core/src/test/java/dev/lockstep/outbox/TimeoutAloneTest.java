@@ -87,7 +87,7 @@ class TimeoutAloneTest {
       }
 
       @Override
-      public Session open(Tenure tenure) {
+      public Session open(SessionLease lease) {
         return new Session() {
           @Override
           public CompletionStage<List<SinkResult>> deliver(List<Event> events) {

@@ -249,7 +249,7 @@ class UnrulySinkTest {
     }
 
     @Override
-    public Session open(Tenure tenure) {
+    public Session open(SessionLease lease) {
       if (is(Fault.OPEN_ERROR)) {
         throw new StackOverflowError();
       }

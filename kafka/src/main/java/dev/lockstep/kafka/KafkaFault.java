@@ -9,9 +9,9 @@ import org.apache.kafka.common.errors.SerializationException;
 import org.apache.kafka.common.errors.UnsupportedForMessageFormatException;
 
 /**
- * Classifies a Kafka failure. Only failures that repeat however often and with whatever else the
- * record is sent are the record's: its size, timestamp or headers. Everything else may pass, or
- * concerns the topic, the cluster or this producer; then no key is to blame.
+ * Classifies a Kafka failure. It is the record's fault only if it repeats on every attempt: the
+ * record's size, timestamp or headers. Everything else may pass, or concerns the topic, the cluster
+ * or this producer; then no key is to blame.
  */
 enum KafkaFault {
   /** The record's fault: its key is parked, and an operator decides. */

@@ -1,10 +1,10 @@
 package dev.lockstep.kafka;
 
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
-import dev.lockstep.outbox.Tenure;
 import java.util.Map;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -58,8 +58,8 @@ public final class KafkaSink implements Sink {
 
   /** Fences the partition's former owner: the broker aborts its open transaction. */
   @Override
-  public Session open(Tenure tenure) {
-    String id = config.transactionalId(tenure.stream(), tenure.sink(), tenure.partition());
+  public Session open(SessionLease lease) {
+    String id = config.transactionalId(lease.stream(), lease.sink(), lease.partition());
     Producer<byte[], byte[]> producer = producers.apply(config.settings(id));
     try {
       producer.initTransactions();

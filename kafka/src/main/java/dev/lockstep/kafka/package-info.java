@@ -1,9 +1,14 @@
 /**
- * Kafka as a sink of the outbox.
+ * Kafka as a sink of the outbox: each batch of a partition is one Kafka transaction.
  *
  * <p>Entry type: {@link dev.lockstep.kafka.KafkaSink}; register it with {@code
- * SinkTypes.standard().with(KafkaSink.TYPE, KafkaSink.on(config))}. Read {@code KafkaSession} next.
- * Owns no tables, takes no locks. Users' page: docs/kafka.md; reasons: docs/adr/020-kafka-sink.md.
+ * SinkTypes.standard().with(KafkaSink.TYPE, KafkaSink.on(config))}. Read {@code KafkaSession} next:
+ * it sends a batch and finds the record that Kafka refuses. {@code KafkaFault} tells such a record
+ * from a broker that is down, {@code Records} turns events into records.
+ *
+ * <p>Owns no tables and takes no locks. A session begins with {@code initTransactions}, which
+ * fences the former owner, and has one transaction at a time: committed, or aborted with nothing
+ * visible. Users' page: docs/kafka.md. Reasons: docs/adr/020-kafka-sink.md.
  *
  * <p>Guarantee (G7 of docs/guarantees.md, at the broker): a relay that lost its lease publishes
  * nothing once its successor has begun. Each partition of the outbox has its own {@code

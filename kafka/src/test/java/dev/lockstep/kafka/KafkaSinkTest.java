@@ -3,7 +3,6 @@ package dev.lockstep.kafka;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.lockstep.outbox.ChangeResult;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Inbox;
@@ -13,8 +12,9 @@ import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.Receipt;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
+import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.SinkResult;
-import dev.lockstep.outbox.Tenure;
 import dev.lockstep.testkit.TestDatabase;
 import java.time.Duration;
 import java.time.Instant;
@@ -102,11 +102,11 @@ class KafkaSinkTest {
   void outboxesFenceEachOtherUnlessEachHasANameOfItsOwnInTheCluster(
       String name, String other, boolean delivers) throws Exception {
     stage.define(Map.of());
-    Tenure tenure = new Tenure(stage.stream, Stage.SINK, 0, 1);
+    SessionLease lease = new SessionLease(stage.stream, Stage.SINK, 0, 1);
     Event event =
         new Event(1, stage.stream, "a", 1, "noted", Content.json("{}"), Map.of(), Instant.EPOCH);
-    try (Session first = sink(name).open(tenure);
-        Session second = sink(other).open(tenure)) {
+    try (Session first = sink(name).open(lease);
+        Session second = sink(other).open(lease)) {
       assertThat(delivered(second, event)).isTrue();
       assertThat(delivered(first, event)).isEqualTo(delivers);
     }
@@ -211,7 +211,7 @@ class KafkaSinkTest {
     Stage.until("the first is seen", () -> !stage.seqs("big").isEmpty());
 
     assertThat(stage.seqs("big")).containsExactly(1L);
-    ChangeResult skipped =
+    SinkActionResult skipped =
         stage
             .transactor()
             .call(
@@ -219,7 +219,7 @@ class KafkaSinkTest {
                     stage
                         .outbox()
                         .skip(c, stage.stream, Stage.SINK, "big", 2, "test", "too large to send"));
-    assertThat(skipped).isInstanceOf(ChangeResult.Changed.class);
+    assertThat(skipped).isInstanceOf(SinkActionResult.Changed.class);
     Stage.until("it goes on", () -> stage.seqs("big").equals(List.of(1L, 3L, 4L)));
   }
 
@@ -236,7 +236,7 @@ class KafkaSinkTest {
     assertThat(parked().orElseThrow().error()).contains("InvalidTimestamp");
     Stage.until("the others flow", () -> stage.seqs("new").equals(List.of(1L)));
     assertThat(relay.sinks()).allMatch(sink -> sink.down().isEmpty());
-    ChangeResult skipped =
+    SinkActionResult skipped =
         stage
             .transactor()
             .call(
@@ -245,7 +245,7 @@ class KafkaSinkTest {
                         .outbox()
                         .skip(c, stage.stream, Stage.SINK, "old", 1, "test", "too old to send"));
 
-    assertThat(skipped).isInstanceOf(ChangeResult.Changed.class);
+    assertThat(skipped).isInstanceOf(SinkActionResult.Changed.class);
     Stage.until("it goes on", () -> stage.seqs("old").equals(List.of(2L)));
   }
 

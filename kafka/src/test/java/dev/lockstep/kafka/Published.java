@@ -1,6 +1,6 @@
 package dev.lockstep.kafka;
 
-import dev.lockstep.outbox.Received;
+import dev.lockstep.outbox.ReceivedEvent;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,8 +21,8 @@ record Published(String key, String text, Map<String, String> headers) {
     return Long.parseLong(headers.getOrDefault(KafkaSink.SEQ_HEADER, "0"));
   }
 
-  Received received() {
-    return new Received(headers.getOrDefault(KafkaSink.STREAM_HEADER, ""), key, seq());
+  ReceivedEvent received() {
+    return new ReceivedEvent(headers.getOrDefault(KafkaSink.STREAM_HEADER, ""), key, seq());
   }
 
   /** All that is in a topic now, each of its partitions in its order. */

@@ -80,7 +80,8 @@ final class Stage implements AfterEachCallback {
 
   static Outbox outbox(Transactor transactor) {
     return new Outbox(
-        transactor, OutboxConfig.DEFAULT.withPartitions(PARTITIONS).withKeep(Duration.ofDays(1)));
+        transactor,
+        OutboxConfig.DEFAULT.withPartitions(PARTITIONS).withRetention(Duration.ofDays(1)));
   }
 
   Outbox outbox() {

@@ -105,13 +105,13 @@ record BlockSettings(
         in.read(
             "retention.events",
             Kind.duration(Duration.ZERO, Duration.ofDays(MAX_DAYS)),
-            OutboxConfig.DEFAULT.keep(),
+            OutboxConfig.DEFAULT.retention(),
             "How long events can be listed and replayed after every sink has had them.");
     return new BlockSettings(
         HoldsConfig.DEFAULT.withCombiner(bounded(holds, transactions)),
         LedgerConfig.DEFAULT.withCombiner(bounded(ledger, transactions)),
         OnceConfig.DEFAULT.withKeepFor(answers),
-        OutboxConfig.DEFAULT.withPartitions(partitions).withKeep(events),
+        OutboxConfig.DEFAULT.withPartitions(partitions).withRetention(events),
         JobsConfig.DEFAULT.withShards(shards).withHistoryDays(Math.toIntExact(history.toDays())),
         jobPoll,
         streamPoll,

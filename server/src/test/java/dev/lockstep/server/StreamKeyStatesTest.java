@@ -2,7 +2,6 @@ package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.outbox.ChangeResult;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.NewEvent;
@@ -10,11 +9,12 @@ import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.RelayConfig;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
+import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
-import dev.lockstep.outbox.Tenure;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
@@ -75,7 +75,7 @@ class StreamKeyStatesTest {
     }
 
     @Override
-    public Session open(Tenure tenure) {
+    public Session open(SessionLease lease) {
       return this;
     }
 
@@ -164,9 +164,9 @@ class StreamKeyStatesTest {
     transactor.run(c -> outbox.append(c, event));
   }
 
-  private void order(Function<Connection, ChangeResult> order) {
-    ChangeResult result = transactor.call(order::apply);
-    assertThat(result).isInstanceOf(ChangeResult.Changed.class);
+  private void order(Function<Connection, SinkActionResult> order) {
+    SinkActionResult result = transactor.call(order::apply);
+    assertThat(result).isInstanceOf(SinkActionResult.Changed.class);
   }
 
   private void answer(String key, SinkResult result) throws InterruptedException {

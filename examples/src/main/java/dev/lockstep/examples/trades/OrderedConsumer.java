@@ -3,7 +3,7 @@ package dev.lockstep.examples.trades;
 import dev.lockstep.kafka.KafkaSink;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Receipt;
-import dev.lockstep.outbox.Received;
+import dev.lockstep.outbox.ReceivedEvent;
 import dev.lockstep.tx.Transactor;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -66,7 +66,7 @@ final class OrderedConsumer implements AutoCloseable {
   private void take(ConsumerRecord<byte[], byte[]> record) {
     String portfolio = text(record.key());
     long seq = Long.parseLong(text(record.headers().lastHeader(KafkaSink.SEQ_HEADER).value()));
-    Received event = new Received(TradesToKafka.STREAM, portfolio, seq);
+    ReceivedEvent event = new ReceivedEvent(TradesToKafka.STREAM, portfolio, seq);
     Receipt receipt =
         transactor.call(
             connection -> {
@@ -81,7 +81,7 @@ final class OrderedConsumer implements AutoCloseable {
 
   // end: consume
 
-  private void count(Received event, Receipt receipt) {
+  private void count(ReceivedEvent event, Receipt receipt) {
     if (receipt instanceof Receipt.Gap gap) {
       throw new IllegalStateException(
           "%s arrived before event %d of its portfolio".formatted(event, gap.expected()));

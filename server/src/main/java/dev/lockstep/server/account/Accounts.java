@@ -140,7 +140,7 @@ public final class Accounts {
     return workers.run(
         () ->
             StoredAnswer.of(
-                once.run(
+                once.call(
                     onceKey,
                     request.fingerprint(),
                     connection ->

@@ -164,7 +164,7 @@ final class Transfers {
     return workers.run(
         () ->
             StoredAnswer.of(
-                once.run(
+                once.call(
                     key,
                     request.fingerprint(),
                     connection ->

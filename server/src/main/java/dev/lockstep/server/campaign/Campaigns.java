@@ -244,7 +244,7 @@ public final class Campaigns {
             key.isEmpty()
                 ? made(store.create(campaign, actor))
                 : StoredAnswer.of(
-                    once.run(
+                    once.call(
                         key.get(),
                         request.fingerprint(),
                         c -> StoredAnswer.text(made(CampaignStore.create(c, campaign, actor))))));

@@ -240,7 +240,7 @@ public final class Carts {
                 workers.run(
                     () ->
                         StoredAnswer.of(
-                            once.run(
+                            once.call(
                                 onceKey(request, campaign, key),
                                 request.fingerprint(),
                                 connection ->

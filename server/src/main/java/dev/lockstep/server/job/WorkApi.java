@@ -138,7 +138,7 @@ final class WorkApi {
             key.isEmpty()
                 ? transactor.call(work)
                 : StoredAnswer.of(
-                    once.run(
+                    once.call(
                         new OnceKey(ENQUEUE_SCOPE, owner, key.get()),
                         request.fingerprint(),
                         c -> StoredAnswer.text(work.run(c)))));
@@ -255,7 +255,7 @@ final class WorkApi {
     String claimer = request.principal().name();
     try {
       OnceResult result =
-          once.run(
+          once.call(
               new OnceKey(CLAIM_SCOPE, claimer, token.toString()),
               request.fingerprint(),
               c -> StoredAnswer.text(Answer.ok(ending.write(c, token, claimer))));

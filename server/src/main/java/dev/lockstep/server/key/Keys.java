@@ -278,7 +278,7 @@ public final class Keys implements Authenticator {
                 once.isEmpty()
                     ? made(table.insert(id, secret, key))
                     : StoredAnswer.of(
-                        this.once.run(
+                        this.once.call(
                             once.get(),
                             request.fingerprint(),
                             c -> StoredAnswer.text(made(KeyTable.insert(c, id, secret, key))))))

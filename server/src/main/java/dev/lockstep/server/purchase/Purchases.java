@@ -352,7 +352,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     return workers
         .run(
             () ->
-                once.run(
+                once.call(
                     key,
                     request.fingerprint(),
                     connection -> {

@@ -186,7 +186,7 @@ public final class Scheduling {
             return transactor.call(work);
           }
           return StoredAnswer.of(
-              once.run(
+              once.call(
                   new OnceKey(ONCE_SCOPE, owner, key.get()),
                   request.fingerprint(),
                   connection -> StoredAnswer.text(work.run(connection))));

@@ -5,7 +5,7 @@ import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.outbox.Appended;
+import dev.lockstep.outbox.AppendedEvent;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.NewEvent;
 import dev.lockstep.outbox.Outbox;
@@ -93,7 +93,7 @@ final class EventApi implements CompletionEvents {
             return transactor.call(connection -> appended(connection, events));
           }
           return StoredAnswer.of(
-              once.run(
+              once.call(
                   new OnceKey(ONCE_SCOPE, owner, key.get()),
                   request.fingerprint(),
                   connection -> StoredAnswer.text(appended(connection, events))));
@@ -134,7 +134,7 @@ final class EventApi implements CompletionEvents {
   @Override
   public JsonArray append(Connection connection, List<NewEvent> events) {
     JsonArray places = new JsonArray();
-    for (Appended place : outbox.appendAll(connection, events)) {
+    for (AppendedEvent place : outbox.appendAll(connection, events)) {
       places.add(
           new JsonObject()
               .put("stream", place.stream())
@@ -146,7 +146,7 @@ final class EventApi implements CompletionEvents {
 
   private Answer appended(Connection connection, List<NewEvent> events) {
     JsonArray places = new JsonArray();
-    for (Appended place : outbox.appendAll(connection, events)) {
+    for (AppendedEvent place : outbox.appendAll(connection, events)) {
       places.add(new JsonObject().put("key", place.key()).put("seq", place.seq()));
     }
     return Answer.of(201, new JsonObject().put("events", places));

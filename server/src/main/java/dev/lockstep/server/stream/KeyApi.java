@@ -3,15 +3,15 @@ package dev.lockstep.server.stream;
 import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
-import dev.lockstep.outbox.ChangeResult;
-import dev.lockstep.outbox.ChangeResult.Changed;
-import dev.lockstep.outbox.ChangeResult.NotKept;
-import dev.lockstep.outbox.ChangeResult.NotParked;
-import dev.lockstep.outbox.ChangeResult.OtherSeq;
-import dev.lockstep.outbox.ChangeResult.UnknownKey;
-import dev.lockstep.outbox.ChangeResult.UnknownSink;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.outbox.ParkedKey;
+import dev.lockstep.outbox.SinkActionResult;
+import dev.lockstep.outbox.SinkActionResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.EventsDropped;
+import dev.lockstep.outbox.SinkActionResult.NotParked;
+import dev.lockstep.outbox.SinkActionResult.OtherSeq;
+import dev.lockstep.outbox.SinkActionResult.UnknownKey;
+import dev.lockstep.outbox.SinkActionResult.UnknownSink;
 import dev.lockstep.outbox.StreamView;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
@@ -56,13 +56,13 @@ final class KeyApi {
           .required("fromSeq", SEQ)
           .optional("key", Shape.nullable(StreamJson.KEY))
           .optional("reason", REASON);
-  private static final Cases<ChangeResult, Problem> PROBLEMS =
-      Cases.<ChangeResult, Problem>over(ChangeResult.class)
+  private static final Cases<SinkActionResult, Problem> PROBLEMS =
+      Cases.<SinkActionResult, Problem>over(SinkActionResult.class)
           .when(UnknownSink.class, unknown -> unknownSink())
           .when(UnknownKey.class, unknown -> Problem.notFound("event of this key from there on"))
           .when(NotParked.class, flowing -> notParked())
           .when(OtherSeq.class, KeyApi::otherSeq)
-          .when(NotKept.class, KeyApi::notKept)
+          .when(EventsDropped.class, KeyApi::eventsDropped)
           .never(Changed.class)
           .complete();
 
@@ -158,7 +158,7 @@ final class KeyApi {
   }
 
   private interface Order {
-    ChangeResult on(Connection connection);
+    SinkActionResult on(Connection connection);
   }
 
   private Future<Answer> parked(Request request) {
@@ -234,7 +234,7 @@ final class KeyApi {
   private Future<Answer> order(Place place, Optional<Long> nextSeq, Order order) {
     return workers.run(
         () -> {
-          ChangeResult result = transactor.call(order::on);
+          SinkActionResult result = transactor.call(order::on);
           if (result instanceof Changed) {
             wake.run();
             return place.done(nextSeq);
@@ -252,13 +252,13 @@ final class KeyApi {
         .with("seq", other.seq());
   }
 
-  private static Problem notKept(NotKept kept) {
+  private static Problem eventsDropped(EventsDropped dropped) {
     return Problem.of(
             "not-kept",
             409,
             "No longer kept",
-            "The oldest kept event of the key is " + kept.oldestSeq() + ".")
-        .with("oldestSeq", kept.oldestSeq());
+            "The oldest kept event of the key is " + dropped.oldestSeq() + ".")
+        .with("oldestSeq", dropped.oldestSeq());
   }
 
   private static Problem notParked() {

@@ -3,12 +3,12 @@ package dev.lockstep.server.stream;
 import dev.lockstep.outbox.CloudEvent;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SinkResult.Down;
 import dev.lockstep.outbox.SinkResult.Poison;
 import dev.lockstep.outbox.SinkResult.Retry;
-import dev.lockstep.outbox.Tenure;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.outgoing.PostResult;
@@ -114,7 +114,7 @@ final class WebhookSink implements Sink {
 
   /** Nothing to open: a receiver cannot be told to refuse a late request of another node. */
   @Override
-  public Session open(Tenure tenure) {
+  public Session open(SessionLease lease) {
     return new Session() {
       @Override
       public CompletionStage<List<SinkResult>> deliver(List<Event> events) {

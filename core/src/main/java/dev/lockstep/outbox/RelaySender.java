@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.DeliveryCursor.Dispatch;
 import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.sql.Listening;
@@ -15,90 +15,89 @@ import org.slf4j.LoggerFactory;
  * Sends events to sinks and handles the results. Never waits for a sink; a failing sink affects no
  * other. Used by the relay's thread; results reach it as messages.
  */
-final class Sending {
-  private static final Logger log = LoggerFactory.getLogger(Sending.class);
+final class RelaySender {
+  private static final Logger log = LoggerFactory.getLogger(RelaySender.class);
 
   private final CursorTable cursors;
-  private final Territory territory;
+  private final OwnedPartitions owned;
   private final RelayListener listener;
   private final Consumer<Runnable> messages;
 
-  Sending(
+  RelaySender(
       CursorTable cursors,
-      Territory territory,
+      OwnedPartitions owned,
       RelayListener listener,
       Consumer<Runnable> messages) {
     this.cursors = cursors;
-    this.territory = territory;
+    this.owned = owned;
     this.listener = listener;
     this.messages = messages;
   }
 
   void send() {
     long now = System.nanoTime();
-    for (Place place : territory.places()) {
-      if (!place.mayBegin(now)) {
+    for (SinkPartition sink : owned.all()) {
+      if (!sink.mayBegin(now)) {
         continue;
       }
-      OpenSession session = place.session();
+      OpenSession session = sink.session();
       if (session == null) {
-        if (place.lane.hasRows() && place.beginOpening()) {
-          open(place);
+        if (sink.cursor.hasEvents() && sink.life.beginOpening()) {
+          open(sink);
         }
         continue;
       }
-      for (Send send : place.lane.next()) {
+      for (Dispatch dispatch : sink.cursor.next()) {
         var unused =
-            place
-                .runner
-                .deliver(session, send)
-                .thenAccept(results -> messages.accept(() -> settle(place, send, results)));
+            sink.runner
+                .deliver(session, dispatch)
+                .thenAccept(results -> messages.accept(() -> apply(sink, dispatch, results)));
       }
     }
   }
 
   /** Opens the sink first, which may fence a former owner; then checks the lease again. */
-  private void open(Place place) {
+  private void open(SinkPartition sink) {
     var unused =
-        place
-            .runner
-            .open(place.lease.shard(), place.lease.epoch(), () -> requireLease(place))
+        sink.runner
+            .open(sink.lease.shard(), sink.lease.epoch(), () -> requireLease(sink))
             .whenComplete(
-                (session, failure) -> messages.accept(() -> opened(place, session, failure)));
+                (session, failure) -> messages.accept(() -> opened(sink, session, failure)));
   }
 
   /** A session that was opened under a lease that is over must not deliver. */
-  private void requireLease(Place place) {
-    if (!cursors.holds(place.lease)) {
+  private void requireLease(SinkPartition sink) {
+    if (!cursors.holds(sink.lease)) {
       throw new IllegalStateException(
-          "Lease %s is over; its partition has another owner".formatted(place.lease));
+          "Lease %s is over; its partition has another owner".formatted(sink.lease));
     }
   }
 
-  private void opened(Place place, @Nullable OpenSession session, @Nullable Throwable failure) {
-    place.opened(session);
+  private void opened(
+      SinkPartition sink, @Nullable OpenSession session, @Nullable Throwable failure) {
+    sink.opened(session);
     if (failure != null) {
-      trip(place, Texts.reason(failure));
+      trip(sink, FailureText.of(failure));
     }
   }
 
-  private void settle(Place place, Send send, List<SinkResult> results) {
-    tell(place.runner.row, results);
+  private void apply(SinkPartition sink, Dispatch dispatch, List<SinkResult> results) {
+    tell(sink.runner.row, results);
     Optional<String> down;
     try {
-      down = place.lane.settle(send, results, System.nanoTime());
+      down = sink.cursor.apply(dispatch, results, System.nanoTime());
     } catch (Throwable e) {
-      // A bug of ours. Without this the place would wait for the answer for ever.
+      // A bug of ours. Without this the cursor would wait for the answer for ever.
       log.error("Handling a delivery's results failed; the events are sent again", e);
-      place.lane.putBack(send);
-      place.again = true;
-      down = Optional.of(Texts.reason(e));
+      sink.cursor.resend(dispatch);
+      sink.life.reload();
+      down = Optional.of(FailureText.of(e));
     }
     if (down.isPresent()) {
-      place.closeSession();
-      trip(place, down.get());
+      sink.closeSession();
+      trip(sink, down.get());
     } else {
-      place.runner.breaker.reset();
+      sink.runner.breaker.reset();
     }
   }
 
@@ -112,9 +111,9 @@ final class Sending {
     return (int) results.stream().filter(kind::isInstance).count();
   }
 
-  private static void trip(Place place, String reason) {
-    if (place.runner.breaker.trip(System.nanoTime(), reason)) {
-      SinkRow row = place.runner.row;
+  private static void trip(SinkPartition sink, String reason) {
+    if (sink.runner.breaker.trip(System.nanoTime(), reason)) {
+      SinkRow row = sink.runner.row;
       log.warn("Sink {} of stream {} is down: {}", row.spec().name(), row.stream(), reason);
     }
   }

@@ -1,12 +1,12 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.Audit.Action;
-import dev.lockstep.outbox.ChangeResult.Changed;
-import dev.lockstep.outbox.ChangeResult.NotKept;
-import dev.lockstep.outbox.ChangeResult.NotParked;
-import dev.lockstep.outbox.ChangeResult.OtherSeq;
-import dev.lockstep.outbox.ChangeResult.UnknownKey;
-import dev.lockstep.outbox.ChangeResult.UnknownSink;
+import dev.lockstep.outbox.OutboxAudit.Action;
+import dev.lockstep.outbox.SinkActionResult.Changed;
+import dev.lockstep.outbox.SinkActionResult.EventsDropped;
+import dev.lockstep.outbox.SinkActionResult.NotParked;
+import dev.lockstep.outbox.SinkActionResult.OtherSeq;
+import dev.lockstep.outbox.SinkActionResult.UnknownKey;
+import dev.lockstep.outbox.SinkActionResult.UnknownSink;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -18,12 +18,12 @@ import java.util.Optional;
 /**
  * Performs operators' actions: retry, skip and replay. An action raises the layout's version, so
  * that owners look, and the order count of its sink and partition, so that the owner reloads only
- * that place. It is recorded in the audit, in the caller's transaction. An action that changes
+ * that cursor. It is recorded in the audit, in the caller's transaction. An action that changes
  * nothing raises nothing. Locks: the layout, then cursors by partition, then keys; an owner locks
  * the latter two in the same order. Events are freed under the layout's lock, too, so a replay that
  * is answered {@link Changed} has its events.
  */
-final class Control {
+final class OperatorActions {
   private static final String FIND_PARKED =
       "SELECT seq FROM lockstep.outbox_parked WHERE part = ? AND sink = ? AND key = ?";
   private static final String LOCK_PARKED = FIND_PARKED + " FOR UPDATE";
@@ -80,18 +80,19 @@ final class Control {
   private final Connection connection;
   private final int partitions;
 
-  Control(Connection connection, int partitions) {
+  OperatorActions(Connection connection, int partitions) {
     this.connection = connection;
     this.partitions = partitions;
   }
 
   private record Found(long seq, String ord) {}
 
-  ChangeResult retry(String stream, String sink, String key, Action action) throws SQLException {
+  SinkActionResult retry(String stream, String sink, String key, Action action)
+      throws SQLException {
     return release(stream, sink, key, Optional.empty(), action);
   }
 
-  ChangeResult skip(String stream, String sink, String key, long seq, Action action)
+  SinkActionResult skip(String stream, String sink, String key, long seq, Action action)
       throws SQLException {
     return release(stream, sink, key, Optional.of(seq), action);
   }
@@ -99,7 +100,7 @@ final class Control {
   /**
    * @param skip the event to skip
    */
-  private ChangeResult release(
+  private SinkActionResult release(
       String stream, String sink, String key, Optional<Long> skip, Action action)
       throws SQLException {
     Optional<SinkRow> row = Streams.sinkOf(connection, stream, sink);
@@ -108,7 +109,7 @@ final class Control {
     }
     short part = Partitioning.partOf(stream, key, partitions);
     // Check without a lock first: an action that changes nothing disturbs no relay.
-    Optional<ChangeResult> refused = refused(parked(FIND_PARKED, part, row.get(), key), skip);
+    Optional<SinkActionResult> refused = refused(parked(FIND_PARKED, part, row.get(), key), skip);
     if (refused.isPresent()) {
       return refused.get();
     }
@@ -122,7 +123,7 @@ final class Control {
     RoundTrip write = new RoundTrip(connection);
     write.update(RELEASE, skip.isPresent() ? seq + 1 : seq, part, row.get().id(), key);
     Streams.order(write, part, row.get().id());
-    Audit.writeKey(write, action, stream, sink, Optional.of(key), seq);
+    OutboxAudit.writeKey(write, action, stream, sink, Optional.of(key), seq);
     write.send();
     return new Changed();
   }
@@ -135,7 +136,7 @@ final class Control {
     return parked.list().stream().findFirst();
   }
 
-  private static Optional<ChangeResult> refused(Optional<Long> parked, Optional<Long> skip) {
+  private static Optional<SinkActionResult> refused(Optional<Long> parked, Optional<Long> skip) {
     if (parked.isEmpty()) {
       return Optional.of(new NotParked());
     }
@@ -144,7 +145,7 @@ final class Control {
         : Optional.empty();
   }
 
-  ChangeResult replayKey(String stream, String sink, String key, long fromSeq, Action action)
+  SinkActionResult replayKey(String stream, String sink, String key, long fromSeq, Action action)
       throws SQLException {
     Optional<SinkRow> row = Streams.sinkOf(connection, stream, sink);
     if (row.isEmpty()) {
@@ -168,7 +169,7 @@ final class Control {
       return new UnknownKey();
     }
     if (found.get(0).seq() != fromSeq) {
-      return new NotKept(found.get(0).seq());
+      return new EventsDropped(found.get(0).seq());
     }
     Streams.raiseVersion(connection);
     RoundTrip write = new RoundTrip(connection);
@@ -176,12 +177,12 @@ final class Control {
     String ord = found.get(0).ord();
     write.update(REPLAY_KEY, part, row.get().id(), key, fromSeq, ord, streamId, fromSeq, ord);
     Streams.order(write, part, row.get().id());
-    Audit.writeKey(write, action, stream, sink, Optional.of(key), fromSeq);
+    OutboxAudit.writeKey(write, action, stream, sink, Optional.of(key), fromSeq);
     write.send();
     return new Changed();
   }
 
-  ChangeResult replayAll(String stream, String sink, long fromSeq, Action action)
+  SinkActionResult replayAll(String stream, String sink, long fromSeq, Action action)
       throws SQLException {
     Optional<SinkRow> row = Streams.sinkOf(connection, stream, sink);
     if (row.isEmpty()) {
@@ -192,7 +193,7 @@ final class Control {
     write.update(REPLAY_ALL, fromSeq, row.get().id(), row.get().id());
     write.update(REPLAY_PARKED, fromSeq, row.get().id());
     Streams.orderAll(write, row.get().id());
-    Audit.writeKey(write, action, stream, sink, Optional.empty(), fromSeq);
+    OutboxAudit.writeKey(write, action, stream, sink, Optional.empty(), fromSeq);
     write.send();
     return new Changed();
   }

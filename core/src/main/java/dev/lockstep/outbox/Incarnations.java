@@ -18,21 +18,21 @@ import org.jspecify.annotations.Nullable;
  * a promotion empties. Every transaction that reads or writes positions also reads the token; no
  * transaction outlives an incarnation.
  */
-final class Home {
+final class Incarnations {
   /** The token; NULL if there is no valid one. */
-  static final String INCARNATION =
+  static final String CURRENT =
       """
       (SELECT i.token::text FROM lockstep.outbox_incarnation i
        WHERE i.started_at = pg_postmaster_start_time())""";
 
   /** Requires this token, bound as text. */
-  static final String SAME_INCARNATION =
+  static final String SAME =
       """
       EXISTS (SELECT 1 FROM lockstep.outbox_incarnation i
               WHERE i.token = ?::uuid AND i.started_at = pg_postmaster_start_time())""";
 
   // Compares every stored transaction id with the next one. For events, one index range per
-  // partition and stream; at home it is empty, and earlier segments are pruned.
+  // partition and stream; on the ids' own server it is empty, and earlier segments are pruned.
   private static final String CHECK =
       """
       WITH next AS MATERIALIZED (SELECT pg_snapshot_xmax(pg_current_snapshot()) AS xid)
@@ -48,7 +48,7 @@ final class Home {
                      LATERAL (SELECT 1 FROM lockstep.outbox_event e
                               WHERE e.part = g.part AND e.stream = s.id
                                 AND e.ord >= (SELECT xid FROM next) LIMIT 1) e)"""
-          .formatted(INCARNATION);
+          .formatted(CURRENT);
 
   private static final String BEGIN =
       """
@@ -57,16 +57,16 @@ final class Home {
       ON CONFLICT (only_row) DO UPDATE
       SET token = excluded.token, started_at = excluded.started_at
       WHERE i.started_at <> excluded.started_at""";
-  private static final String READ = "SELECT " + INCARNATION;
+  private static final String READ = "SELECT " + CURRENT;
 
   private final Transactor transactor;
 
-  Home(Transactor transactor) {
+  Incarnations(Transactor transactor) {
     this.transactor = transactor;
   }
 
   private record Found(@Nullable String incarnation, boolean marked, boolean ahead) {
-    boolean isHome() {
+    boolean isValid() {
       return marked && !ahead;
     }
   }
@@ -77,33 +77,33 @@ final class Home {
    *
    * @return the incarnation of the server
    */
-  String settle() {
-    Optional<String> settled = transactor.call(Home::settled);
-    if (settled.isPresent()) {
-      return settled.get();
+  String establish() {
+    Optional<String> established = transactor.call(Incarnations::established);
+    if (established.isPresent()) {
+      return established.get();
     }
     return transactor.call(
-        Restored.options(transactor.defaults()),
+        DumpConversion.options(transactor.defaults()),
         connection -> {
           // Keeps out other processes that come for the same reason.
           Streams.raiseVersion(connection);
-          Optional<String> byOthers = settled(connection);
+          Optional<String> byOthers = established(connection);
           if (byOthers.isPresent()) {
             return byOthers.get();
           }
-          new Restored(connection).putRight();
+          new DumpConversion(connection).run();
           return begin(connection);
         });
   }
 
   /** The incarnation, begun here if needed; empty if the ids belong to another server. */
-  private static Optional<String> settled(Connection connection) throws SQLException {
+  private static Optional<String> established(Connection connection) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<Found> found =
         trip.query(CHECK, row -> new Found(row.getString(1), row.getBoolean(2), row.getBoolean(3)));
     trip.send();
     Found one = found.list().get(0);
-    if (!one.isHome()) {
+    if (!one.isValid()) {
       return Optional.empty();
     }
     return Optional.of(one.incarnation() == null ? begin(connection) : one.incarnation());

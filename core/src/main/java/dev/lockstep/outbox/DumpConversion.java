@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * are read in key order, before newly appended events. They lie in a segment of their own, which is
  * dropped like any other.
  */
-final class Restored {
-  private static final Logger log = LoggerFactory.getLogger(Restored.class);
+final class DumpConversion {
+  private static final Logger log = LoggerFactory.getLogger(DumpConversion.class);
 
   /** The segment of the converted events. */
   static final int SEGMENT = 0;
@@ -74,7 +74,7 @@ final class Restored {
       SET done = ?::pg_snapshot, target = NULL, ord = '0', id = 0, replay_seq = 0,
         replay_to = '%s', version = version + 1
       WHERE sink = ?"""
-          .formatted(Position.NOTHING);
+          .formatted(CursorPosition.NOTHING);
   private static final String MOVE_PARKED =
       "UPDATE lockstep.outbox_parked SET ord = '%d', version = version + 1".formatted(PLACE);
   private static final String MOVE_KEYS =
@@ -97,7 +97,7 @@ final class Restored {
       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
       WHERE i.inhparent = 'lockstep.outbox_event'::regclass AND c.relname ~ '^outbox_event_\\d+$'
       """;
-  private static final String KEEP_SEGMENT =
+  private static final String INSERT_SEGMENT =
       """
       INSERT INTO lockstep.outbox_segment (segment, from_ord, to_ord, made_at, closed_at)
       VALUES (?, '1', '%d', now(), now())
@@ -106,7 +106,7 @@ final class Restored {
 
   private final Connection connection;
 
-  Restored(Connection connection) {
+  DumpConversion(Connection connection) {
     this.connection = connection;
   }
 
@@ -122,7 +122,7 @@ final class Restored {
   }
 
   /** Converts everything. The caller holds the layout's row, and commits. */
-  void putRight() throws SQLException {
+  void run() throws SQLException {
     log.warn("The outbox was restored from a dump; moving its positions to this server");
     // Appending transactions lock keys first, so none that waits for this lock holds the second.
     run("LOCK TABLE lockstep.outbox_key IN EXCLUSIVE MODE");
@@ -135,7 +135,7 @@ final class Restored {
     Rows<Integer> segments = read.query(SEGMENTS, row -> row.getInt(1));
     Rows<Integer> sinks = read.query("SELECT id FROM lockstep.outbox_sink", row -> row.getInt(1));
     read.send();
-    keepSegment(segments.list().contains(SEGMENT));
+    makeSegment(segments.list().contains(SEGMENT));
     RoundTrip move = new RoundTrip(connection);
     move.update(MOVE_EVENTS, SqlArray.texts(sets.list()), from, to);
     for (int sink : sinks.list()) {
@@ -190,7 +190,7 @@ final class Restored {
             unseen.stream().map(String::valueOf).collect(Collectors.joining(",")));
   }
 
-  private void keepSegment(boolean isThere) throws SQLException {
+  private void makeSegment(boolean isThere) throws SQLException {
     if (!isThere) {
       run(
           """
@@ -199,7 +199,7 @@ final class Restored {
               .formatted(SEGMENT, END));
     }
     RoundTrip trip = new RoundTrip(connection);
-    trip.update(KEEP_SEGMENT, SEGMENT);
+    trip.update(INSERT_SEGMENT, SEGMENT);
     trip.send();
   }
 

@@ -1,10 +1,10 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.CursorTable.Load;
-import dev.lockstep.outbox.EventSource.Ask;
+import dev.lockstep.outbox.CursorTable.CursorRows;
 import dev.lockstep.outbox.EventSource.Backlog;
-import dev.lockstep.outbox.EventSource.KeyAsk;
+import dev.lockstep.outbox.EventSource.BacklogRequest;
 import dev.lockstep.outbox.EventSource.Look;
+import dev.lockstep.outbox.EventSource.ReadRequest;
 import dev.lockstep.outbox.Streams.Definitions;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.Transactor;
@@ -23,15 +23,15 @@ import org.slf4j.LoggerFactory;
  * of the server. An answer from another is discarded, and everything is loaded again from the
  * tables. Used by the relay's thread.
  */
-final class Reading {
-  private static final Logger log = LoggerFactory.getLogger(Reading.class);
+final class RelayReader {
+  private static final Logger log = LoggerFactory.getLogger(RelayReader.class);
   private static final long FIRST_DELAY_NANOS = 4_000_000L;
 
   private final Transactor transactor;
-  private final Home home;
+  private final Incarnations incarnations;
   private final EventSource source;
   private final CursorTable cursors;
-  private final Territory territory;
+  private final OwnedPartitions owned;
   private final RelayConfig config;
   private final Executor executor;
   // Empty: unknown, or over.
@@ -41,19 +41,19 @@ final class Reading {
   private long nextLookNanos = System.nanoTime();
   private long delayNanos = FIRST_DELAY_NANOS;
 
-  Reading(
+  RelayReader(
       Transactor transactor,
-      Home home,
+      Incarnations incarnations,
       EventSource source,
       CursorTable cursors,
-      Territory territory,
+      OwnedPartitions owned,
       RelayConfig config,
       Executor executor) {
     this.transactor = transactor;
-    this.home = home;
+    this.incarnations = incarnations;
     this.source = source;
     this.cursors = cursors;
-    this.territory = territory;
+    this.owned = owned;
     this.config = config;
     this.executor = executor;
   }
@@ -83,7 +83,7 @@ final class Reading {
     }
     incarnation = "";
     version = -1;
-    territory.forget();
+    owned.expire();
     return false;
   }
 
@@ -92,73 +92,75 @@ final class Reading {
     if (version < 0 || version != seenVersion) {
       Definitions now =
           transactor.call(transactor.defaults().withLabel("outbox definitions"), Streams::read);
-      territory.define(now);
+      owned.define(now);
       version = now.version();
       seenVersion = now.version();
     }
   }
 
-  /** Whether a place must be loaded; write progress first. */
+  /** Whether a cursor must be loaded; write progress first. */
   boolean isLoadDue() {
-    return !territory.toLoad(System.nanoTime()).isEmpty();
+    return !owned.toLoad(System.nanoTime()).isEmpty();
   }
 
   void load() {
-    Map<Lease, List<Integer>> asked = territory.toLoad(System.nanoTime());
+    Map<Lease, List<Integer>> asked = owned.toLoad(System.nanoTime());
     if (asked.isEmpty()) {
       return;
     }
     if (incarnation.isEmpty()) {
-      incarnation = home.settle();
+      incarnation = incarnations.establish();
     }
-    Load load = cursors.load(asked, System.nanoTime());
+    CursorRows load = cursors.load(asked, System.nanoTime());
     if (isSame(load.incarnation())) {
       asked.forEach(
           (lease, sinks) ->
-              territory.load(lease, sinks, load.cursors().getOrDefault(lease, List.of())));
+              owned.load(lease, sinks, load.cursors().getOrDefault(lease, List.of())));
       nextLookNanos = System.nanoTime();
     }
   }
 
   void backlogs() {
     long now = System.nanoTime();
-    for (Place place : territory.places()) {
-      if (place.mayBegin(now) && place.lane.wantsBacklog(now)) {
-        List<KeyAsk> keys = place.lane.dueKeys(now);
-        int maxRows = Math.max(1, config.batchRows() / keys.size());
-        Backlog backlog = source.backlog(place.ask(), keys, maxRows, config.batchBytes());
+    for (SinkPartition sink : owned.all()) {
+      if (sink.mayBegin(now) && sink.cursor.wantsBacklog(now)) {
+        List<BacklogRequest> requests = sink.cursor.backlogRequests(now);
+        int maxRows = Math.max(1, config.batchRows() / requests.size());
+        Backlog backlog =
+            source.backlog(sink.readRequest(), requests, maxRows, config.batchBytes());
         if (!isSame(backlog.incarnation())) {
           return;
         }
         long bytes = backlog.rows().stream().mapToLong(row -> row.event().content().size()).sum();
-        place.lane.offerBacklog(keys, backlog.rows(), maxRows, bytes < config.batchBytes());
+        sink.cursor.addBacklog(requests, backlog.rows(), maxRows, bytes < config.batchBytes());
       }
     }
   }
 
-  /** Reads for all lanes in one query; lanes at the same position share the answer. */
+  /** Reads for all cursors in one query; cursors at the same position share the answer. */
   void look() {
     long now = System.nanoTime();
     boolean due = now - nextLookNanos >= 0;
-    Map<Ask, List<Place>> asks = new LinkedHashMap<>();
-    for (Place place : territory.places()) {
-      // Reads even while the sink is paused. Otherwise the lane could find its sink down each time:
+    Map<ReadRequest, List<SinkPartition>> requests = new LinkedHashMap<>();
+    for (SinkPartition sink : owned.all()) {
+      // Reads even while the sink is paused. Otherwise the cursor could find its sink down each
+      // time:
       // its first event fails before the next read brings one of another key.
-      if (place.mayRead() && place.lane.wantsRows(now) && (due || place.lane.isEager())) {
-        asks.computeIfAbsent(place.ask(), ask -> new ArrayList<>()).add(place);
+      if (sink.mayRead() && sink.cursor.wantsEvents(now) && (due || sink.cursor.isEager())) {
+        requests.computeIfAbsent(sink.readRequest(), request -> new ArrayList<>()).add(sink);
       }
     }
-    if (asks.isEmpty() && !due) {
+    if (requests.isEmpty() && !due) {
       return;
     }
-    Look look = read(List.copyOf(asks.keySet()));
+    Look look = read(List.copyOf(requests.keySet()));
     boolean found = false;
-    if (asks.isEmpty() || isSame(look.incarnation())) {
+    if (requests.isEmpty() || isSame(look.incarnation())) {
       Iterator<EventSource.Batch> batches = look.batches().iterator();
-      for (List<Place> sharing : asks.values()) {
+      for (List<SinkPartition> sharing : requests.values()) {
         EventSource.Batch batch = batches.next();
         found |= !batch.rows().isEmpty();
-        sharing.forEach(place -> place.lane.offer(batch));
+        sharing.forEach(sink -> sink.cursor.addEvents(batch));
       }
       seenVersion = look.version();
     }
@@ -170,12 +172,12 @@ final class Reading {
   }
 
   /** With much to read, reads half of it on a second connection in parallel. */
-  private Look read(List<Ask> asks) {
-    if (asks.size() < 2 || asks.stream().noneMatch(ask -> ask.from().isInStep())) {
-      return source.look(asks, config.batchRows(), config.batchBytes());
+  private Look read(List<ReadRequest> requests) {
+    if (requests.size() < 2 || requests.stream().noneMatch(request -> request.from().isInStep())) {
+      return source.look(requests, config.batchRows(), config.batchBytes());
     }
-    List<Ask> half = asks.subList(0, asks.size() / 2);
-    List<Ask> others = asks.subList(half.size(), asks.size());
+    List<ReadRequest> half = requests.subList(0, requests.size() / 2);
+    List<ReadRequest> others = requests.subList(half.size(), requests.size());
     CompletableFuture<Look> otherLook =
         CompletableFuture.supplyAsync(
             () -> source.look(others, config.batchRows(), config.batchBytes()), executor);

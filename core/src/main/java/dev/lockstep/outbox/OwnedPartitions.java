@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.outbox.CursorTable.Loaded;
+import dev.lockstep.outbox.CursorTable.CursorRow;
 import dev.lockstep.outbox.SinkCalls.Threads;
-import dev.lockstep.outbox.Streams.At;
+import dev.lockstep.outbox.Streams.CursorKey;
 import dev.lockstep.outbox.Streams.Definitions;
 import dev.lockstep.outbox.Streams.SinkRow;
 import dev.lockstep.shard.Lease;
@@ -19,11 +19,12 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node's responsibilities: the partitions it owns, the sinks, and one {@link Place} per sink and
- * partition. A place to be loaded again waits until nothing of it is under way; no other place
- * waits with it. Used by the relay's thread; other threads may read the sinks.
+ * What this node is responsible for: the partitions it owns, the sinks, and one {@link
+ * SinkPartition} for each sink in each partition. A cursor to be loaded again waits until nothing
+ * of it is under way, and no other waits with it. Used by the relay's thread; other threads may
+ * read the sinks.
  */
-final class Territory {
+final class OwnedPartitions {
   // A slower sink delays the handover, but not its neighbours' deliveries.
   private static final long HAND_OVER_PATIENCE_NANOS = 500_000_000L;
   // Pause after a cursor was not found: its lease is over, or its sink is gone.
@@ -33,7 +34,8 @@ final class Territory {
   private final RelayConfig config;
   private final Threads threads;
   private final Runnable whenMade;
-  private final Map<Integer, Partition> partitions = new LinkedHashMap<>();
+  private final CursorLife.Observer observer;
+  private final Map<Integer, OwnedPartition> partitions = new LinkedHashMap<>();
   private final Map<Integer, SinkRunner> sinks = new ConcurrentHashMap<>();
   private final Map<Name, SinkCalls> calls = new HashMap<>();
   private boolean closed;
@@ -45,127 +47,142 @@ final class Territory {
     }
   }
 
-  private static final class Partition {
+  /** An owned partition, and its sinks by id. */
+  private static final class OwnedPartition {
     final Lease lease;
-    final Map<Integer, Place> places = new LinkedHashMap<>();
+    final Map<Integer, SinkPartition> sinks = new LinkedHashMap<>();
     long loadFromNanos = System.nanoTime();
     @Nullable CompletableFuture<Void> handOver;
-    long endingNanos;
+    long leavingNanos;
 
-    Partition(Lease lease) {
+    OwnedPartition(Lease lease) {
       this.lease = lease;
     }
 
     boolean isQuiet() {
-      return places.values().stream().allMatch(Place::isQuiet);
+      return sinks.values().stream().allMatch(SinkPartition::isQuiet);
     }
 
-    void end() {
-      endingNanos = System.nanoTime();
-      places.values().forEach(place -> place.leaving = true);
+    void leave() {
+      leavingNanos = System.nanoTime();
+      sinks.values().forEach(sink -> sink.life.leave());
     }
 
     /**
-     * Ends all places; if one takes long, the others continue until it is quiet.
+     * Ends all cursors together; while one sink is slow, the others go on.
      *
      * @return whether nothing is under way
      */
-    boolean endTogether() {
+    boolean leaveTogether() {
       if (isQuiet()) {
-        boolean all = places.values().stream().allMatch(place -> place.leaving);
+        boolean all = sinks.values().stream().noneMatch(sink -> sink.life.isActive());
         if (!all) {
-          end();
+          leave();
         }
         return all;
       }
-      if (places.values().stream().filter(place -> place.leaving).allMatch(Place::isQuiet)) {
-        end();
-      } else if (System.nanoTime() - endingNanos >= HAND_OVER_PATIENCE_NANOS) {
-        places.values().stream().filter(Place::isQuiet).forEach(place -> place.leaving = false);
+      if (sinks.values().stream().allMatch(sink -> sink.life.isActive() || sink.isQuiet())) {
+        leave();
+      } else if (System.nanoTime() - leavingNanos >= HAND_OVER_PATIENCE_NANOS) {
+        sinks.values().stream().filter(SinkPartition::isQuiet).forEach(sink -> sink.life.stay());
       }
       return false;
+    }
+
+    void end() {
+      sinks.values().forEach(SinkPartition::end);
+    }
+
+    CompletableFuture<?> sessionsClosed() {
+      return CompletableFuture.allOf(
+          sinks.values().stream()
+              .map(SinkPartition::sessionClosed)
+              .toArray(CompletableFuture[]::new));
     }
   }
 
   /**
-   * @param whenMade called on any thread when a sink is made and its places can be loaded
+   * @param whenMade called on any thread when a sink is made and its cursors can be loaded
    */
-  Territory(SinkTypes types, RelayConfig config, Threads threads, Runnable whenMade) {
+  OwnedPartitions(
+      SinkTypes types,
+      RelayConfig config,
+      Threads threads,
+      Runnable whenMade,
+      CursorLife.Observer observer) {
     this.types = types;
     this.config = config;
     this.threads = threads;
     this.whenMade = whenMade;
+    this.observer = observer;
   }
 
   Collection<SinkRunner> sinks() {
     return sinks.values();
   }
 
-  List<Place> places() {
-    List<Place> all = new ArrayList<>();
-    partitions.values().forEach(partition -> all.addAll(partition.places.values()));
+  List<SinkPartition> all() {
+    List<SinkPartition> all = new ArrayList<>();
+    partitions.values().forEach(partition -> all.addAll(partition.sinks.values()));
     return all;
   }
 
   void take(Lease lease) {
-    Partition old = partitions.put(lease.shard(), new Partition(lease));
+    OwnedPartition old = partitions.put(lease.shard(), new OwnedPartition(lease));
     if (old != null) {
-      old.places.values().forEach(Place::abandon);
+      old.end();
     }
   }
 
   void lose(Lease lease) {
-    Partition partition = find(lease);
+    OwnedPartition partition = find(lease);
     if (partition != null) {
       partitions.remove(lease.shard());
-      partition.places.values().forEach(Place::abandon);
+      partition.end();
     }
   }
 
   /** Begins nothing more in the partition; completes when it is quiet. */
   void handOver(Lease lease, CompletableFuture<Void> over) {
-    Partition partition = find(lease);
+    OwnedPartition partition = find(lease);
     if (partition == null) {
       over.complete(null);
     } else {
       partition.handOver = over;
-      partition.end();
+      partition.leave();
     }
   }
 
   /** Completes the handover of quiet partitions. Their progress must be written before. */
   void finishHandOvers() {
-    for (Partition partition : List.copyOf(partitions.values())) {
+    for (OwnedPartition partition : List.copyOf(partitions.values())) {
       CompletableFuture<Void> over = partition.handOver;
-      if (over != null && partition.endTogether()) {
+      if (over != null && partition.leaveTogether()) {
         partitions.remove(partition.lease.shard());
-        CompletableFuture<?>[] closed =
-            partition.places.values().stream()
-                .map(Place::sessionClosed)
-                .toArray(CompletableFuture[]::new);
-        var unused =
-            CompletableFuture.allOf(closed).whenComplete((nothing, e) -> over.complete(null));
+        CompletableFuture<?> closed = partition.sessionsClosed();
+        partition.end();
+        var unused = closed.whenComplete((nothing, e) -> over.complete(null));
       }
     }
   }
 
-  /** Marks everything stale, to be loaded again. */
-  void forget() {
-    places().forEach(place -> place.stale = true);
+  /** All positions are invalid: the server restarted. */
+  void expire() {
+    all().forEach(sink -> sink.life.expire());
   }
 
-  private @Nullable Partition find(Lease lease) {
-    Partition partition = partitions.get(lease.shard());
+  private @Nullable OwnedPartition find(Lease lease) {
+    OwnedPartition partition = partitions.get(lease.shard());
     return partition != null && partition.lease == lease ? partition : null;
   }
 
-  /** Applies new definitions. Places with new operators' actions are loaded again. */
+  /** Applies new definitions. Cursors with new operators' actions are loaded again. */
   void define(Definitions now) {
     defineSinks(now.sinks());
-    for (Place place : places()) {
-      At at = new At(place.lease.shard(), place.runner.row.id());
-      if (now.orders().getOrDefault(at, 0L) != place.orders) {
-        place.again = true;
+    for (SinkPartition sink : all()) {
+      CursorKey key = new CursorKey(sink.lease.shard(), sink.runner.row.id());
+      if (now.orders().getOrDefault(key, 0L) != sink.orders) {
+        sink.life.reload();
       }
     }
     partitions.values().forEach(partition -> partition.loadFromNanos = System.nanoTime());
@@ -198,12 +215,12 @@ final class Territory {
   }
 
   private void retire(SinkRunner runner) {
-    places().stream()
-        .filter(place -> place.runner == runner)
+    all().stream()
+        .filter(sink -> sink.runner == runner)
         .forEach(
-            place -> {
-              place.again = true;
-              place.closeSession();
+            sink -> {
+              sink.life.reload();
+              sink.closeSession();
             });
     var unused = runner.close();
   }
@@ -211,8 +228,8 @@ final class Territory {
   /** The sinks to load per partition: new ones, and quiet ones to be loaded again. */
   Map<Lease, List<Integer>> toLoad(long nowNanos) {
     Map<Lease, List<Integer>> all = new LinkedHashMap<>();
-    for (Partition partition : partitions.values()) {
-      partition.places.values().removeIf(this::abandonIfGone);
+    for (OwnedPartition partition : partitions.values()) {
+      partition.sinks.values().removeIf(this::endIfGone);
       if (partition.handOver == null
           && partition.lease.isLive()
           && nowNanos - partition.loadFromNanos >= 0) {
@@ -220,7 +237,7 @@ final class Territory {
             sinks.values().stream()
                 .filter(SinkRunner::isMade)
                 .map(runner -> runner.row.id())
-                .filter(sink -> isToLoad(partition.places.get(sink)))
+                .filter(sink -> isToLoad(partition.sinks.get(sink)))
                 .toList();
         if (!wanted.isEmpty()) {
           all.put(partition.lease, wanted);
@@ -230,41 +247,42 @@ final class Territory {
     return all;
   }
 
-  private boolean abandonIfGone(Place place) {
+  private boolean endIfGone(SinkPartition sink) {
     boolean gone =
-        place.isToBeRead() && place.isQuiet() && !sinks.containsKey(place.runner.row.id());
+        sink.life.isToReload() && sink.isQuiet() && !sinks.containsKey(sink.runner.row.id());
     if (gone) {
-      place.abandon();
+      sink.end();
     }
     return gone;
   }
 
-  private static boolean isToLoad(@Nullable Place place) {
-    return place == null || (place.isToBeRead() && place.isQuiet());
+  private static boolean isToLoad(@Nullable SinkPartition sink) {
+    return sink == null || (sink.life.isToReload() && sink.isQuiet());
   }
 
   /**
-   * Takes in loaded places; a session stays open if its sink is unchanged.
+   * Replaces cursors by loaded ones; a session stays open if its sink is unchanged.
    *
    * @param asked the sinks that were asked for
    */
-  void load(Lease lease, List<Integer> asked, List<Loaded> cursors) {
-    Partition partition = find(lease);
+  void load(Lease lease, List<Integer> asked, List<CursorRow> cursors) {
+    OwnedPartition partition = find(lease);
     if (partition == null) {
       return;
     }
     if (cursors.size() < asked.size()) {
       partition.loadFromNanos = System.nanoTime() + ABSENT_PAUSE_NANOS;
     }
-    for (Loaded cursor : cursors) {
+    for (CursorRow cursor : cursors) {
       SinkRunner runner = sinks.get(cursor.sink());
       if (runner != null) {
-        Place place = new Place(lease, runner, cursor, config);
-        Place old = partition.places.put(cursor.sink(), place);
-        if (old != null && old.runner == runner) {
-          place.opened(old.takeSession());
-        } else if (old != null) {
-          old.closeSession();
+        SinkPartition loaded = new SinkPartition(lease, runner, cursor, config, observer);
+        SinkPartition former = partition.sinks.put(cursor.sink(), loaded);
+        if (former != null && former.runner == runner) {
+          loaded.takeOver(former);
+        }
+        if (former != null) {
+          former.end();
         }
       }
     }

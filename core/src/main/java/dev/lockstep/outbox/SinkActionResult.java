@@ -1,30 +1,30 @@
 package dev.lockstep.outbox;
 
 /** The result of an operator's action. Refusals take precedence in the order listed. */
-public sealed interface ChangeResult {
+public sealed interface SinkActionResult {
   /** Done, once the caller commits. */
-  record Changed() implements ChangeResult {}
+  record Changed() implements SinkActionResult {}
 
   /** There is no such stream, or it has no such sink. */
-  record UnknownSink() implements ChangeResult {}
+  record UnknownSink() implements SinkActionResult {}
 
   /** No event of the key from this sequence on is kept. */
-  record UnknownKey() implements ChangeResult {}
+  record UnknownKey() implements SinkActionResult {}
 
   /** The key is neither parked nor waiting; nothing to do. */
-  record NotParked() implements ChangeResult {}
+  record NotParked() implements SinkActionResult {}
 
   /**
    * Another event is next to be sent.
    *
    * @param seq its sequence
    */
-  record OtherSeq(long seq) implements ChangeResult {}
+  record OtherSeq(long seq) implements SinkActionResult {}
 
   /**
    * Some events from this sequence on are no longer kept.
    *
    * @param oldestSeq the first that is
    */
-  record NotKept(long oldestSeq) implements ChangeResult {}
+  record EventsDropped(long oldestSeq) implements SinkActionResult {}
 }

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
  * @param replaySeq above 0 in a replay: of the events visible in {@code replayTo}, only those from
  *     this sequence on are sent
  */
-record Position(
+record CursorPosition(
     String done, @Nullable String target, String ord, long id, long replaySeq, String replayTo) {
   static final String NOTHING = "1:1:";
 
   /** The position after everything visible in the snapshot. */
-  static Position at(String snapshot) {
-    return new Position(snapshot, null, "0", 0, 0, NOTHING);
+  static CursorPosition at(String snapshot) {
+    return new CursorPosition(snapshot, null, "0", 0, 0, NOTHING);
   }
 
   /** Further within a step. */
-  Position within(String target, String ord, long id) {
-    return new Position(done, target, ord, id, replaySeq, replayTo);
+  CursorPosition within(String target, String ord, long id) {
+    return new CursorPosition(done, target, ord, id, replaySeq, replayTo);
   }
 
   /**

@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.outbox.EventSource.BacklogRequest;
 import dev.lockstep.outbox.EventSource.Batch;
-import dev.lockstep.outbox.EventSource.KeyAsk;
-import dev.lockstep.outbox.EventSource.Read;
+import dev.lockstep.outbox.EventSource.ReadEvent;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -16,51 +16,60 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A sink's progress through one partition: events read but not delivered, the position reached, and
- * the blocked keys. Pure decisions: knows neither the database nor the sink. Not thread-safe.
+ * A sink's progress in one partition: the events read but not delivered, the position reached, and
+ * the blocked keys. Decides what to read, to send and to write, and knows neither the database nor
+ * the sink. {@link CursorLife} has its states. Not thread-safe.
  *
  * <p>Invariant: every event up to {@link Progress#reached} was delivered, or belongs to a key that
  * is blocked from an earlier sequence on. Position and blocked keys are written together.
  */
-final class Lane {
+final class DeliveryCursor {
   // One being delivered, and the next.
-  private static final int MAX_PORTIONS = 2;
+  private static final int MAX_BATCHES = 2;
   private static final int MAX_BACKLOG_KEYS = 100;
   // If more keys fail without any success, the sink is at fault, not the events.
   static final int MAX_SUSPECTS = 16;
 
+  private final CursorLife life;
   private final int maxInFlight;
   private final RelayConfig config;
-  private final Deque<Portion> portions = new ArrayDeque<>();
-  private final Map<String, Blocked> blocked = new LinkedHashMap<>();
+  private final Deque<ReadBatch> batches = new ArrayDeque<>();
+  private final Map<String, BlockedKey> blocked = new LinkedHashMap<>();
   private final Map<String, Integer> freed = new HashMap<>();
-  private Position read;
-  private Position reached;
-  private Position written;
+  private CursorPosition readFrom;
+  private CursorPosition reached;
+  private CursorPosition written;
   private long delivered;
-  private boolean urgent;
-  private boolean backlogServed;
 
   /** Events sent to the sink in one call. */
-  record Send(Portion portion, List<Integer> indexes) {
+  record Dispatch(ReadBatch batch, List<Integer> indexes) {
     List<Event> events() {
-      return indexes.stream().map(i -> portion.row(i).event()).toList();
+      return indexes.stream().map(i -> batch.row(i).event()).toList();
     }
   }
 
-  /** A lane's progress, to be written. */
+  /**
+   * What is to be written.
+   *
+   * @param freed keys that flow again, with the version of the row to delete
+   */
   record Progress(
-      Position reached, long delivered, List<Blocked> blocked, Map<String, Integer> freed) {}
+      CursorPosition reached,
+      long delivered,
+      List<BlockedKey> blocked,
+      Map<String, Integer> freed) {}
 
-  Lane(
+  DeliveryCursor(
+      CursorLife life,
       RelayConfig config,
       int maxInFlight,
-      Position start,
+      CursorPosition start,
       long delivered,
-      Collection<Blocked> blocked) {
+      Collection<BlockedKey> blocked) {
+    this.life = life;
     this.config = config;
     this.maxInFlight = maxInFlight;
-    this.read = start;
+    this.readFrom = start;
     this.reached = start;
     this.written = start;
     this.delivered = delivered;
@@ -68,36 +77,32 @@ final class Lane {
   }
 
   /** Where to continue reading. */
-  Position read() {
-    return read;
+  CursorPosition readFrom() {
+    return readFrom;
   }
 
   int inFlight() {
-    return portions.stream().mapToInt(Portion::sent).sum();
+    return batches.stream().mapToInt(ReadBatch::sent).sum();
   }
 
-  /** Whether anything waits to be sent. */
-  boolean hasRows() {
-    return !portions.isEmpty();
+  /** Whether events were read and are not finished. */
+  boolean hasEvents() {
+    return !batches.isEmpty();
   }
 
-  /** Whether to read again at once: there is more, or it is its turn. */
+  /** Whether to read again at once: there is more, or it is the turn of new events. */
   boolean isEager() {
-    return isInStep() || backlogServed;
+    return !life.isBetweenSteps();
   }
 
-  private boolean isInStep() {
-    return read.isInStep();
+  /** Whether to read new events. A due backlog goes first, between two steps. */
+  boolean wantsEvents(long nowNanos) {
+    return batches.size() < MAX_BATCHES && (isEager() || !hasDue(nowNanos));
   }
 
-  /** Whether to read rows. A due backlog goes first: it can be read only between two steps. */
-  boolean wantsRows(long nowNanos) {
-    return portions.size() < MAX_PORTIONS && (isInStep() || backlogServed || !hasDue(nowNanos));
-  }
-
-  /** Whether to read a backlog. Takes turns with {@link #wantsRows}, so that neither starves. */
+  /** Whether to read a backlog. Takes turns with {@link #wantsEvents}, so that neither starves. */
   boolean wantsBacklog(long nowNanos) {
-    return portions.isEmpty() && !isInStep() && !backlogServed && hasDue(nowNanos);
+    return batches.isEmpty() && !isEager() && hasDue(nowNanos);
   }
 
   private boolean hasDue(long nowNanos) {
@@ -113,65 +118,66 @@ final class Lane {
         .orElse(Long.MAX_VALUE);
   }
 
-  void offer(Batch batch) {
-    backlogServed = false;
-    Position from = read;
-    read = batch.after();
+  void addEvents(Batch batch) {
+    CursorPosition from = readFrom;
+    readFrom = batch.after();
+    life.readTo(readFrom);
     if (!batch.rows().isEmpty()) {
-      portions.add(Portion.of(from, batch));
-    } else if (portions.isEmpty()) {
-      reached = read;
+      batches.add(ReadBatch.of(from, batch));
+    } else if (batches.isEmpty()) {
+      reached = readFrom;
     }
   }
 
-  List<KeyAsk> dueKeys(long nowNanos) {
+  List<BacklogRequest> backlogRequests(long nowNanos) {
     return blocked.values().stream()
         .filter(one -> one.isDue(nowNanos))
         .limit(MAX_BACKLOG_KEYS)
-        .map(one -> new KeyAsk(one.key, one.seq, one.ord))
+        .map(one -> new BacklogRequest(one.key, one.seq, one.ord))
         .toList();
   }
 
   /**
-   * Takes in the events of blocked keys that this lane has passed.
+   * Adds events of blocked keys that the cursor has passed.
    *
    * @param maxRows asked for per key
    * @param complete whether only maxRows limited the read
    */
-  void offerBacklog(List<KeyAsk> asks, List<Read> rows, int maxRows, boolean complete) {
-    backlogServed = true;
+  void addBacklog(
+      List<BacklogRequest> requests, List<ReadEvent> rows, int maxRows, boolean complete) {
+    life.readBacklog();
     Map<String, Integer> counts = new HashMap<>();
     rows.forEach(row -> counts.merge(row.event().key(), 1, Integer::sum));
     Map<String, Boolean> keys = new LinkedHashMap<>();
-    for (KeyAsk ask : asks) {
-      int count = counts.getOrDefault(ask.key(), 0);
+    for (BacklogRequest request : requests) {
+      int count = counts.getOrDefault(request.key(), 0);
       if (count > 0) {
-        keys.put(ask.key(), complete && count < maxRows);
+        keys.put(request.key(), complete && count < maxRows);
       } else if (complete) {
-        free(ask.key());
+        free(request.key());
       }
     }
     if (!rows.isEmpty()) {
-      portions.add(Portion.backlog(rows, keys));
+      batches.add(ReadBatch.backlog(rows, keys));
     }
   }
 
   /** Returns what to send now. */
-  List<Send> next() {
-    settleHead();
-    Portion head = portions.peek();
+  List<Dispatch> next() {
+    removeFinished();
+    ReadBatch head = batches.peek();
     if (head == null) {
       return List.of();
     }
-    List<Send> sends = new ArrayList<>();
+    List<Dispatch> dispatches = new ArrayList<>();
     for (List<Integer> indexes :
         head.next(maxInFlight, key -> !head.isBacklog() && blocked.containsKey(key))) {
-      sends.add(new Send(head, indexes));
+      dispatches.add(new Dispatch(head, indexes));
     }
-    if (sends.isEmpty() && head.isOver()) {
+    if (dispatches.isEmpty() && head.isFinished()) {
       return next();
     }
-    return sends;
+    return dispatches;
   }
 
   /**
@@ -179,59 +185,61 @@ final class Lane {
    *
    * @return why the sink is down, if it is
    */
-  Optional<String> settle(Send send, List<SinkResult> results, long nowNanos) {
+  Optional<String> apply(Dispatch dispatch, List<SinkResult> results, long nowNanos) {
     Optional<String> down = Optional.empty();
     boolean moved = false;
-    Portion portion = send.portion();
+    ReadBatch batch = dispatch.batch();
     Set<String> halted = new HashSet<>();
     for (int i = 0; i < results.size(); i++) {
-      int index = send.indexes().get(i);
+      int index = dispatch.indexes().get(i);
       SinkResult result = results.get(i);
-      Read row = portion.row(index);
+      ReadEvent row = batch.row(index);
       // After a key's first undelivered event its later results do not count: judging them would
       // skip the first for ever.
       boolean behind = !(result instanceof SinkResult.Delivered) && !halted.add(row.event().key());
       if (result instanceof SinkResult.Delivered) {
         moved = true;
-        delivered(portion, index, nowNanos);
+        delivered(batch, index, nowNanos);
       } else if (result instanceof SinkResult.Down failure) {
         down = Optional.of(failure.reason());
-        if (maySuspect(portion, row.event().key())) {
+        if (maySuspect(batch, row.event().key())) {
           suspect(row, failure, nowNanos);
-          portion.pass(row.event().key());
+          batch.block(row.event().key());
         } else {
-          portion.again(index);
+          batch.resend(index);
         }
       } else if (behind || result instanceof SinkResult.Unsent) {
-        portion.again(index);
+        batch.resend(index);
       } else if (!blocked.containsKey(row.event().key())
           && blocked.size() >= config.maxParkedKeys()) {
         down =
             Optional.of(
                 "%d keys are parked or waiting, the most allowed; retry or skip them"
                     .formatted(config.maxParkedKeys()));
-        portion.again(index);
+        batch.resend(index);
       } else {
         moved = true;
         block(row, result, nowNanos);
-        portion.pass(row.event().key());
+        batch.block(row.event().key());
       }
     }
-    urgent |= moved && down.isPresent();
-    settleHead();
+    if (moved && down.isPresent()) {
+      life.progressed();
+    }
+    removeFinished();
     return moved || down.isPresent() ? down : Optional.of("The sink sent no event of a batch");
   }
 
   /** Sends it again: the result is unknown. */
-  void putBack(Send send) {
-    send.indexes().forEach(send.portion()::again);
+  void resend(Dispatch dispatch) {
+    dispatch.indexes().forEach(dispatch.batch()::resend);
   }
 
-  private void delivered(Portion portion, int index, long nowNanos) {
-    Read row = portion.row(index);
-    portion.over(index);
+  private void delivered(ReadBatch batch, int index, long nowNanos) {
+    ReadEvent row = batch.row(index);
+    batch.finish(index);
     delivered++;
-    Blocked one = portion.isBacklog() ? blocked.get(row.event().key()) : null;
+    BlockedKey one = batch.isBacklog() ? blocked.get(row.event().key()) : null;
     if (one != null) {
       one.seq = row.event().seq() + 1;
       one.ord = row.ord();
@@ -239,33 +247,33 @@ final class Lane {
       one.error = "";
       one.changed = true;
       one.retryAt(nowNanos);
-      urgent = true;
+      life.progressed();
     }
   }
 
   /**
    * Whether to let other keys past a single event at which the sink reported itself down. The event
    * may be the cause, which would never show otherwise. Events read together are tried together,
-   * like a batch; so this concerns the portions behind.
+   * like a batch; so this concerns the batch behind.
    */
-  private boolean maySuspect(Portion portion, String key) {
+  private boolean maySuspect(ReadBatch batch, String key) {
     if (maxInFlight == 0 || blocked.containsKey(key)) {
       return maxInFlight > 0;
     }
-    return portions.stream().anyMatch(other -> other != portion && other.hasOtherThan(key))
-        && blocked.values().stream().filter(Blocked::isSuspect).count() < MAX_SUSPECTS
+    return batches.stream().anyMatch(other -> other != batch && other.hasOtherThan(key))
+        && blocked.values().stream().filter(BlockedKey::isSuspect).count() < MAX_SUSPECTS
         && blocked.size() < config.maxParkedKeys();
   }
 
   /** Lets its key wait briefly; counts no attempt. */
-  private void suspect(Read row, SinkResult.Down failure, long nowNanos) {
-    Blocked one = blockedAt(row);
+  private void suspect(ReadEvent row, SinkResult.Down failure, long nowNanos) {
+    BlockedKey one = blockedAt(row);
     one.error = failure.reason();
     one.retryAt(nowNanos + config.firstPause().toNanos());
   }
 
-  private void block(Read row, SinkResult result, long nowNanos) {
-    Blocked one = blockedAt(row);
+  private void block(ReadEvent row, SinkResult result, long nowNanos) {
+    BlockedKey one = blockedAt(row);
     one.attempts++;
     if (result instanceof SinkResult.Retry retry && one.attempts < config.maxAttempts()) {
       one.error = retry.error();
@@ -282,11 +290,11 @@ final class Lane {
   }
 
   /** Blocks the event's key from this event on. */
-  private Blocked blockedAt(Read row) {
+  private BlockedKey blockedAt(ReadEvent row) {
     String key = row.event().key();
-    Blocked one = blocked.get(key);
+    BlockedKey one = blocked.get(key);
     if (one == null) {
-      one = new Blocked(key, row.event().seq(), row.ord());
+      one = new BlockedKey(key, row.event().seq(), row.ord());
       Integer version = freed.remove(key);
       one.version = version == null ? 0 : version;
       blocked.put(key, one);
@@ -294,28 +302,30 @@ final class Lane {
     one.seq = row.event().seq();
     one.ord = row.ord();
     one.changed = true;
-    urgent = true;
+    life.progressed();
     return one;
   }
 
   private void free(String key) {
-    Blocked one = blocked.remove(key);
+    BlockedKey one = blocked.remove(key);
     if (one != null) {
-      urgent = true;
+      life.progressed();
       if (one.version > 0) {
         freed.put(key, one.version);
       }
     }
   }
 
-  private void settleHead() {
-    for (Portion head = portions.peek(); head != null && head.isOver(); head = portions.peek()) {
-      portions.remove();
+  private void removeFinished() {
+    for (ReadBatch head = batches.peek();
+        head != null && head.isFinished();
+        head = batches.peek()) {
+      batches.remove();
       head.after()
           .ifPresent(
               after -> {
                 reached = after;
-                urgent = true;
+                life.progressed();
               });
       head.keys()
           .forEach(
@@ -325,19 +335,19 @@ final class Lane {
                 }
               });
     }
-    if (portions.isEmpty()) {
-      reached = read;
+    if (batches.isEmpty()) {
+      reached = readFrom;
     }
   }
 
   /** Whether there is progress to write. */
   boolean hasProgress(boolean evenIfIdle) {
-    return urgent || (evenIfIdle && !reached().equals(written));
+    return life.isWriteDue() || (evenIfIdle && !reached().equals(written));
   }
 
-  /** Includes progress within a portion: single events may be done long before the rest. */
-  private Position reached() {
-    Portion head = portions.peek();
+  /** Includes progress within a batch: single events may be done long before the rest. */
+  private CursorPosition reached() {
+    ReadBatch head = batches.peek();
     return head == null ? reached : head.reached().orElse(reached);
   }
 
@@ -350,18 +360,18 @@ final class Lane {
   }
 
   /** The progress is written. */
-  void wrote(Progress progress, Map<String, Integer> versions) {
+  void written(Progress progress, Map<String, Integer> versions) {
     written = progress.reached();
-    for (Blocked one : progress.blocked()) {
+    for (BlockedKey one : progress.blocked()) {
       one.version = versions.getOrDefault(one.key, one.version);
       one.changed = false;
     }
     freed.clear();
-    urgent = false;
+    life.written();
   }
 
   /** The blocked keys. */
-  Collection<Blocked> blocked() {
+  Collection<BlockedKey> blocked() {
     return blocked.values();
   }
 }

@@ -5,4 +5,4 @@ package dev.lockstep.outbox;
  *
  * @param epoch grows with every change of the partition's owner, over all nodes
  */
-public record Tenure(String stream, String sink, int partition, long epoch) {}
+public record SessionLease(String stream, String sink, int partition, long epoch) {}

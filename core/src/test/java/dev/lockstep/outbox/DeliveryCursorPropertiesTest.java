@@ -2,11 +2,11 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.outbox.DeliveryCursor.Dispatch;
+import dev.lockstep.outbox.DeliveryCursor.Progress;
+import dev.lockstep.outbox.EventSource.BacklogRequest;
 import dev.lockstep.outbox.EventSource.Batch;
-import dev.lockstep.outbox.EventSource.KeyAsk;
-import dev.lockstep.outbox.EventSource.Read;
-import dev.lockstep.outbox.Lane.Progress;
-import dev.lockstep.outbox.Lane.Send;
+import dev.lockstep.outbox.EventSource.ReadEvent;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,11 +20,11 @@ import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
 
 /**
- * The lane by itself, against a table in memory, a sink that fails in every way it may, and crashes
+ * The cursor alone, against a table in memory, a sink that fails in every way it may, and crashes
  * after which only what was written down is left.
  */
-class LanePropertiesTest {
-  private static final RelayConfig CONFIG = RelayConfig.named("lane").withMaxAttempts(3);
+class DeliveryCursorPropertiesTest {
+  private static final RelayConfig CONFIG = RelayConfig.named("cursor").withMaxAttempts(3);
 
   @Property(tries = 300)
   void firstOccurrencesAreInOrderAndNothingIsLost(
@@ -58,20 +58,20 @@ class LanePropertiesTest {
     assertThat(world.repeats).isZero();
   }
 
-  /** A table, a sink and the lane between them. Positions are numbers of events. */
+  /** A table, a sink and the cursor between them. Positions are numbers of events. */
   private static final class World {
     private final Random random;
     private final int maxInFlight;
-    private final List<Read> table = new ArrayList<>();
-    private final Deque<Send> inFlight = new ArrayDeque<>();
+    private final List<ReadEvent> table = new ArrayList<>();
+    private final Deque<Dispatch> inFlight = new ArrayDeque<>();
     final Map<String, Long> appended = new HashMap<>();
     final Map<String, Long> last = new HashMap<>();
     int repeats;
     boolean crashes = true;
     private long now;
-    private Lane lane;
-    private Position writtenAt = Position.at("0");
-    private final Map<String, Blocked> written = new HashMap<>();
+    private DeliveryCursor cursor;
+    private CursorPosition writtenAt = CursorPosition.at("0");
+    private final Map<String, BlockedKey> written = new HashMap<>();
 
     World(Random random, int keys, int events, int maxInFlight) {
       this.random = random;
@@ -80,20 +80,21 @@ class LanePropertiesTest {
         String key = "k" + random.nextInt(keys);
         long seq = appended.merge(key, 1L, Long::sum);
         Event event = new Event(i, "s", key, seq, "t", Content.json(""), Map.of(), Instant.EPOCH);
-        table.add(new Read(event, Integer.toString(i)));
+        table.add(new ReadEvent(event, Integer.toString(i)));
       }
-      this.lane = load();
+      this.cursor = load();
     }
 
-    private Lane load() {
+    private DeliveryCursor load() {
       inFlight.clear();
-      List<Blocked> blocked = new ArrayList<>();
+      List<BlockedKey> blocked = new ArrayList<>();
       written.values().forEach(one -> blocked.add(copy(one)));
-      return new Lane(CONFIG, maxInFlight, writtenAt, 0, blocked);
+      CursorLife life = new CursorLife(writtenAt, CursorLife.Observer.NONE);
+      return new DeliveryCursor(life, CONFIG, maxInFlight, writtenAt, 0, blocked);
     }
 
-    private Blocked copy(Blocked one) {
-      Blocked copy = new Blocked(one.key, one.seq, one.ord);
+    private BlockedKey copy(BlockedKey one) {
+      BlockedKey copy = new BlockedKey(one.key, one.seq, one.ord);
       copy.version = one.version;
       copy.attempts = one.attempts;
       if (one.isParked()) {
@@ -109,11 +110,11 @@ class LanePropertiesTest {
       switch (random.nextInt(6)) {
         case 0 -> read();
         case 1 -> backlog();
-        case 2 -> inFlight.addAll(lane.next());
+        case 2 -> inFlight.addAll(cursor.next());
         case 3, 4 -> answer(faults);
         default -> {
           if (faults && crashes && random.nextInt(8) == 0) {
-            lane = load();
+            cursor = load();
           } else {
             write();
           }
@@ -122,39 +123,42 @@ class LanePropertiesTest {
     }
 
     private void read() {
-      if (!lane.wantsRows(now)) {
+      if (!cursor.wantsEvents(now)) {
         return;
       }
       int from =
-          Integer.parseInt(lane.read().target() == null ? lane.read().done() : lane.read().ord());
+          Integer.parseInt(
+              cursor.readFrom().target() == null
+                  ? cursor.readFrom().done()
+                  : cursor.readFrom().ord());
       int to = Math.min(table.size(), from + random.nextInt(8));
       // A step that is not at its end has to be gone on with.
-      Position after =
+      CursorPosition after =
           random.nextBoolean()
-              ? Position.at(Integer.toString(to))
-              : lane.read().within("target", Integer.toString(to), 0);
-      lane.offer(new Batch(table.subList(from, to), after));
+              ? CursorPosition.at(Integer.toString(to))
+              : cursor.readFrom().within("target", Integer.toString(to), 0);
+      cursor.addEvents(new Batch(table.subList(from, to), after));
     }
 
     private void backlog() {
-      if (!lane.wantsBacklog(now)) {
+      if (!cursor.wantsBacklog(now)) {
         return;
       }
-      int behind = Integer.parseInt(lane.read().done());
-      List<KeyAsk> asks = lane.dueKeys(now);
+      int behind = Integer.parseInt(cursor.readFrom().done());
+      List<BacklogRequest> asks = cursor.backlogRequests(now);
       int maxRows = 1 + random.nextInt(3);
-      List<Read> rows = new ArrayList<>();
-      for (KeyAsk ask : asks) {
+      List<ReadEvent> rows = new ArrayList<>();
+      for (BacklogRequest ask : asks) {
         table.subList(0, behind).stream()
             .filter(row -> row.event().key().equals(ask.key()) && row.event().seq() >= ask.seq())
             .limit(maxRows)
             .forEach(rows::add);
       }
-      lane.offerBacklog(asks, rows, maxRows, true);
+      cursor.addBacklog(asks, rows, maxRows, true);
     }
 
     private void answer(boolean faults) {
-      Send send = inFlight.poll();
+      Dispatch send = inFlight.poll();
       if (send == null) {
         return;
       }
@@ -174,7 +178,7 @@ class LanePropertiesTest {
         }
         results.add(result);
       }
-      var unused = lane.settle(send, results, now);
+      var unused = cursor.apply(send, results, now);
     }
 
     /** A sink that judges what is behind a failure must do no harm. */
@@ -206,17 +210,17 @@ class LanePropertiesTest {
     }
 
     private void write() {
-      Progress progress = lane.progress();
+      Progress progress = cursor.progress();
       writtenAt = progress.reached();
       progress.freed().keySet().forEach(written::remove);
       Map<String, Integer> versions = new HashMap<>();
-      for (Blocked one : progress.blocked()) {
+      for (BlockedKey one : progress.blocked()) {
         versions.put(one.key, one.version + 1);
-        Blocked stored = copy(one);
+        BlockedKey stored = copy(one);
         stored.version = one.version + 1;
         written.put(one.key, stored);
       }
-      lane.wrote(progress, versions);
+      cursor.written(progress, versions);
     }
 
     /** An operator has every key tried again. */
@@ -224,9 +228,9 @@ class LanePropertiesTest {
       write();
       written.values().forEach(one -> one.retryAt(now));
       if (crashes) {
-        lane = load();
+        cursor = load();
       } else {
-        lane.blocked().forEach(one -> one.retryAt(now));
+        cursor.blocked().forEach(one -> one.retryAt(now));
       }
     }
 

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** Records operators' actions, in the transaction that performs them. Rows are never changed. */
-final class Audit {
+final class OutboxAudit {
   private static final String WRITE =
       """
       INSERT INTO lockstep.outbox_audit (actor, action, stream, sink, reason)
@@ -25,7 +25,7 @@ final class Audit {
       SELECT id, at, actor, action, stream, sink, key, seq, reason FROM lockstep.outbox_audit
       WHERE stream = ? AND id < ? ORDER BY id DESC LIMIT ?""";
 
-  private Audit() {}
+  private OutboxAudit() {}
 
   static void write(
       Connection connection, String actor, String action, String stream, String sink, String reason)
@@ -51,8 +51,8 @@ final class Audit {
   /** An operator's action: actor, action and reason. */
   record Action(String actor, String what, String reason) {
     Action {
-      Texts.requireLine("An actor", actor, Texts.MAX_NAME_LENGTH);
-      Texts.require("A reason", reason, Texts.MAX_REASON_LENGTH);
+      TextLimits.requireLine("An actor", actor, TextLimits.MAX_NAME_LENGTH);
+      TextLimits.require("A reason", reason, TextLimits.MAX_REASON_LENGTH);
     }
   }
 
@@ -60,7 +60,7 @@ final class Audit {
       throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<AuditEntry> entries =
-        trip.query(READ, Audit::entry, stream, before.orElse(Long.MAX_VALUE), limit);
+        trip.query(READ, OutboxAudit::entry, stream, before.orElse(Long.MAX_VALUE), limit);
     trip.send();
     return entries.list();
   }

@@ -1,8 +1,0 @@
-package dev.lockstep.outbox;
-
-/**
- * An event's place; final once the transaction commits.
- *
- * @param seq its position in its key: 1, 2, 3 …
- */
-public record Appended(String stream, String key, long seq) {}
