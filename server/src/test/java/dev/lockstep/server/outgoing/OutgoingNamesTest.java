@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -146,6 +147,37 @@ class OutgoingNamesTest {
     for (CompletableFuture<PostResult> one : waiting) {
       assertThat(one.get()).isInstanceOf(Answered.class);
     }
+  }
+
+  /** Its caller may be sending it again by now, or have given it up. */
+  @Test
+  void whatWasReportedAsFailedIsNotSentWhenTheNameIsKnownAtLast() throws Exception {
+    int port = receivers.open(request -> request.response().end());
+    CountDownLatch released = new CountDownLatch(1);
+    Resolver slow =
+        host -> {
+          await(released);
+          return List.of(LOOPBACK);
+        };
+    Duration little = Duration.ofMillis(500);
+    // One connection: whatever is sent late is sent before what is posted after it.
+    OutgoingHttp http =
+        receivers.sender(
+            new OutgoingConfig(true, little, little, 1_024, 1, slow, Optional.empty()));
+    Target target = http.target("http://late.test:" + port + "/");
+    PostResult first;
+    try {
+      first = http.post(target, Map.of("X-Note", "late"), BODY).toCompletableFuture().get();
+    } finally {
+      released.countDown();
+    }
+    assertThat(first).isEqualTo(new Failed("No answer within 500 ms"));
+
+    PostResult next;
+    do {
+      next = http.post(target, Map.of("X-Note", "next"), BODY).toCompletableFuture().get();
+    } while (!(next instanceof Answered));
+    assertThat(receivers.arrived()).isNotEmpty().noneMatch(line -> line.contains("late "));
   }
 
   private static void await(CountDownLatch latch) throws UnknownHostException {
