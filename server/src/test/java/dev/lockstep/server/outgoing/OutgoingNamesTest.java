@@ -198,4 +198,20 @@ class OutgoingNamesTest {
             LOCAL.withResolver(host -> List.of(dead, LOOPBACK)), "http://two.test:" + port + "/");
     assertThat(result).isInstanceOf(Answered.class);
   }
+
+  /** A name with hundreds of them would keep a delivery busy until its time is up. */
+  @Test
+  void ofManyAddressesFourAreTried() throws Exception {
+    int port = receivers.open(request -> request.response().end());
+    List<InetAddress> addresses = new ArrayList<>();
+    for (int i = 2; i <= 5; i++) {
+      addresses.add(InetAddress.getByName("127.0.0." + i));
+    }
+    addresses.add(LOOPBACK);
+    String url = "http://many.test:" + port + "/";
+    assertThat(receivers.post(LOCAL.withResolver(host -> addresses), url))
+        .isInstanceOf(Failed.class);
+    assertThat(receivers.post(LOCAL.withResolver(host -> addresses.subList(1, 5)), url))
+        .isInstanceOf(Answered.class);
+  }
 }
