@@ -12,7 +12,7 @@ import java.util.function.Function;
  *
  * @param limit how many items
  * @param after the item to go on behind, as the list knows it
- * @param list whose page it is: the path of the operation
+ * @param list whose page it is: its path
  */
 public record Page(int limit, Optional<String> after, String list) {
   public static final int MAX_LIMIT = 1_000;

@@ -19,7 +19,7 @@ final class PageCursor {
   private PageCursor() {}
 
   /**
-   * @param list the path of the list, with its parameters in braces
+   * @param list the path of the list
    * @param item what the list knows the item by
    */
   static String encode(String list, String item) {
