@@ -191,6 +191,12 @@ record ServerConfig(
         "http.answer-timeout",
         "a claim that waits that long would be answered 503");
     in.require(
+        databaseUse.workers().reportTimeout().compareTo(edge.limits().answerTimeout()) < 0,
+        "report.timeout",
+        "must be shorter than",
+        "http.answer-timeout",
+        "a report that takes that long would be given up without saying so");
+    in.require(
         blocks.once().keepFor().compareTo(holdRules.max()) >= 0,
         "retention.answers",
         "must not be shorter than",

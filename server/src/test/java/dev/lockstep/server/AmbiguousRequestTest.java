@@ -157,6 +157,11 @@ class AmbiguousRequestTest {
                 505,
                 "http-version-not-supported"),
             wrong(
+                "a control character in the request line",
+                "GET /healthz?\u0001 HTTP/1.1\r\n" + HOST + "\r\n",
+                400,
+                "bad-request"),
+            wrong(
                 "a version that there is not",
                 "GET /healthz HTTP/1.2\r\n" + HOST + "\r\n",
                 505,

@@ -220,7 +220,7 @@ class EveryListTest {
   /** With the check sum that anybody can compute. */
   private static Client.Reply after(Operation list, String item) throws Exception {
     CRC32 sum = new CRC32();
-    sum.update((list.template() + "\0" + item).getBytes(UTF_8));
+    sum.update((list.path() + "\0" + item).getBytes(UTF_8));
     byte[] text = item.getBytes(UTF_8);
     byte[] cursor =
         ByteBuffer.allocate(4 + text.length).putInt((int) sum.getValue()).put(text).array();
@@ -232,6 +232,37 @@ class EveryListTest {
                 + NARROWED.getOrDefault(list.template(), "")
                 + "after="
                 + Base64.getUrlEncoder().withoutPadding().encodeToString(cursor));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> aPlaceInTheListOfOneThingIsRefusedInTheListOfAnother() throws Exception {
+    String campaign = "/v1/campaigns/" + server.drop(5, null);
+    Map<String, String> others =
+        Map.of(
+            "/v1/campaigns/{id}/audit",
+            campaign + "/audit?",
+            "/v1/campaigns/{id}/actions",
+            campaign + "/actions?",
+            "/v1/streams/{stream}/actions",
+            "/v1/streams/stream0/actions?",
+            "/v1/streams/{stream}/events",
+            "/v1/streams/stream0/events?key=k&");
+    return Objects.requireNonNull(routes).operations().stream()
+        .filter(one -> one.parameters("query").contains("after"))
+        .filter(one -> others.containsKey(one.template()))
+        .map(
+            one ->
+                DynamicTest.dynamicTest(
+                    one.toString(), () -> elsewhere(one, others.get(one.template()))));
+  }
+
+  private static void elsewhere(Operation list, @Nullable String other) throws Exception {
+    String path = list.path() + "?" + NARROWED.getOrDefault(list.template(), "") + "limit=1";
+    String next = server.operator().get(path).expect(200).getString("next");
+    server.operator().get(path + "&after=" + next).expect(200);
+    JsonObject problem =
+        server.operator().get(other + "after=" + next).expectProblem(400, "invalid-request");
+    assertThat(problem.getString("field")).isEqualTo("after");
   }
 
   private static List<Object> pages(Operation list, int limit) throws Exception {

@@ -240,6 +240,12 @@ class SettingsTest {
         Map.of("LOCKSTEP_CLAIM_LEASE", "2h"),
         "claim.lease (2h, LOCKSTEP_CLAIM_LEASE) must not exceed claim.max-lease (1h, default)");
     assertRefused(
+        Map.of("LOCKSTEP_CLAIM_MAX_WAIT", "90s"),
+        "claim.max-wait (90s, LOCKSTEP_CLAIM_MAX_WAIT) must be shorter than http.answer-timeout (90s, default)");
+    assertRefused(
+        Map.of("LOCKSTEP_REPORT_TIMEOUT", "90s"),
+        "report.timeout (90s, LOCKSTEP_REPORT_TIMEOUT) must be shorter than http.answer-timeout (90s, default)");
+    assertRefused(
         Map.of("LOCKSTEP_WEBHOOK_TIMEOUT", "1s"),
         "webhook.connect-timeout (5s, default) must not exceed webhook.timeout (1s");
     assertRefused(Map.of("LOCKSTEP_IDLE_TIMEOUT", "0ms"), "from 100ms to 10m");

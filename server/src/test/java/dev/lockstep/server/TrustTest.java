@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whose word is taken: for where a request comes from, for its host, and to see the metrics. */
 @Timeout(120)
@@ -142,6 +144,13 @@ class TrustTest {
       led.send("GET /metrics HTTP/1.1\r\nHost: rebound.example\r\n\r\n");
       led.read().expectProblem(401, "unauthorized");
     }
+  }
+
+  /** It may be anybody whom the proxy on this machine serves. */
+  @ParameterizedTest
+  @ValueSource(strings = {"Via", "X-Real-IP", "X-Forwarded-Server", "X-Forwarded-Host"})
+  void anyTraceOfAProxyHidesTheMetrics(String trace) throws Exception {
+    through(Map.of(trace, "localhost"), "/metrics").expectProblem(401, "unauthorized");
   }
 
   @Test

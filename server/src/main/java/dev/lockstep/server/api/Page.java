@@ -12,7 +12,7 @@ import java.util.function.Function;
  *
  * @param limit how many items
  * @param after the item to continue after, in the list's own terms
- * @param list the path of the operation
+ * @param list the path of the list
  */
 public record Page(int limit, Optional<String> after, String list) {
   public static final int MAX_LIMIT = 1_000;

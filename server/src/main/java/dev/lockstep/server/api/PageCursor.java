@@ -18,7 +18,7 @@ final class PageCursor {
   private PageCursor() {}
 
   /**
-   * @param list the path of the list, with its parameters in braces
+   * @param list the path of the list
    * @param item the list's name for the item
    */
   static String encode(String list, String item) {

@@ -122,11 +122,20 @@ public final class Request {
                   return number;
                 })
             .orElse(Page.DEFAULT_LIMIT);
-    return new Page(limit, query("after").map(this::item), endpoint.path());
+    return new Page(limit, query("after").map(this::item), list());
+  }
+
+  /** Of one thing: a place in the audit of a campaign is none in the audit of another. */
+  private String list() {
+    String list = endpoint.path();
+    for (Map.Entry<String, String> one : path.entrySet()) {
+      list = list.replace("{" + one.getKey() + "}", one.getValue());
+    }
+    return list;
   }
 
   private String item(String cursor) {
-    return PageCursor.decode(endpoint.path(), cursor)
+    return PageCursor.decode(list(), cursor)
         .orElseThrow(
             () ->
                 Problem.invalid("after", "must be the 'next' of a page of this list")

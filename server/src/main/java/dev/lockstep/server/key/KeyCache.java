@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
@@ -29,6 +30,7 @@ final class KeyCache {
 
   private final Map<ByteBuffer, Entry> entries = new ConcurrentHashMap<>();
   private final Map<ByteBuffer, Long> unknown = new ConcurrentHashMap<>();
+  private final AtomicLong revocations = new AtomicLong();
   private final LongSupplier nanoTime;
 
   KeyCache(LongSupplier nanoTime) {
@@ -67,17 +69,34 @@ final class KeyCache {
     return unknown.size();
   }
 
-  void keep(byte[] hash, KeyTable.Live live) {
+  /** How many keys were forgotten so far: to be asked before a key is looked up. */
+  long revocations() {
+    return revocations.get();
+  }
+
+  /**
+   * Remembers a key that is good. If any key was revoked here since it was looked up, this may be
+   * the one: then it is looked up again when it comes next.
+   *
+   * @param before the {@link #revocations} before the look-up
+   */
+  void keep(byte[] hash, KeyTable.Live live, long before) {
     if (entries.size() >= MAX_KEYS) {
       // Rare, and one query per key repairs it; not worth tracking the order of use.
       entries.clear();
     }
     Duration age = live.livesFor().filter(left -> left.compareTo(MAX_AGE) < 0).orElse(MAX_AGE);
-    long until = nanoTime.getAsLong() + age.toNanos();
-    entries.put(ByteBuffer.wrap(hash), new Entry(live.principal(), until));
+    long now = nanoTime.getAsLong();
+    ByteBuffer key = ByteBuffer.wrap(hash);
+    entries.put(key, new Entry(live.principal(), now + age.toNanos()));
+    // Looked at afterwards: one that is revoked from now on finds the entry and removes it.
+    if (revocations.get() != before) {
+      entries.put(key, new Entry(live.principal(), now));
+    }
   }
 
   void forget(String keyId) {
+    revocations.incrementAndGet();
     entries.values().removeIf(entry -> entry.principal().keyId().equals(keyId));
   }
 }

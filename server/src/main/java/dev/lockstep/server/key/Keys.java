@@ -200,12 +200,13 @@ public final class Keys implements Authenticator {
   }
 
   private Future<Optional<Principal>> lookUp(byte[] hash) {
+    long revocations = cache.revocations();
     return workers
         .run(() -> table.findLive(hash))
         .map(
             live -> {
               if (live.isPresent()) {
-                cache.keep(hash, live.get());
+                cache.keep(hash, live.get(), revocations);
               } else {
                 cache.keepUnknown(hash);
               }

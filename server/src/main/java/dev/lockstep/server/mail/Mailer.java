@@ -26,10 +26,12 @@ public final class Mailer implements AutoCloseable {
   /** Permanent by code, but about our login: fixing the server or our configuration repairs it. */
   private static final Set<Integer> OF_THE_LOGIN = Set.of(530, 534, 535, 538);
 
+  private final Vertx vertx;
   private final SmtpConfig config;
-  private final MailClient client;
+  private volatile MailClient client;
 
   public Mailer(Vertx vertx, SmtpConfig config) {
+    this.vertx = vertx;
     this.config = config;
     this.client = MailClient.create(vertx, settings(config));
   }
@@ -80,12 +82,29 @@ public final class Mailer implements AutoCloseable {
             .addHeader(
                 "Message-ID", "<%s@%s>".formatted(message.id(), MailAddress.domain(config.from())));
     message.html().ifPresent(mail::setHtml);
-    return client
-        .sendMail(mail)
+    MailClient used = client;
+    return used.sendMail(mail)
         .timeout(config.totalTimeout().toMillis(), TimeUnit.MILLISECONDS)
         .<SendResult>map(sent -> new Sent())
-        .otherwise(this::failure)
+        .otherwise(
+            thrown -> {
+              if (thrown instanceof TimeoutException) {
+                replace(used);
+              }
+              return failure(thrown);
+            })
         .toCompletionStage();
+  }
+
+  /**
+   * A client cannot give up a message, and whatever the server says, however little, keeps its
+   * connection. Those that come next get connections of another client; this one ends with its own.
+   */
+  private synchronized void replace(MailClient stuck) {
+    if (client == stuck) {
+      client = MailClient.create(vertx, settings(config));
+      var unused = stuck.close();
+    }
   }
 
   private SendResult failure(Throwable thrown) {
@@ -96,9 +115,15 @@ public final class Mailer implements AutoCloseable {
     String reason = text.substring(0, Math.min(MAX_SHOWN, text.length())).strip();
     return thrown instanceof SMTPException answer
             && answer.isPermanent()
+            && saysItsCode(answer)
             && !OF_THE_LOGIN.contains(answer.getReplyCode())
         ? new Rejected(reason)
         : new Failed(reason);
+  }
+
+  /** The client takes what is no answer of SMTP, as from a server of another kind, for a 500. */
+  private static boolean saysItsCode(SMTPException answer) {
+    return answer.getReplyMessage().startsWith(Integer.toString(answer.getReplyCode()));
   }
 
   @Override

@@ -31,7 +31,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -94,17 +93,14 @@ public final class OutgoingHttp implements AutoCloseable {
 
   /** Posts once. The stage never fails. */
   public CompletionStage<PostResult> post(Target target, Map<String, String> headers, byte[] body) {
-    AtomicReference<@Nullable HttpClientRequest> underWay = new AtomicReference<>();
+    Attempt attempt = new Attempt();
     Buffer sent = Buffer.buffer(body);
     return addresses(target)
-        .compose(addresses -> toFirstOf(addresses, 0, target, headers, sent, underWay))
+        .compose(addresses -> toFirstOf(addresses, 0, target, headers, sent, attempt))
         .timeout(config.totalTimeout().toMillis(), TimeUnit.MILLISECONDS)
         .otherwise(
             thrown -> {
-              HttpClientRequest request = underWay.get();
-              if (request != null) {
-                request.reset();
-              }
+              attempt.end();
               return thrown instanceof NotPublic refused
                   ? new Refused(refused.reason)
                   : new Failed(reason(target, thrown));
@@ -154,7 +150,10 @@ public final class OutgoingHttp implements AutoCloseable {
       Target target,
       Map<String, String> headers,
       Buffer body,
-      AtomicReference<@Nullable HttpClientRequest> underWay) {
+      Attempt attempt) {
+    if (attempt.over) {
+      return Future.failedFuture(new TimeoutException());
+    }
     RequestOptions options =
         new RequestOptions()
             .setMethod(HttpMethod.POST)
@@ -170,11 +169,11 @@ public final class OutgoingHttp implements AutoCloseable {
         .transform(
             connected -> {
               if (connected.failed() && index + 1 < addresses.size()) {
-                return toFirstOf(addresses, index + 1, target, headers, body, underWay);
+                return toFirstOf(addresses, index + 1, target, headers, body, attempt);
               }
               return connected.failed()
                   ? Future.failedFuture(connected.cause())
-                  : send(connected.result(), body, underWay);
+                  : send(connected.result(), body, attempt);
             });
   }
 
@@ -193,12 +192,10 @@ public final class OutgoingHttp implements AutoCloseable {
     }
   }
 
-  private Future<PostResult> send(
-      HttpClientRequest request,
-      Buffer body,
-      AtomicReference<@Nullable HttpClientRequest> underWay) {
-    underWay.set(request);
-    return request.send(body).compose(this::read);
+  private Future<PostResult> send(HttpClientRequest request, Buffer body, Attempt attempt) {
+    return attempt.begin(request)
+        ? request.send(body).compose(this::read)
+        : Future.failedFuture(new TimeoutException());
   }
 
   /** Reads up to the limit; beyond it, the connection is cut. */
@@ -255,6 +252,34 @@ public final class OutgoingHttp implements AutoCloseable {
     return thrown instanceof SSLException
         ? "No secure connection: " + thrown.getMessage()
         : "The request failed: " + thrown.getMessage();
+  }
+
+  /**
+   * One call of {@link #post}. Its time may be up while a name is looked up or an address connected
+   * to; nothing may be sent after that, because the caller was told that it failed and may be
+   * sending it again.
+   */
+  private static final class Attempt {
+    private volatile boolean over;
+    private volatile @Nullable HttpClientRequest request;
+
+    void end() {
+      over = true;
+      HttpClientRequest begun = request;
+      if (begun != null) {
+        begun.reset();
+      }
+    }
+
+    /** False if it came too late. */
+    boolean begin(HttpClientRequest connected) {
+      request = connected;
+      if (over) {
+        connected.reset();
+        return false;
+      }
+      return true;
+    }
   }
 
   /** A name without addresses. */

@@ -15,6 +15,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpClient;
 import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpClientRequest;
 import io.vertx.core.http.HttpClientResponse;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.PoolOptions;
@@ -28,6 +29,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,15 +106,33 @@ final class StripeTransport extends com.stripe.net.HttpClient implements AutoClo
       body = Buffer.buffer(request.content().byteArrayContent());
     }
     Buffer content = body == null ? Buffer.buffer() : body;
+    AtomicBoolean over = new AtomicBoolean();
+    AtomicReference<@Nullable HttpClientRequest> begun = new AtomicReference<>();
     // Nested, so that the body is read on the event loop: the body of an answer that ended earlier
     // never arrives.
     return client
         .request(options)
         .compose(
-            http ->
-                (content.length() == 0 ? http.send() : http.send(content))
-                    .compose(StripeTransport::read))
-        .timeout(connectTimeout.plus(answerTimeout).plus(GRACE).toMillis(), TimeUnit.MILLISECONDS);
+            http -> {
+              begun.set(http);
+              if (over.get()) {
+                // Its caller was told that nothing is known of it, and asks in another way by now.
+                http.reset();
+                return Future.failedFuture(new TimeoutException());
+              }
+              return (content.length() == 0 ? http.send() : http.send(content))
+                  .compose(StripeTransport::read);
+            })
+        .timeout(connectTimeout.plus(answerTimeout).plus(GRACE).toMillis(), TimeUnit.MILLISECONDS)
+        .onFailure(
+            thrown -> {
+              over.set(true);
+              HttpClientRequest http = begun.get();
+              if (http != null) {
+                // An answer that goes on and on would keep its connection from others.
+                http.reset();
+              }
+            });
   }
 
   private static Future<StripeResponse> read(HttpClientResponse response) {

@@ -10,9 +10,18 @@ import dev.lockstep.server.mail.SendResult.Failed;
 import dev.lockstep.server.mail.SendResult.Sent;
 import dev.lockstep.server.mail.SmtpConfig.Tls;
 import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -46,6 +55,89 @@ class MailerTest {
       assertThat(send(local(smtp.port())))
           .extracting(one -> one.getClass().getSimpleName())
           .isEqualTo(result);
+    }
+  }
+
+  /** As where the port is another service's: the mail is not lost, the setting is repaired. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "SSH-2.0-OpenSSH_9.2\r\n",
+        "HTTP/1.1 400 Bad Request\r\n",
+        "\u0000\u0001\r\n",
+        "5xx no\r\n",
+        "\r\n"
+      })
+  void whatIsNoAnswerOfSmtpIsNoPermanentRefusal(String greeting) throws Exception {
+    try (ServerSocket door = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      CompletableFuture<SendResult> sent =
+          CompletableFuture.supplyAsync(() -> sent(local(door.getLocalPort())));
+      try (Socket one = door.accept()) {
+        one.getOutputStream().write(greeting.getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(sent.get()).isInstanceOf(Failed.class);
+      }
+    }
+  }
+
+  /** Each byte puts off the end of a silence, so such a connection never ends by itself. */
+  @Test
+  void aConnectionOnWhichTheServerNeverFinishesHoldsUpNoOtherMail() throws Exception {
+    Duration some = Duration.ofSeconds(3);
+    try (ServerSocket door = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
+        ScriptedSmtp sound = new ScriptedSmtp((who, times) -> 250)) {
+      SmtpConfig config =
+          new SmtpConfig(
+              "127.0.0.1",
+              door.getLocalPort(),
+              Tls.NONE,
+              Optional.empty(),
+              "shop@example.com",
+              1,
+              some,
+              some);
+      door.setSoTimeout(30_000);
+      try (Mailer mailer = new Mailer(vertx, config)) {
+        CompletableFuture<SendResult> first = mailer.send(MESSAGE).toCompletableFuture();
+        try (Socket endless = door.accept()) {
+          goOnUntil(first, endless);
+          assertThat(first.get()).isEqualTo(new Failed("No answer within 3000 ms"));
+
+          CompletableFuture<SendResult> second = mailer.send(MESSAGE).toCompletableFuture();
+          CompletableFuture<Void> accepted =
+              CompletableFuture.runAsync(() -> acceptInto(sound, door));
+          goOnUntil(second, endless);
+          assertThat(second.get()).isEqualTo(new Sent());
+          accepted.get();
+        }
+      }
+    }
+  }
+
+  private static void acceptInto(ScriptedSmtp smtp, ServerSocket door) {
+    try {
+      smtp.take(door.accept());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void goOnUntil(CompletableFuture<SendResult> result, Socket endless)
+      throws Exception {
+    while (!result.isDone()) {
+      endless.getOutputStream().write("220-and\r\n".getBytes(StandardCharsets.UTF_8));
+      try {
+        var unused = result.get(100, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        // One more line.
+      }
+    }
+  }
+
+  private static SendResult sent(SmtpConfig config) {
+    try {
+      return send(config);
+    } catch (Exception e) {
+      throw new AssertionError(e);
     }
   }
 

@@ -46,6 +46,11 @@ public final class ScriptedSmtp implements AutoCloseable {
     return door.getLocalPort();
   }
 
+  /** Answers on a connection that somebody else has accepted. */
+  void take(Socket socket) {
+    threads.execute(() -> converse(socket));
+  }
+
   /** The ids of messages that were taken. */
   public List<String> taken() {
     return List.copyOf(taken);

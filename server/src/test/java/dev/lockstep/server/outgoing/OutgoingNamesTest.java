@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -148,6 +149,37 @@ class OutgoingNamesTest {
     }
   }
 
+  /** Its caller may be sending it again by now, or have given it up. */
+  @Test
+  void whatWasReportedAsFailedIsNotSentWhenTheNameIsKnownAtLast() throws Exception {
+    int port = receivers.open(request -> request.response().end());
+    CountDownLatch released = new CountDownLatch(1);
+    Resolver slow =
+        host -> {
+          await(released);
+          return List.of(LOOPBACK);
+        };
+    Duration little = Duration.ofMillis(500);
+    // One connection: whatever is sent late is sent before what is posted after it.
+    OutgoingHttp http =
+        receivers.sender(
+            new OutgoingConfig(true, little, little, 1_024, 1, slow, Optional.empty()));
+    Target target = http.target("http://late.test:" + port + "/");
+    PostResult first;
+    try {
+      first = http.post(target, Map.of("X-Note", "late"), BODY).toCompletableFuture().get();
+    } finally {
+      released.countDown();
+    }
+    assertThat(first).isEqualTo(new Failed("No answer within 500 ms"));
+
+    PostResult next;
+    do {
+      next = http.post(target, Map.of("X-Note", "next"), BODY).toCompletableFuture().get();
+    } while (!(next instanceof Answered));
+    assertThat(receivers.arrived()).isNotEmpty().noneMatch(line -> line.contains("late "));
+  }
+
   private static void await(CountDownLatch latch) throws UnknownHostException {
     try {
       latch.await();
@@ -165,5 +197,21 @@ class OutgoingNamesTest {
         receivers.post(
             LOCAL.withResolver(host -> List.of(dead, LOOPBACK)), "http://two.test:" + port + "/");
     assertThat(result).isInstanceOf(Answered.class);
+  }
+
+  /** A name with hundreds of them would keep a delivery busy until its time is up. */
+  @Test
+  void ofManyAddressesFourAreTried() throws Exception {
+    int port = receivers.open(request -> request.response().end());
+    List<InetAddress> addresses = new ArrayList<>();
+    for (int i = 2; i <= 5; i++) {
+      addresses.add(InetAddress.getByName("127.0.0." + i));
+    }
+    addresses.add(LOOPBACK);
+    String url = "http://many.test:" + port + "/";
+    assertThat(receivers.post(LOCAL.withResolver(host -> addresses), url))
+        .isInstanceOf(Failed.class);
+    assertThat(receivers.post(LOCAL.withResolver(host -> addresses.subList(1, 5)), url))
+        .isInstanceOf(Answered.class);
   }
 }

@@ -1,15 +1,19 @@
 package dev.lockstep.server.payment;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.stripe.exception.StripeException;
 import com.stripe.net.ApiMode;
 import com.stripe.net.ApiResource.RequestMethod;
 import com.stripe.net.RequestOptions;
 import com.stripe.net.StripeRequest;
+import io.vertx.core.http.HttpServerResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,7 +47,41 @@ class StripeTransportTest {
     }
   }
 
+  /** Whatever arrives puts off the end of a silence, so it would never end by itself. */
+  @Test
+  void anAnswerThatGoesOnAndOnGivesItsConnectionBackWhenItsTimeIsUp() throws Exception {
+    CountDownLatch gone = new CountDownLatch(1);
+    ScriptedProvider endless =
+        new ScriptedProvider(
+            request -> {
+              HttpServerResponse response = request.response().setChunked(true);
+              response.closeHandler(closed -> gone.countDown());
+              provider
+                  .vertx()
+                  .setPeriodic(
+                      50,
+                      timer -> {
+                        if (!response.closed()) {
+                          var unused = response.write(" ");
+                        }
+                      });
+            });
+    PaymentsConfig config =
+        PaymentsConfig.of(endless.url(), "sk_test_1").withAnswerTimeout(Duration.ofSeconds(1));
+    try (StripeTransport transport = new StripeTransport(provider.vertx(), config)) {
+      assertThatThrownBy(() -> ask(transport, endless, 1)).hasMessageContaining("in time");
+      assertThat(gone.await(30, TimeUnit.SECONDS)).as("the connection has ended").isTrue();
+    } finally {
+      endless.stop();
+    }
+  }
+
   private List<String> ask(StripeTransport transport, int times) throws StripeException {
+    return ask(transport, provider, times);
+  }
+
+  private static List<String> ask(StripeTransport transport, ScriptedProvider whom, int times)
+      throws StripeException {
     List<String> answers = new ArrayList<>();
     for (int i = 0; i < times; i++) {
       answers.add(
@@ -51,7 +89,7 @@ class StripeTransportTest {
               .request(
                   StripeRequest.create(
                       RequestMethod.GET,
-                      provider.url() + "/v1/payment_intents/pi_1",
+                      whom.url() + "/v1/payment_intents/pi_1",
                       null,
                       RequestOptions.builder().setApiKey("sk_test_1").build(),
                       ApiMode.V1))
