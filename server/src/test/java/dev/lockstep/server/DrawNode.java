@@ -117,13 +117,13 @@ final class DrawNode implements AutoCloseable {
 
   /** Takes a sold position back; whether it may. The test ends the transaction. */
   boolean returnOn(Connection connection, String campaign, HoldId hold) throws SQLException {
-    Ended returned = (Ended) holds.run(connection, new Return(scope(campaign), hold, SELLER));
+    Ended returned = (Ended) holds.join(connection, new Return(scope(campaign), hold, SELLER));
     return draws.mayComeBack(connection, List.of(returned));
   }
 
   /** The sale alone; nobody looks whether it was the last. */
   HoldOutcome sellOn(Connection connection, String campaign, HoldId hold) {
-    return holds.run(connection, new Confirm(scope(campaign), hold, SELLER));
+    return holds.join(connection, new Confirm(scope(campaign), hold, SELLER));
   }
 
   private void afterSales(Exchange exchange, List<Accompanied<HoldId>> outcomes)
