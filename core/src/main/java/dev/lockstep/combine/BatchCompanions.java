@@ -22,6 +22,9 @@ final class BatchCompanions<O> {
       List<? extends QueuedCommand<?, O>> commands,
       List<CommandReply<O>> replies)
       throws SQLException {
+    if (commands.stream().allMatch(command -> command.attachment() == null)) {
+      return replies;
+    }
     BatchCompanions<O> companions = new BatchCompanions<>();
     for (int i = 0; i < commands.size(); i++) {
       Attachment<?, O, ?> attachment = commands.get(i).attachment();
@@ -29,9 +32,6 @@ final class BatchCompanions<O> {
       if (attachment != null && !replies.get(i).again()) {
         companions.add(attachment, i, Objects.requireNonNull(replies.get(i).outcome()));
       }
-    }
-    if (companions.inOrder.isEmpty()) {
-      return replies;
     }
     List<CommandReply<O>> accompanied = new ArrayList<>(replies);
     for (Call<?, O, ?> call : companions.inOrder) {

@@ -101,7 +101,7 @@ final class HoldOperation
         return new BatchInput(cached.get(), Vetoes.NONE, false, nanos);
       }
     }
-    ScopeState state = lock(exchange, scope, commandsOf(batch), acquiresOnly ? acquires : null);
+    ScopeState state = lock(exchange, scope, batch, acquiresOnly ? acquires : null);
     return new BatchInput(state, Vetoes.NONE, true, System.nanoTime());
   }
 
@@ -118,10 +118,10 @@ final class HoldOperation
   private ScopeState lock(
       Exchange exchange,
       ScopeId scope,
-      List<HoldCommand<?>> commands,
+      List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch,
       @Nullable List<Acquire> acquires)
       throws SQLException {
-    ScopeState state = read(exchange, scope, commands, acquires);
+    ScopeState state = read(exchange, scope, batch, acquires);
     // Remembered from a transaction that created the pool without units and then rolled back.
     boolean mistaken =
         state.pools().entrySet().stream()
@@ -129,7 +129,7 @@ final class HoldOperation
             .map(pool -> counted.remove(new CountedPool(scope, pool.getKey())))
             .reduce(false, Boolean::logicalOr);
     if (mistaken) {
-      state = read(exchange, scope, commands, acquires);
+      state = read(exchange, scope, batch, acquires);
     }
     if (counted.size() > MAX_CACHED_POOLS) {
       counted.clear();
@@ -151,12 +151,12 @@ final class HoldOperation
   private ScopeState read(
       Exchange exchange,
       ScopeId scope,
-      List<HoldCommand<?>> commands,
+      List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch,
       @Nullable List<Acquire> acquires)
       throws SQLException {
     Predicate<PoolId> isCounted = pool -> counted.contains(new CountedPool(scope, pool));
     return acquires == null
-        ? new StateReader(scope, commands, config.sweepBatch(), isCounted).read(exchange)
+        ? new StateReader(scope, commandsOf(batch), config.sweepBatch(), isCounted).read(exchange)
         : new AcquireReader(scope, acquires, isCounted).read(exchange);
   }
 

@@ -16,6 +16,7 @@ import dev.lockstep.combine.Sweeper;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.StockCheck;
+import dev.lockstep.hold.Veto;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.once.Once;
@@ -73,6 +74,8 @@ class LayeringTest {
           Sweeper.class,
           LockOrder.class,
           Holds.class,
+          // A companion that can also refuse; holds are asked with it as with any other.
+          Veto.class,
           Once.class,
           StockCheck.class,
           Shards.class,

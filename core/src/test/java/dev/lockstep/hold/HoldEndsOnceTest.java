@@ -55,8 +55,7 @@ class HoldEndsOnceTest {
       node.sweep();
       return Optional.empty();
     }
-    HoldCommand<HoldEndResult> command =
-        i % 4 < 2 ? sale.confirm(hold.id()) : sale.release(hold.id());
+    var command = i % 4 < 2 ? sale.confirm(hold.id()) : sale.release(hold.id());
     return Optional.of(sale.ask(door, node, command));
   }
 

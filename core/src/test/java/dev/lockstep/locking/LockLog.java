@@ -19,6 +19,8 @@ final class LockLog {
   /** A lock taken, with the words of the statement that takes it. */
   record Lock(RowKind kind, boolean recorded, String statement) {}
 
+  private static final List<RowKind> ORDER = List.of(RowKind.values());
+
   private static final Map<String, RowKind> TABLES =
       Map.of(
           "once", RowKind.ONCE,
@@ -110,7 +112,7 @@ final class LockLog {
   }
 
   private static double place(Lock lock) {
-    return lock.recorded() ? RowKind.ACCOUNT.ordinal() + 0.5 : lock.kind().ordinal();
+    return lock.recorded() ? ORDER.indexOf(RowKind.ACCOUNT) + 0.5 : ORDER.indexOf(lock.kind());
   }
 
   private static boolean isCovered(List<Lock> first, int index) {

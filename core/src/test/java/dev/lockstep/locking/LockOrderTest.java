@@ -60,6 +60,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,18 +70,19 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class LockOrderTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.migrated();
 
-  private static final ScopeId SCOPE = new ScopeId(1);
+  private static final AtomicLong LAST = new AtomicLong();
   private static final PoolId COUNTED = new PoolId(1);
   private static final PoolId UNITS = new PoolId(2);
   private static final BuyerId BUYER = new BuyerId("buyer");
   private static final Actor CLERK = Actor.operator("clerk");
-  private static final BookId BOOK = new BookId(1);
   private static final AccountId WORLD = new AccountId(1);
   private static final AccountId SHOP = new AccountId(2);
   private static final Money TEN = new Money(10, "JPY");
   private static final Set<RowKind> ADDED =
       EnumSet.of(RowKind.ONCE, RowKind.OUTBOX_KEY, RowKind.JOB);
 
+  private final ScopeId scope = new ScopeId(LAST.incrementAndGet());
+  private final BookId book = new BookId(scope.value());
   private final LockLog log = new LockLog(database);
   private final Transactor transactor = new Transactor(log.on(database.dataSource()));
   private final Holds holds = new Holds(transactor);
@@ -91,19 +93,15 @@ class LockOrderTest {
 
   @BeforeEach
   void openEverything() {
-    database.execute(
-        "TRUNCATE lockstep.scope, lockstep.pool, lockstep.unit, lockstep.hold,"
-            + " lockstep.quota, lockstep.stock_audit, lockstep.book, lockstep.account,"
-            + " lockstep.transfer, lockstep.entry CASCADE");
-    holds.createScope(SCOPE, OptionalInt.of(1_000));
+    holds.createScope(scope, OptionalInt.of(1_000));
     holds.createPools(
-        SCOPE,
+        scope,
         List.of(
             NewPool.counted(COUNTED, 1_000),
             NewPool.ofUnits(UNITS, 1_000, UnitShuffle.seeded("000102030405060708090a0b0c0d0e0f"))));
-    ledger.openBook(BOOK);
+    ledger.openBook(book);
     ledger.openAccounts(
-        BOOK,
+        book,
         List.of(
             new NewAccount(WORLD, "World", "JPY", OptionalLong.empty()),
             new NewAccount(SHOP, "Shop", "JPY", OptionalLong.empty())));
@@ -141,11 +139,11 @@ class LockOrderTest {
     log.clear();
     for (HoldCommand<?> command :
         List.of(
-            new Change(SCOPE, sold, List.of(Line.of(UNITS, 3)), CLERK),
-            new Extend(SCOPE, sold, Duration.ofHours(1), CLERK),
-            new Confirm(SCOPE, sold, CLERK),
-            new Return(SCOPE, sold, CLERK),
-            new Release(SCOPE, released, CLERK))) {
+            new Change(scope, sold, List.of(Line.of(UNITS, 3)), CLERK),
+            new Extend(scope, sold, Duration.ofHours(1), CLERK),
+            new Confirm(scope, sold, CLERK),
+            new Return(scope, sold, CLERK),
+            new Release(scope, released, CLERK))) {
       ask(command);
     }
     assertThat(locked()).contains(RowKind.HOLD, RowKind.POOL, RowKind.UNIT, RowKind.QUOTA);
@@ -170,11 +168,11 @@ class LockOrderTest {
     List<HoldCommand<?>> batch =
         List.of(
             acquire(),
-            new Change(SCOPE, changed, List.of(Line.of(COUNTED, 3)), CLERK),
-            new Extend(SCOPE, changed, Duration.ofHours(1), CLERK),
-            new Confirm(SCOPE, sold, CLERK),
-            new Return(SCOPE, sold, CLERK),
-            new Release(SCOPE, released, CLERK));
+            new Change(scope, changed, List.of(Line.of(COUNTED, 3)), CLERK),
+            new Extend(scope, changed, Duration.ofHours(1), CLERK),
+            new Confirm(scope, sold, CLERK),
+            new Return(scope, sold, CLERK),
+            new Release(scope, released, CLERK));
     transactor.run(
         connection -> {
           once.claim(connection, key(), Fingerprint.of("mixed"));
@@ -192,10 +190,10 @@ class LockOrderTest {
     ask(move());
     TransferId posted = reserved();
     TransferId voided = reserved();
-    ask(new Post(BOOK, posted, OptionalLong.empty()));
-    ask(new VoidPending(BOOK, voided));
-    ask(new Linked(BOOK, List.of(move(), reserve())));
-    ledger.call(new Linked(BOOK, List.of(move(), move())));
+    ask(new Post(book, posted, OptionalLong.empty()));
+    ask(new VoidPending(book, voided));
+    ask(new Linked(book, List.of(move(), reserve())));
+    ledger.call(new Linked(book, List.of(move(), move())));
     assertThat(locked()).contains(RowKind.ACCOUNT).containsAll(ADDED);
   }
 
@@ -217,15 +215,15 @@ class LockOrderTest {
     transactor.run(
         connection -> {
           once.claim(connection, key(), Fingerprint.of("sale"));
-          holds.join(connection, new Confirm(SCOPE, sold, CLERK));
+          holds.join(connection, new Confirm(scope, sold, CLERK));
           ledger.joinAll(
               connection,
               List.of(
                   move(),
                   reserve(),
-                  new Post(BOOK, posted, OptionalLong.empty()),
-                  new VoidPending(BOOK, voided),
-                  new Linked(BOOK, List.of(move(), move()))));
+                  new Post(book, posted, OptionalLong.empty()),
+                  new VoidPending(book, voided),
+                  new Linked(book, List.of(move(), move()))));
           write(Exchange.within(connection));
         });
     assertThat(locked()).containsAll(EnumSet.allOf(RowKind.class));
@@ -305,7 +303,7 @@ class LockOrderTest {
           RoundTrip trip = exchange.trip();
           once.addRecord(
               trip,
-              SCOPE.value(),
+              scope.value(),
               List.of(new OnceEntry(key(), Fingerprint.of("request"), "answer")));
           exchange.putOff(trip);
           write(exchange);
@@ -323,8 +321,8 @@ class LockOrderTest {
                 .withUnique(UniqueKey.whileLive(UUID.randomUUID().toString()))));
   }
 
-  private static OnceKey key() {
-    return new OnceKey(SCOPE.value(), "owner", UUID.randomUUID().toString());
+  private OnceKey key() {
+    return new OnceKey(scope.value(), "owner", UUID.randomUUID().toString());
   }
 
   private HoldId held() {
@@ -333,18 +331,18 @@ class LockOrderTest {
     return acquire.hold();
   }
 
-  private static Acquire acquire() {
+  private Acquire acquire() {
     return Acquire.of(
-        SCOPE,
+        scope,
         HoldId.next(),
         BUYER,
         List.of(Line.of(COUNTED, 1), Line.of(UNITS, 2)),
         Duration.ofMinutes(5));
   }
 
-  private static Acquire counted() {
+  private Acquire counted() {
     return Acquire.of(
-        SCOPE, HoldId.next(), BUYER, List.of(Line.of(COUNTED, 1)), Duration.ofMinutes(5));
+        scope, HoldId.next(), BUYER, List.of(Line.of(COUNTED, 1)), Duration.ofMinutes(5));
   }
 
   private TransferId reserved() {
@@ -353,12 +351,12 @@ class LockOrderTest {
     return reserve.id();
   }
 
-  private static Move move() {
-    return new Move(BOOK, TransferId.next(), WORLD, SHOP, TEN);
+  private Move move() {
+    return new Move(book, TransferId.next(), WORLD, SHOP, TEN);
   }
 
-  private static Reserve reserve() {
-    return new Reserve(BOOK, TransferId.next(), SHOP, WORLD, TEN, Duration.ofHours(1));
+  private Reserve reserve() {
+    return new Reserve(book, TransferId.next(), SHOP, WORLD, TEN, Duration.ofHours(1));
   }
 
   private static void expire(String table, String id, UUID value) {

@@ -158,7 +158,11 @@ class OnceWithHoldsTest {
               List.of(Line.of(SEATS, quantity)),
               Duration.ofMinutes(15));
       AcquireResult outcome =
-          holds.call(acquire, receipts, new Receipt(keyOf(key), request(quantity))).outcome();
+          holds
+              .submit(acquire, receipts, new Receipt(keyOf(key), request(quantity)))
+              .toCompletableFuture()
+              .join()
+              .outcome();
       if (outcome instanceof SoldOut) {
         return "sold out";
       }

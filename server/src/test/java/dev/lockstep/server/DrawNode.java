@@ -3,7 +3,8 @@ package dev.lockstep.server;
 import dev.lockstep.hold.AcquireResult;
 import dev.lockstep.hold.Actor;
 import dev.lockstep.hold.BuyerId;
-import dev.lockstep.hold.Companion.Accompanied;
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.Companion.Accompanied;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Return;
@@ -27,6 +28,7 @@ import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.draw.SoldTo;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.tx.Exchange;
+import dev.lockstep.tx.OpenTransaction;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
 import java.sql.Connection;
@@ -103,9 +105,11 @@ final class DrawNode implements AutoCloseable {
   /** Through the combiner, as purchases are confirmed. */
   HoldOutcome confirm(String campaign, HoldId hold) {
     return holds
-        .submit(new Confirm(scope(campaign), hold, SELLER), this::afterSales, hold)
+        .submit(
+            new Confirm(scope(campaign), hold, SELLER), Companion.writing(this::afterSales), hold)
         .toCompletableFuture()
-        .join();
+        .join()
+        .outcome();
   }
 
   /** On a connection whose transaction the test ends. */
@@ -126,9 +130,11 @@ final class DrawNode implements AutoCloseable {
     return holds.join(connection, new Confirm(scope(campaign), hold, SELLER));
   }
 
-  private void afterSales(Exchange exchange, List<Accompanied<HoldId>> outcomes)
+  private void afterSales(
+      OpenTransaction transaction, List<Accompanied<HoldId, HoldOutcome>> commands)
       throws SQLException {
-    draws.afterSales(exchange, outcomes.stream().map(Accompanied::outcome).toList());
+    draws.afterSales(
+        Exchange.of(transaction), commands.stream().map(Accompanied::outcome).toList());
   }
 
   private static Map<HoldId, String> everySale(Connection connection, long campaign)

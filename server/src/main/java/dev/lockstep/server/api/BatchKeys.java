@@ -26,7 +26,8 @@ public final class BatchKeys {
   private final Once once;
   private final long scope;
   private final Map<OnceKey, Fingerprint> lookedUp = new HashMap<>();
-  private final Supplier<Map<OnceKey, Claim>> stored;
+  private final Supplier<Map<OnceKey, Claim>> found;
+  private @Nullable Map<OnceKey, Claim> stored;
   private final Map<OnceKey, Use> first = new HashMap<>();
   private final List<OnceEntry> entries = new ArrayList<>();
 
@@ -42,12 +43,21 @@ public final class BatchKeys {
     this.once = once;
     this.scope = requests.get(0).key().scope();
     requests.forEach(request -> lookedUp.putIfAbsent(request.key(), request.fingerprint()));
-    this.stored = once.addFind(trip, scope, lookedUp);
+    this.found = once.addFind(trip, scope, lookedUp);
   }
 
   /** What the table has under the keys. */
   public Collection<Claim> stored() {
-    return stored.get().values();
+    return storedKeys().values();
+  }
+
+  private Map<OnceKey, Claim> storedKeys() {
+    Map<OnceKey, Claim> keys = stored;
+    if (keys == null) {
+      keys = found.get();
+      stored = keys;
+    }
+    return keys;
   }
 
   /**
@@ -60,7 +70,7 @@ public final class BatchKeys {
     OnceKey key = request.key();
     Claim claim =
         Objects.equals(lookedUp.get(key), request.fingerprint())
-            ? stored.get().get(key)
+            ? storedKeys().get(key)
             // Another request under the same key is in this batch, and was looked up instead.
             : once.find(exchange.connection(), scope, Map.of(key, request.fingerprint())).get(key);
     if (claim != null) {

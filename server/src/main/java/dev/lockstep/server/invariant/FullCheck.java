@@ -36,7 +36,7 @@ final class FullCheck implements AutoCloseable {
 
   private static final Duration SHORTEST_REST = Duration.ofMinutes(10);
 
-  private final StockCheck audit;
+  private final StockCheck stockCheck;
   private final Ledger ledger;
   private final BiFunction<StockReport, LedgerReport, JsonObject> keep;
   private final DutyState duty;
@@ -52,10 +52,10 @@ final class FullCheck implements AutoCloseable {
    */
   FullCheck(
       Transactor transactor,
-      StockCheck audit,
+      StockCheck stockCheck,
       Ledger ledger,
       BiFunction<StockReport, LedgerReport, JsonObject> keep) {
-    this.audit = audit;
+    this.stockCheck = stockCheck;
     this.ledger = ledger;
     this.keep = keep;
     this.duty = new DutyState(transactor, "invariants", LEASE);
@@ -114,7 +114,7 @@ final class FullCheck implements AutoCloseable {
     }
     long beganNanos = System.nanoTime();
     try {
-      StockReport ofStock = audit.checkAll(found -> say(found, null));
+      StockReport ofStock = stockCheck.checkAll(found -> say(found, null));
       LedgerReport ofMoney = ledger.checkAll(found -> say(ofStock, found));
       JsonObject report = keep.apply(ofStock, ofMoney);
       duty.save(

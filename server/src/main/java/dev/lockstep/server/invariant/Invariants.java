@@ -95,7 +95,7 @@ public final class Invariants implements AutoCloseable {
                   .required("entries", Shape.integer(0, Long.MAX_VALUE))
                   .required("violations", Shape.integer(0, Long.MAX_VALUE)));
 
-  private final StockCheck audit;
+  private final StockCheck stockCheck;
   private final Campaigns campaigns;
   private final Holds holds;
   private final Ledger ledger;
@@ -118,7 +118,7 @@ public final class Invariants implements AutoCloseable {
     this.ledger = ledger;
     this.vertx = vertx;
     Oversold oversold = new Oversold(metrics);
-    this.audit =
+    this.stockCheck =
         new StockCheck(
             transactor,
             violation -> {
@@ -127,7 +127,7 @@ public final class Invariants implements AutoCloseable {
             });
     this.workers = workers;
     this.transactor = transactor;
-    this.full = new FullCheck(transactor, audit, ledger, this::keep);
+    this.full = new FullCheck(transactor, stockCheck, ledger, this::keep);
     metrics.gauge(
         "lockstep.invariant.violations", "What the latest check found broken.", this::violations);
     metrics.gauge(
@@ -142,7 +142,7 @@ public final class Invariants implements AutoCloseable {
   }
 
   private void checkChanged() {
-    StockReport stock = audit.checkChanged();
+    StockReport stock = stockCheck.checkChanged();
     keep(stock, ledger.checkChanged());
     full.beginIfDue(stock.checkedAt());
   }

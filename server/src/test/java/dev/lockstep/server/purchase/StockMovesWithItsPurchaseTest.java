@@ -88,7 +88,7 @@ class StockMovesWithItsPurchaseTest {
   }
 
   @Test
-  void ofManyInABatchOnlyTheOneThatCameTooLateIsRefused() {
+  void ofManyInABatchOnlyTheOneThatCameTooLateIsRefused() throws Exception {
     List<Purchase> purchases = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       Purchase purchase = held();
