@@ -211,11 +211,14 @@ class LockOrderTest {
     TransferId posted = reserved();
     TransferId voided = reserved();
     HoldId sold = held();
+    HoldId released = held();
     log.clear();
     transactor.run(
         connection -> {
           once.claim(connection, key(), Fingerprint.of("sale"));
-          holds.join(connection, new Confirm(scope, sold, CLERK));
+          holds.joinAll(
+              connection,
+              List.of(new Confirm(scope, sold, CLERK), new Release(scope, released, CLERK)));
           ledger.joinAll(
               connection,
               List.of(

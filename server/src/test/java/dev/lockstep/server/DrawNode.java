@@ -1,10 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.Companion.Accompanied;
 import dev.lockstep.hold.AcquireResult;
 import dev.lockstep.hold.Actor;
 import dev.lockstep.hold.BuyerId;
-import dev.lockstep.combine.Companion;
-import dev.lockstep.combine.Companion.Accompanied;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Return;
