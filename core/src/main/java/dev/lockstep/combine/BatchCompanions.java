@@ -2,7 +2,7 @@ package dev.lockstep.combine;
 
 import dev.lockstep.combine.Companion.Accompanied;
 import dev.lockstep.combine.QueuedCommand.Attachment;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;

@@ -1,8 +1,8 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.QueuedCommand.Attachment;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.PointLookups;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import java.sql.Connection;
@@ -53,7 +53,7 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the outcome, or
-   * exceptionally with a {@link dev.lockstep.tx.LockstepException}.
+   * exceptionally with a {@link dev.lockstep.fault.LockstepException}.
    */
   public CompletionStage<O> submit(C command) {
     return submit(command, null, CommandDoor::outcomeOf, this::notQueued);
@@ -141,7 +141,7 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
    */
   public List<O> joinAll(Exchange exchange, List<? extends C> commands) throws SQLException {
     // Lockstep's own batches already plan point lookups; elsewhere, switching takes round trips.
-    return transactor.plansPointLookups()
+    return transactor.plansIndexLookups()
         ? outcomesOf(joinByKey(exchange, toJoin(commands)))
         : joinAll(exchange.connection(), commands);
   }
@@ -154,9 +154,9 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
 
   private List<CommandReply<O>> join(Connection connection, List<QueuedCommand<C, O>> commands) {
     TxWork<List<CommandReply<O>>> work = c -> joinByKey(Exchange.within(c), commands);
-    return transactor.plansPointLookups()
-        ? transactor.on(connection, work)
-        : transactor.on(connection, own -> PointLookups.during(own, work));
+    return transactor.plansIndexLookups()
+        ? transactor.join(connection, work)
+        : transactor.join(connection, own -> IndexLookups.during(own, work::run));
   }
 
   private List<CommandReply<O>> joinByKey(Exchange exchange, List<QueuedCommand<C, O>> commands)
@@ -185,8 +185,8 @@ public final class CommandDoor<K extends Comparable<K>, C, O> implements AutoClo
    * example) does not stop the others.
    *
    * @return how many items this call ended
-   * @throws dev.lockstep.tx.LockstepException if a key could not be swept; thrown after all others
-   *     were
+   * @throws dev.lockstep.fault.LockstepException if a key could not be swept; thrown after all
+   *     others were
    */
   public int sweep(Collection<K> keys) {
     return sweeps.each(keys, this::sweepKey);

@@ -1,7 +1,7 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.Verdict;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,14 +92,14 @@ public abstract class CommandOperation<K extends Comparable<K>, C, O, S, P>
   }
 
   @Override
-  public final List<Verdict<CommandReply<O>>> answers(DecidedBatch<C, O, S, P> batch) {
-    List<Verdict<CommandReply<O>>> verdicts = new ArrayList<>(batch.replies().size());
+  public final List<AttemptResult<CommandReply<O>>> answers(DecidedBatch<C, O, S, P> batch) {
+    List<AttemptResult<CommandReply<O>>> verdicts = new ArrayList<>(batch.replies().size());
     for (CommandReply<O> reply : batch.replies()) {
       O outcome = reply.outcome();
       verdicts.add(
           outcome != null && stands(outcome)
-              ? new Verdict.Final<>(reply)
-              : new Verdict.Conditional<>(reply));
+              ? new AttemptResult.Final<>(reply)
+              : new AttemptResult.Conditional<>(reply));
     }
     return verdicts;
   }

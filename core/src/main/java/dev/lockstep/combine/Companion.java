@@ -1,7 +1,7 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.OpenTransaction;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -16,7 +16,7 @@ import java.util.List;
  * <p>It may write through other blocks: record idempotency keys in bulk, post to accounts, append
  * events, enqueue jobs. Meanwhile the batch holds its own row locks, on stock or on accounts. A
  * companion must lock none of those kinds, nor a kind that comes before them in the lock order
- * ({@link dev.lockstep.tx.LockOrder}), and must lock all rows of any other kind at once, sorted.
+ * ({@link dev.lockstep.sql.LockOrder}), and must lock all rows of any other kind at once, sorted.
  *
  * <p>If it throws or ends the transaction, the batch fails. The batch is then split until only the
  * command whose payload cannot be written fails. The same applies to a payload that meets another

@@ -24,7 +24,7 @@
  * <p>States of a request: waiting, in a batch, answered. A waiting request can be cancelled.
  *
  * <p>Owns the table {@code batch_mark}. Its rows are locked with SKIP LOCKED, so no batch waits for
- * them. Row locks are the operation's, in {@link dev.lockstep.tx.LockOrder}.
+ * them. Row locks are the operation's, in {@link dev.lockstep.sql.LockOrder}.
  *
  * <p>Promises: every request is answered exactly once, whatever throws. Requests of a key are
  * decided in arrival order. One bad request never fails its neighbours.

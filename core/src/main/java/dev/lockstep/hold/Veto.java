@@ -1,7 +1,7 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.combine.Companion;
-import dev.lockstep.tx.OpenTransaction;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.Set;
 

@@ -3,7 +3,7 @@ package dev.lockstep.hold;
 import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.QueuedCommand;
 import dev.lockstep.combine.QueuedCommand.Attachment;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.BitSet;
 import java.util.HashMap;

@@ -27,7 +27,7 @@
  * <p>States of a hold: {@link dev.lockstep.hold.HoldState}. HELD goes to SOLD, RELEASED or EXPIRED;
  * SOLD may go to RETURNED.
  *
- * <p>Locks, in this order: hold, pool, unit, quota ({@link dev.lockstep.tx.LockOrder}). Each kind
+ * <p>Locks, in this order: hold, pool, unit, quota ({@link dev.lockstep.sql.LockOrder}). Each kind
  * is sorted by id, buyers by code point. A pool's lock covers its units. A check locks rows of
  * {@code audit_mark} only, in pool order.
  *

@@ -5,9 +5,9 @@ import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.ledger.LedgerQueries.Versions;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.OpenTransaction;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -52,7 +52,7 @@ public final class Ledger implements AutoCloseable {
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
-   * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
+   * outcome, or exceptionally with a {@link dev.lockstep.fault.LockstepException}. If the queue is
    * full, it completes at once with {@link LedgerOutcome.LedgerOverloaded}. Callbacks may block,
    * but while 1,024 do, later stages of this object wait for a thread.
    *
@@ -75,7 +75,7 @@ public final class Ledger implements AutoCloseable {
    * As {@link #submit(LedgerCommand)}, and waits for the answer. If no other command is ahead, the
    * calling thread runs the transaction and saves the wait for another thread to wake up.
    *
-   * @throws dev.lockstep.tx.LockstepException for a fault
+   * @throws dev.lockstep.fault.LockstepException for a fault
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <O extends LedgerOutcome> O call(LedgerCommand<O> command) {
@@ -92,8 +92,8 @@ public final class Ledger implements AutoCloseable {
   /**
    * Decides a command on the caller's connection. The caller commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict if another transaction was faster: roll back and
-   *     start again, which {@link Transactor#call} does for you
+   * @throws dev.lockstep.fault.SerializationConflict if another transaction was faster: roll back
+   *     and start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <O extends LedgerOutcome> O join(Connection connection, LedgerCommand<O> command) {
@@ -120,7 +120,7 @@ public final class Ledger implements AutoCloseable {
    * commands go in the given order. Returns one outcome per command, in the given order. The caller
    * commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict as {@link #join}
+   * @throws dev.lockstep.fault.SerializationConflict as {@link #join}
    */
   public List<LedgerOutcome> joinAll(
       Connection connection, List<? extends LedgerCommand<?>> commands) {
@@ -143,13 +143,13 @@ public final class Ledger implements AutoCloseable {
 
   /** As {@link #openBook(BookId)}, on the caller's connection. */
   public void openBook(Connection connection, BookId book) {
-    transactor.runOn(connection, c -> LedgerQueries.openBook(c, book));
+    transactor.runJoined(connection, c -> LedgerQueries.openBook(c, book));
   }
 
   /**
    * Opens accounts in a book, all or none.
    *
-   * @throws dev.lockstep.tx.ConstraintViolated if one of them exists
+   * @throws dev.lockstep.fault.ConstraintViolated if one of them exists
    * @throws IllegalArgumentException if the book does not exist
    */
   public void openAccounts(BookId book, List<NewAccount> accounts) {
@@ -159,7 +159,7 @@ public final class Ledger implements AutoCloseable {
   /** As {@link #openAccounts(BookId, List)}, on the caller's connection. */
   public void openAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
     int opened =
-        transactor.on(connection, c -> LedgerQueries.openAccounts(c, book, accounts, false));
+        transactor.join(connection, c -> LedgerQueries.openAccounts(c, book, accounts, false));
     if (opened != accounts.size()) {
       throw new IllegalArgumentException("There is no book " + book.value() + "; open it first");
     }
@@ -167,7 +167,7 @@ public final class Ledger implements AutoCloseable {
 
   /** Opens the book and the accounts that do not exist yet. The caller commits. */
   public void ensureAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
-    transactor.runOn(
+    transactor.runJoined(
         connection,
         c -> {
           LedgerQueries.openBook(c, book);
@@ -194,7 +194,7 @@ public final class Ledger implements AutoCloseable {
 
   /** As {@link #account(BookId, AccountId)}, on the caller's connection. */
   public Optional<Account> account(Connection connection, BookId book, AccountId account) {
-    return transactor.on(connection, c -> LedgerQueries.account(c, book, account));
+    return transactor.join(connection, c -> LedgerQueries.account(c, book, account));
   }
 
   /** Accounts of a book, ascending, at most {@value #MAX_PAGE}. */
@@ -221,7 +221,7 @@ public final class Ledger implements AutoCloseable {
    * past time is final: the call waits for commits under way, and up to 100 ms if the time is more
    * recent than that. A future time is answered as of now.
    *
-   * @throws dev.lockstep.tx.LockTimeout if a commit under way takes too long
+   * @throws dev.lockstep.fault.LockTimeout if a commit under way takes too long
    */
   public long balanceAt(BookId book, AccountId account, Instant time) {
     return new AsOf(book, account, List.of(time))
@@ -286,8 +286,8 @@ public final class Ledger implements AutoCloseable {
    * lock, for example) does not stop the others.
    *
    * @return how many transfers this call ended
-   * @throws dev.lockstep.tx.LockstepException if a book could not be swept; thrown after all others
-   *     were
+   * @throws dev.lockstep.fault.LockstepException if a book could not be swept; thrown after all
+   *     others were
    */
   public int sweep() {
     return door.sweep(transactor.call(LedgerQueries::booksWithExpired));

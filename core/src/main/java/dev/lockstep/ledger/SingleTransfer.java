@@ -2,12 +2,12 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.combine.Timely;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.TransferDone;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -53,7 +53,7 @@ final class SingleTransfer {
 
   static void write(Exchange exchange, Transfer transfer, TxOptions options) {
     exchange
-        .alone()
+        .loneStatement()
         .guarded(
             thrown -> orLookAgain(transfer, thrown),
             trip ->

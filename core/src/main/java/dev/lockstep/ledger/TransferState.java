@@ -1,9 +1,9 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 
 /** The states of a transfer. It leaves {@code PENDING} once. Diagram: docs/concepts.md. */
-public enum TransferState implements Coded {
+public enum TransferState implements StoredEnum {
   PENDING(0),
   POSTED(1),
   VOIDED(2),

@@ -22,7 +22,7 @@
  * <p>States of a transfer: {@link dev.lockstep.ledger.TransferState}. PENDING goes to POSTED,
  * VOIDED or EXPIRED; a move is POSTED from the start.
  *
- * <p>Locks: account, ascending ({@link dev.lockstep.tx.LockOrder}). A transfer changes only under
+ * <p>Locks: account, ascending ({@link dev.lockstep.sql.LockOrder}). A transfer changes only under
  * the lock of the account it leaves.
  *
  * <p>Guarantees (docs/guarantees.md): one effect per transfer id (G3); transfers conserve money, no

@@ -6,18 +6,18 @@
  * default. Then read by interest:
  *
  * <ul>
- *   <li>Faults: {@link dev.lockstep.tx.LockstepException} and its three subtypes tell the caller
- *       what to do next. {@link dev.lockstep.tx.SqlFault} is the only class that reads SQLSTATE.
+ *   <li>Faults: {@link dev.lockstep.fault.LockstepException} and its three subtypes tell the caller
+ *       what to do next. {@link dev.lockstep.fault.SqlFault} is the only class that reads SQLSTATE.
  *   <li>One call: {@code Attempts} runs it, {@code Watchdog} enforces its deadline, {@code
  *       CommitDoubt} settles a connection lost during COMMIT (ADR 007).
- *   <li>Few round trips: {@link dev.lockstep.tx.RoundTrip} sends statements together, {@link
- *       dev.lockstep.tx.Exchange} joins them with BEGIN and COMMIT, {@link dev.lockstep.tx.Verdict}
- *       says which answers survive a lost attempt.
+ *   <li>Few round trips: {@link dev.lockstep.sql.RoundTrip} sends statements together, {@link
+ *       dev.lockstep.sql.Exchange} joins them with BEGIN and COMMIT, {@link
+ *       dev.lockstep.sql.AttemptResult} says which answers survive a lost attempt.
  * </ul>
  *
  * <p>States: an attempt ends as one {@link dev.lockstep.tx.TxAttempt.Outcome}.
  *
- * <p>Owns no table and locks no row. {@link dev.lockstep.tx.LockOrder} is the lock order of all
+ * <p>Owns no table and locks no row. {@link dev.lockstep.sql.LockOrder} is the lock order of all
  * packages.
  *
  * <p>Promises: a retry repeats the whole transaction. After a commit whose outcome is unknown

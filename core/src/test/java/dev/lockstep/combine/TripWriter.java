@@ -1,7 +1,7 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.OpenTransaction;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.List;
 

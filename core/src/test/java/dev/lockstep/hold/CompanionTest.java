@@ -7,12 +7,12 @@ import dev.lockstep.combine.Companion.Accompanied;
 import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
 import dev.lockstep.combine.TripWriter;
+import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
@@ -86,7 +86,7 @@ class CompanionTest {
             Granted granted = (Granted) one.outcome();
             trip.update(PAY, one.payload(), granted.hold().id().value());
           }
-          exchange.putOff(trip);
+          exchange.defer(trip);
         };
 
     try (Holds node =

@@ -2,7 +2,7 @@ package dev.lockstep.locking;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.tx.LockOrder.RowKind;
+import dev.lockstep.sql.LockOrder.RowKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

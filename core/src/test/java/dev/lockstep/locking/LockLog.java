@@ -1,7 +1,7 @@
 package dev.lockstep.locking;
 
+import dev.lockstep.sql.LockOrder.RowKind;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.LockOrder.RowKind;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

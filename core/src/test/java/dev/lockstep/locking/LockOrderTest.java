@@ -44,10 +44,10 @@ import dev.lockstep.once.OnceKey;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.NewEvent;
 import dev.lockstep.outbox.Outbox;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.LockOrder.RowKind;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LockOrder.RowKind;
-import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.sql.SQLException;
@@ -308,7 +308,7 @@ class LockOrderTest {
               trip,
               scope.value(),
               List.of(new OnceEntry(key(), Fingerprint.of("request"), "answer")));
-          exchange.putOff(trip);
+          exchange.defer(trip);
           write(exchange);
         };
     return writer;

@@ -3,9 +3,9 @@ package dev.lockstep.server.api;
 import dev.lockstep.combine.CommandRefused;
 import dev.lockstep.combine.Companion;
 import dev.lockstep.once.Once;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.OpenTransaction;
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ public final class KeyedAnswers<T, O> implements Companion<Ticket<T>, O, Answer>
     }
     RoundTrip last = exchange.trip();
     keys.addRecord(last);
-    exchange.putOff(last);
+    exchange.defer(last);
     return answers;
   }
 }

@@ -16,10 +16,10 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.cart.Outcomes;
 import dev.lockstep.server.purchase.BeginResult.Answered;
 import dev.lockstep.server.purchase.BeginResult.Begun;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.OpenTransaction;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -213,7 +213,7 @@ final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult>
         List<Purchase> fresh = List.copyOf(begun.values());
         PurchaseTable.addInsert(trip, campaign, fresh, createdBy, payWithin, lookAfter);
       }
-      exchange.putOff(trip);
+      exchange.defer(trip);
     }
   }
 

@@ -23,7 +23,7 @@ import dev.lockstep.server.purchase.StepResult.GoodsStay;
 import dev.lockstep.server.purchase.StepResult.Idle;
 import dev.lockstep.server.purchase.StepResult.Taken;
 import dev.lockstep.server.purchase.StepResult.TooLate;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
