@@ -10,7 +10,7 @@
  * <p>States of a key: free, claimed (no answer yet), answered. A claimed or answered key is free
  * again when it expires; a claim is also undone by a rollback.
  *
- * <p>Locks: the key's row, before any other lock; see the lock order in CONTRIBUTING.md. Keys
+ * <p>Locks: once, the key's row, before any other lock ({@link dev.lockstep.sql.LockOrder}). Keys
  * recorded in bulk are sorted and come later (ADR 002 says why).
  *
  * <p>Guarantee (G3, docs/guarantees.md): the key's row is written in the transaction of its effect,

@@ -17,8 +17,8 @@
  *
  * <p>States: an attempt ends as one {@link dev.lockstep.tx.TxAttempt.Outcome}.
  *
- * <p>Owns no table and locks no row. The lock order of all packages is in CONTRIBUTING.md; {@link
- * dev.lockstep.sql.LockOrder} defines how text keys sort in it.
+ * <p>Owns no table and locks no row. {@link dev.lockstep.sql.LockOrder} is the lock order of all
+ * packages.
  *
  * <p>Promises: a retry repeats the whole transaction. After a commit whose outcome is unknown
  * nothing is retried, unless the caller gave a way to find out. Settings are made with {@code SET
