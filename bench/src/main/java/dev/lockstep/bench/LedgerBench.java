@@ -157,7 +157,7 @@ final class LedgerBench implements Benchmark {
                 new AccountId(pair.from()),
                 new AccountId(pair.to()),
                 new Money(1, "JPY")));
-    if (!(outcome instanceof LedgerOutcome.Done)) {
+    if (!(outcome instanceof LedgerOutcome.TransferDone)) {
       throw new IllegalStateException("Not done: " + outcome);
     }
   }

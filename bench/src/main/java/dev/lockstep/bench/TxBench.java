@@ -146,10 +146,11 @@ final class TxBench implements Benchmark {
     }
 
     @Override
-    public void write(Exchange exchange, Integer id, List<Long> values) throws SQLException {
+    public List<Long> write(Exchange exchange, Integer id, List<Long> values) throws SQLException {
       RoundTrip trip = exchange.trip();
       trip.update(WRITE, values.get(values.size() - 1), id);
       exchange.defer(trip);
+      return values;
     }
 
     @Override
@@ -161,7 +162,8 @@ final class TxBench implements Benchmark {
     @Override
     public Trace trace(Integer id, List<Long> values) {
       long last = values.get(values.size() - 1);
-      return new Trace.Rows(connection -> lock(Exchange.within(connection), id, List.of()) >= last);
+      return new Trace.OwnRows(
+          connection -> lock(Exchange.within(connection), id, List.of()) >= last);
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.lockstep.combine;
 
 import java.util.List;
 
-/** The requests that a writer took from a lane at once. Compared by identity. */
+/** The requests that a writer took from a queue at once. Compared by identity. */
 final class Batch<Q, A> {
   private final List<Pending<Q, A>> pending;
   private final int taken;

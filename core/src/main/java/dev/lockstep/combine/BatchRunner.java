@@ -148,8 +148,7 @@ interface BatchRunner<K, Q, A> {
     S locked = operation.lock(exchange, key, requests);
     whenLocked.accept(Duration.ofNanos(System.nanoTime() - askedNanos));
     S state = operation.consult(exchange, key, locked, requests);
-    P plan = operation.decide(key, state, requests);
-    operation.write(exchange, key, plan);
+    P plan = operation.write(exchange, key, operation.decide(key, state, requests));
     List<AttemptResult<A>> answers = operation.answers(plan);
     if (answers.size() != requests.size()) {
       throw new IllegalStateException(
@@ -181,7 +180,7 @@ interface BatchRunner<K, Q, A> {
         Exchange exchange, Combined<K, ?, ?, P, A> operation, K key, Decided<P, A> decided)
         throws SQLException {
       Trace trace = operation.trace(key, decided.plan());
-      if (trace instanceof Trace.Rows rows) {
+      if (trace instanceof Trace.OwnRows rows) {
         return rows.look()::finds;
       }
       if (trace instanceof Trace.Mark wanted) {

@@ -37,8 +37,12 @@ public interface Combined<K, Q, S, P, A> {
   /** Decides every request, in order. A pure function: no clock, no randomness, no database. */
   P decide(K key, S state, List<Q> requests);
 
-  /** Writes the plan with a handful of statements, regardless of the number of requests. */
-  void write(Exchange exchange, K key, P plan) throws SQLException;
+  /**
+   * Writes the plan with a handful of statements, regardless of the number of requests.
+   *
+   * @return the plan, completed by what only writing shows, such as the results of companions
+   */
+  P write(Exchange exchange, K key, P plan) throws SQLException;
 
   /** One answer per request, in the order of the requests, each marked final or conditional. */
   List<AttemptResult<A>> answers(P plan);

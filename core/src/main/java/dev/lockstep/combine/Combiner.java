@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If a batch fails and one request may be the cause, it is split until the bad request is alone;
  * only that caller gets the exception ({@link Halving}). A full queue refuses at once with {@link
- * Overloaded}.
+ * CombinerOverloaded}.
  *
  * <p>Writer threads start on demand and end when idle. A caller that waits and finds no other
  * request runs its own batch. Callbacks never run on a writer, nor on the thread that closes.
@@ -58,10 +58,10 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   private final Condition quiet = lock.newCondition();
   private final Gathering gathering;
   // Guarded by lock. A key has an entry while its requests wait or run.
-  private final Map<K, Lane<K, Q, A>> lanes = new HashMap<>();
-  // Guarded by lock. Lanes with requests but no writer, longest waiting first.
-  private final ArrayDeque<Lane<K, Q, A>> turns = new ArrayDeque<>();
-  // Changed under the lock. Batches taken from their lane and not yet answered.
+  private final Map<K, KeyQueue<K, Q, A>> queues = new HashMap<>();
+  // Guarded by lock. Queues with requests but no writer, longest waiting first.
+  private final ArrayDeque<KeyQueue<K, Q, A>> turns = new ArrayDeque<>();
+  // Changed under the lock. Batches taken from their queue and not yet answered.
   private final Set<Batch<Q, A>> unanswered = ConcurrentHashMap.newKeySet();
   private int waiting;
   private int writers;
@@ -171,8 +171,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       closed = true;
       gathering.disturb();
       awaitQuiet();
-      for (Lane<K, Q, A> lane : lanes.values()) {
-        neverBegun.addAll(lane.clear());
+      for (KeyQueue<K, Q, A> queue : queues.values()) {
+        neverBegun.addAll(queue.clear());
       }
       waiting = 0;
       turns.clear();
@@ -199,8 +199,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     boolean startWriter = false;
     lock.lock();
     try {
-      Lane<K, Q, A> lane = lanes.get(key);
-      int waitingForKey = lane == null ? 0 : lane.size();
+      KeyQueue<K, Q, A> queue = queues.get(key);
+      int waitingForKey = queue == null ? 0 : queue.size();
       if (closed) {
         refusal = new CombinerClosed(config.name());
       } else if (waitingForKey >= config.maxWaitingPerKey()) {
@@ -208,7 +208,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       } else if (waiting >= config.maxWaiting()) {
         refusal = overloaded(waiting, config.maxWriters());
       } else {
-        startWriter = add(lane, key, pending);
+        startWriter = add(queue, key, pending);
       }
     } finally {
       lock.unlock();
@@ -222,18 +222,18 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
   }
 
   /** Under the lock. True if the caller must start a writer. */
-  private boolean add(@Nullable Lane<K, Q, A> known, K key, Pending<Q, A> pending) {
-    Lane<K, Q, A> lane = known == null ? new Lane<>(key) : known;
+  private boolean add(@Nullable KeyQueue<K, Q, A> known, K key, Pending<Q, A> pending) {
+    KeyQueue<K, Q, A> queue = known == null ? new KeyQueue<>(key) : known;
     if (known == null) {
-      lanes.put(key, lane);
-      turns.add(lane);
+      queues.put(key, queue);
+      turns.add(queue);
     }
-    lane.add(pending);
+    queue.add(pending);
     waiting++;
-    if (known == null || lane.size() == Gathering.ENOUGH) {
+    if (known == null || queue.size() == Gathering.ENOUGH) {
       gathering.disturb();
     }
-    // A known lane has a writer or waits for its turn.
+    // A known queue has a writer or waits for its turn.
     if (known != null || writers >= config.maxWriters()) {
       return false;
     }
@@ -241,8 +241,8 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     return true;
   }
 
-  private Overloaded overloaded(int queued, int servedBy) {
-    return new Overloaded(config.name(), queued, rate.retryAfter(queued, servedBy));
+  private CombinerOverloaded overloaded(int queued, int servedBy) {
+    return new CombinerOverloaded(config.name(), queued, rate.retryAfter(queued, servedBy));
   }
 
   private void startWriter() {
@@ -265,30 +265,30 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     if (caller instanceof ForkJoinWorkerThread || caller.isInterrupted() || !runner.mayRunHere()) {
       return false;
     }
-    Lane<K, Q, A> lane = new Lane<>(key);
+    KeyQueue<K, Q, A> queue = new KeyQueue<>(key);
     Batch<Q, A> batch = new Batch<>(List.of(pending), 0);
     lock.lock();
     try {
-      boolean free = writers < config.maxWriters() && turns.isEmpty() && !lanes.containsKey(key);
+      boolean free = writers < config.maxWriters() && turns.isEmpty() && !queues.containsKey(key);
       if (closed || !free) {
         return false;
       }
       writers++;
-      lanes.put(key, lane);
+      queues.put(key, queue);
       unanswered.add(batch);
     } finally {
       lock.unlock();
     }
     serve(key, batch);
-    passOn(lane);
+    passOn(queue);
     return true;
   }
 
   /** Hands requests that arrived meanwhile to a writer; the caller has its answer and leaves. */
-  private void passOn(Lane<K, Q, A> lane) {
+  private void passOn(KeyQueue<K, Q, A> queue) {
     lock.lock();
     try {
-      leave(lane);
+      leave(queue);
       if (turns.isEmpty()) {
         writers--;
         quiet.signalAll();
@@ -300,25 +300,25 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
     startWriter();
   }
 
-  /** A writer's loop: serves lanes in turn until none has a request. */
+  /** A writer's loop: serves queues in turn until none has a request. */
   private void write() {
-    Lane<K, Q, A> lane = null;
+    KeyQueue<K, Q, A> queue = null;
     int served = 0;
     while (true) {
       Batch<Q, A> batch;
       lock.lock();
       try {
-        if (lane != null) {
-          leave(lane);
+        if (queue != null) {
+          leave(queue);
           gathering.afterBatchOf(served, this::mayGather);
         }
-        lane = turns.poll();
-        if (lane == null) {
+        queue = turns.poll();
+        if (queue == null) {
           writers--;
           quiet.signalAll();
           return;
         }
-        batch = lane.take(config.maxBatch());
+        batch = queue.take(config.maxBatch());
         served = batch.taken();
         waiting -= served;
         unanswered.add(batch);
@@ -327,19 +327,19 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       }
       // Clear an interrupt that a companion left behind: it is not meant for the next batch.
       boolean unused = halted || Thread.interrupted();
-      serve(lane.key(), batch);
+      serve(queue.key(), batch);
     }
   }
 
-  /** Under the lock. True if no other lane needs this writer and its key can use more requests. */
+  /** Under the lock. True if no other queue needs this writer and its key can use more requests. */
   private boolean mayGather() {
     return !closed && turns.size() == 1 && turns.element().size() < Gathering.ENOUGH;
   }
 
-  /** Under the lock. Queues the served lane behind the others, or removes it when empty. */
-  private void leave(Lane<K, Q, A> served) {
+  /** Under the lock. Queues the served queue behind the others, or removes it when empty. */
+  private void leave(KeyQueue<K, Q, A> served) {
     if (served.size() == 0) {
-      lanes.remove(served.key());
+      queues.remove(served.key());
     } else {
       turns.add(served);
     }
@@ -357,7 +357,7 @@ public final class Combiner<K, Q, A> implements AutoCloseable {
       batch.decided(answers);
       delivery.deliver(answers, () -> answered(batch));
     } catch (Throwable unforeseen) {
-      // The writer must survive any failure: its lane and its callers depend on it.
+      // The writer must survive any failure: its queue and its callers depend on it.
       OutcomeUnknown unknown =
           new OutcomeUnknown(config.name() + ": the writer failed; look the effect up", unforeseen);
       delivery.deliver(batch.settled(unknown), () -> answered(batch));

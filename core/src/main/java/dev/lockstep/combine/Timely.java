@@ -8,7 +8,7 @@ import java.time.ZoneOffset;
 /**
  * Stops a batch from being written at another time than it was decided for.
  *
- * <p>The node's clock stands in for the database's (see {@link Reliance}), and is right when the
+ * <p>The node's clock stands in for the database's (see {@link CacheTrust}), and is right when the
  * batch is decided. But then the node may pause, the packet may be delayed, or the batch may wait
  * for a lock. So the database compares the times once all locks are held. A batch that is off by
  * more than {@link #TOLERANCE} fails, and is decided again from what it reads then.

@@ -17,7 +17,7 @@ public sealed interface Trace {
   record Nothing() implements Trace {}
 
   /** Rows that only this plan can have written. */
-  record Rows(Look look) implements Trace {}
+  record OwnRows(Look look) implements Trace {}
 
   /**
    * The plan writes, but none of its rows identifies it. The combiner adds a batch mark to the

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * Reads the state for a batch that only acquires, the common case in a rush: locks the pools and
  * nothing else.
  *
- * <p>It takes nothing back. If an expired hold could change a refusal, the command is asked again
- * as {@link Ask#thorough()}. Quotas and holds are read without locks, because the writes are
- * guarded: if the buyer reaches the limit on another node meanwhile, or the same acquire runs
- * there, the write fails and the batch is decided again.
+ * <p>It takes nothing back. If an expired hold could change a refusal, the command is decided again
+ * by {@link StateReader}. Quotas and holds are read without locks, because the writes are guarded:
+ * if the buyer reaches the limit on another node meanwhile, or the same acquire runs there, the
+ * write fails and the batch is decided again.
  */
 final class AcquireReader {
   private static final String LOCK_POOLS =
@@ -54,7 +54,7 @@ final class AcquireReader {
       "SELECT %s FROM lockstep.hold WHERE scope = ? AND hold = ANY (?)".formatted(HoldRow.COLUMNS);
 
   private final ScopeId scope;
-  private final Wanted wanted = new Wanted();
+  private final UnitDemand demand = new UnitDemand();
   private final Set<UUID> holds = new TreeSet<>();
   private final Set<String> buyers = new TreeSet<>();
   private final Predicate<PoolId> isCounted;
@@ -70,7 +70,7 @@ final class AcquireReader {
     for (Acquire command : commands) {
       holds.add(command.hold().value());
       buyers.add(command.buyer().value());
-      wanted.add(command.lines());
+      demand.add(command.lines());
     }
   }
 
@@ -78,9 +78,9 @@ final class AcquireReader {
     long s = scope.value();
     SqlArray ids = SqlArray.uuids(holds);
     RoundTrip trip = exchange.trip();
-    Rows<PoolRow> pools = trip.query(LOCK_POOLS, StateReader::pool, s, wanted.pools());
+    Rows<PoolRow> pools = trip.query(LOCK_POOLS, StateReader::pool, s, demand.pools());
     trip.query(READ_BUYERS, this::buyer, s, s, ids, s, s, SqlArray.texts(buyers));
-    wanted.readUnits(trip, scope, isCounted);
+    demand.readUnits(trip, scope, isCounted);
     trip.send();
     Scope found = read;
     if (found == null) {
@@ -94,8 +94,8 @@ final class AcquireReader {
         found.expired(),
         used,
         StateReader.byId(pools.list()),
-        wanted.offered(),
-        wanted.named());
+        demand.offered(),
+        demand.named());
   }
 
   /** Reads the holds of repeated acquires. They are rare, so only they pay another round trip. */

@@ -9,4 +9,4 @@ public sealed interface AcquireResult extends HoldOutcome
         HoldOutcome.Paused,
         HoldOutcome.LimitReached,
         HoldOutcome.SoldOut,
-        HoldOutcome.Overloaded {}
+        HoldOutcome.HoldsOverloaded {}

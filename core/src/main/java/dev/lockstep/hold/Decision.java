@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
@@ -19,7 +20,6 @@ import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
 import dev.lockstep.hold.HoldOutcome.Vetoed;
-import dev.lockstep.hold.Plan.Answer;
 import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.hold.StockChange.Cause;
@@ -74,11 +74,11 @@ final class Decision {
     for (HoldId id : state.expired()) {
       stock.find(id).ifPresent(this::currentStateOf);
     }
-    List<Answer> answers = new ArrayList<>(commands.size());
+    List<CommandDecision<HoldOutcome>> decisions = new ArrayList<>(commands.size());
     for (int i = 0; i < commands.size(); i++) {
       HoldOutcome outcome = decide(commands.get(i), vetoed.get(i));
       boolean again = state.moreExpired() && expiryMayCure(outcome);
-      answers.add(new Answer(outcome, again));
+      decisions.add(new CommandDecision<>(outcome, again));
       if (again && inOrder) {
         break;
       }
@@ -92,7 +92,7 @@ final class Decision {
         state.buyerLimit().orElse(0),
         stock.audit(),
         stock.poolChanges(),
-        answers);
+        decisions);
   }
 
   /**
@@ -166,11 +166,11 @@ final class Decision {
     return new Granted(hold, false);
   }
 
-  private ChangeResult change(Hold hold, Change command) {
+  private HoldChangeResult change(Hold hold, Change command) {
     AcquireResult refusal = stock.refusalOf(hold.buyer(), hold.lines(), command.lines());
     if (refusal != null) {
       // Every refusal of an acquire's lines is also a refusal of a change.
-      return (ChangeResult) refusal;
+      return (HoldChangeResult) refusal;
     }
     List<HeldLine> lines = stock.replace(hold.id(), hold.lines(), command.lines());
     Hold changed = hold.withLines(lines);
@@ -215,14 +215,14 @@ final class Decision {
   /**
    * Compares with the hold as earlier commands of the batch left it, so a preceding change is seen.
    */
-  private EndResult confirm(Hold hold, Confirm command) {
+  private HoldEndResult confirm(Hold hold, Confirm command) {
     boolean live = hold.state() == HoldState.HELD || hold.state() == HoldState.SOLD;
     return live && !Lines.agree(command.expected(), hold.lines())
         ? new LinesDiffer(hold)
         : end(hold, HoldState.SOLD, command.actor());
   }
 
-  private EndResult end(Hold hold, HoldState wanted, Actor actor) {
+  private HoldEndResult end(Hold hold, HoldState wanted, Actor actor) {
     if (hold.state() == wanted) {
       return new Ended(hold, true, stock.countsOf(hold));
     }

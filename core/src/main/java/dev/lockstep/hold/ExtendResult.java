@@ -9,4 +9,4 @@ public sealed interface ExtendResult extends HoldOutcome
         HoldOutcome.HoldEnded,
         HoldOutcome.ExtensionLimit,
         HoldOutcome.LifetimeReached,
-        HoldOutcome.Overloaded {}
+        HoldOutcome.HoldsOverloaded {}

@@ -44,7 +44,7 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
 
   /** Replaces the lines of a live cart, all or nothing; its expiry stays. */
   record Change(ScopeId scope, HoldId hold, List<Line> lines, Actor actor)
-      implements HoldCommand<ChangeResult> {
+      implements HoldCommand<HoldChangeResult> {
     public Change {
       lines = Lines.canonical(lines);
     }
@@ -78,7 +78,7 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
    *     pool. If empty, the hold is sold as it is
    */
   record Confirm(ScopeId scope, HoldId hold, Actor actor, List<Line> expected)
-      implements HoldCommand<EndResult> {
+      implements HoldCommand<HoldEndResult> {
     public Confirm {
       expected = expected.isEmpty() ? List.of() : Lines.canonical(expected);
     }
@@ -90,7 +90,7 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
   }
 
   /** Gives the held stock back. */
-  record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<EndResult> {}
+  record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<HoldEndResult> {}
 
   /**
    * Takes back a sold hold: its stock is free again and no longer counts against the buyer's limit.

@@ -1,25 +1,24 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.combine.Combined;
+import dev.lockstep.combine.CommandOperation;
+import dev.lockstep.combine.DecidedBatch;
+import dev.lockstep.combine.QueuedCommand;
 import dev.lockstep.combine.Trace;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.HoldCommand.Acquire;
-import dev.lockstep.hold.HoldOperation.Decided;
-import dev.lockstep.hold.HoldOperation.Seen;
+import dev.lockstep.hold.HoldOperation.BatchInput;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
-import dev.lockstep.hold.Plan.Answer;
-import dev.lockstep.sql.AttemptResult;
 import dev.lockstep.sql.Exchange;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -30,23 +29,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Implements commands on a scope's stock as one combined write: {@link StateReader} or {@link
- * AcquireReader}, {@link Decision}, {@link PlanWriter}. Skips the read when {@link ScopeMemory}
+ * AcquireReader}, {@link Decision}, {@link PlanWriter}. Skips the read when {@link ScopeCache}
  * suffices.
  */
-final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply> {
+final class HoldOperation
+    extends CommandOperation<ScopeId, HoldCommand<?>, HoldOutcome, BatchInput, Plan> {
   private static final String AUDITED =
       """
       SELECT 1 FROM lockstep.stock_audit
       WHERE scope = ? AND pool = ? AND seq = ? AND hold = ? AND cause = ? AND actor = ? AND at = ?""";
 
-  private static final int MAX_REMEMBERED_POOLS = 100_000;
-  private static final int MAX_REMEMBERED_SCOPES = 1_000;
+  private static final int MAX_CACHED_POOLS = 100_000;
+  private static final int MAX_CACHED_SCOPES = 1_000;
 
   private final HoldsConfig config;
   // Pools known to have no units, which never changes: their batches skip the unit query.
   private final Set<CountedPool> counted = ConcurrentHashMap.newKeySet();
 
-  private final Map<ScopeId, ScopeMemory> memories = new ConcurrentHashMap<>();
+  private final Map<ScopeId, ScopeCache> caches = new ConcurrentHashMap<>();
 
   private record CountedPool(ScopeId scope, PoolId pool) {}
 
@@ -57,45 +57,71 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   /**
    * The state that a batch is decided on.
    *
-   * @param locked read and locked, not just remembered
+   * @param locked read and locked, not just cached
    * @param vetoes what its companions refuse
    * @param nanos when it was known, by this process's clock; a clock carried on from there never
    *     runs ahead of the database's
    */
-  record Seen(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {
-    Seen with(Vetoes found) {
-      return new Seen(state, found, locked, nanos);
+  record BatchInput(ScopeState state, Vetoes vetoes, boolean locked, long nanos) {
+    BatchInput with(Vetoes found) {
+      return new BatchInput(state, found, locked, nanos);
     }
   }
 
-  /** A plan and the asks it answers. */
-  record Decided(Plan plan, Seen seen, List<Ask> asks, List<Reply> replies) {}
+  @Override
+  protected ScopeId keyOf(HoldCommand<?> command) {
+    return command.scope();
+  }
 
   @Override
-  public Seen lock(Exchange exchange, ScopeId scope, List<Ask> asks) throws SQLException {
-    List<Acquire> acquires = acquiresOf(asks);
-    boolean acquiresOnly = acquires.size() == asks.size();
+  protected void requireWithinLimits(HoldCommand<?> command) {
+    config.requireWithinLimits(command);
+  }
+
+  @Override
+  protected HoldOutcome overloaded(Duration retryAfter) {
+    return new HoldOutcome.HoldsOverloaded(retryAfter);
+  }
+
+  @Override
+  protected String expiringOf(ScopeId scope) {
+    return "holds of scope " + scope.value();
+  }
+
+  @Override
+  public BatchInput lock(
+      Exchange exchange, ScopeId scope, List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch)
+      throws SQLException {
+    List<Acquire> acquires = acquiresOf(batch);
+    boolean acquiresOnly = acquires.size() == batch.size();
     long nanos = System.nanoTime();
-    if (acquiresOnly && asks.stream().allMatch(ask -> ask.attachment() == null)) {
-      Optional<ScopeState> remembered = memory(scope).recall(acquires, nanos);
-      if (remembered.isPresent()) {
-        return new Seen(remembered.get(), Vetoes.NONE, false, nanos);
+    if (acquiresOnly && batch.stream().allMatch(one -> one.attachment() == null)) {
+      Optional<ScopeState> cached = cache(scope).recall(acquires, nanos);
+      if (cached.isPresent()) {
+        return new BatchInput(cached.get(), Vetoes.NONE, false, nanos);
       }
     }
-    ScopeState state = lock(exchange, scope, asks, acquiresOnly ? acquires : null);
-    return new Seen(state, Vetoes.NONE, true, System.nanoTime());
+    ScopeState state = lock(exchange, scope, batch, acquiresOnly ? acquires : null);
+    return new BatchInput(state, Vetoes.NONE, true, System.nanoTime());
   }
 
   @Override
-  public Seen consult(Exchange exchange, ScopeId scope, Seen seen, List<Ask> asks)
+  public BatchInput consult(
+      Exchange exchange,
+      ScopeId scope,
+      BatchInput input,
+      List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch)
       throws SQLException {
-    return seen.with(Vetoes.of(exchange, scope, asks));
+    return input.with(Vetoes.of(exchange, scope, batch));
   }
 
   private ScopeState lock(
-      Exchange exchange, ScopeId scope, List<Ask> asks, @Nullable List<Acquire> acquires)
+      Exchange exchange,
+      ScopeId scope,
+      List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch,
+      @Nullable List<Acquire> acquires)
       throws SQLException {
-    ScopeState state = read(exchange, scope, asks, acquires);
+    ScopeState state = read(exchange, scope, batch, acquires);
     // Remembered from a transaction that created the pool without units and then rolled back.
     boolean mistaken =
         state.pools().entrySet().stream()
@@ -103,9 +129,9 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
             .map(pool -> counted.remove(new CountedPool(scope, pool.getKey())))
             .reduce(false, Boolean::logicalOr);
     if (mistaken) {
-      state = read(exchange, scope, asks, acquires);
+      state = read(exchange, scope, batch, acquires);
     }
-    if (counted.size() > MAX_REMEMBERED_POOLS) {
+    if (counted.size() > MAX_CACHED_POOLS) {
       counted.clear();
     }
     state
@@ -120,58 +146,55 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   /**
-   * @param acquires the asks if all of them are acquires; otherwise null
+   * @param acquires the commands if all of them are acquires; otherwise null
    */
   private ScopeState read(
-      Exchange exchange, ScopeId scope, List<Ask> asks, @Nullable List<Acquire> acquires)
+      Exchange exchange,
+      ScopeId scope,
+      List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch,
+      @Nullable List<Acquire> acquires)
       throws SQLException {
     Predicate<PoolId> isCounted = pool -> counted.contains(new CountedPool(scope, pool));
     return acquires == null
-        ? new StateReader(scope, commandsOf(asks), config.sweepBatch(), isCounted).read(exchange)
+        ? new StateReader(scope, commandsOf(batch), config.sweepBatch(), isCounted).read(exchange)
         : new AcquireReader(scope, acquires, isCounted).read(exchange);
   }
 
   @Override
-  public Decided decide(ScopeId scope, Seen seen, List<Ask> asks) {
-    ScopeState state = seen.state();
-    Vetoes vetoes = seen.vetoes();
-    List<HoldCommand<?>> commands = new ArrayList<>(asks.size());
+  public DecidedBatch<HoldCommand<?>, HoldOutcome, BatchInput, Plan> decide(
+      ScopeId scope, BatchInput input, List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch) {
+    ScopeState state = input.state();
+    Vetoes vetoes = input.vetoes();
+    List<HoldCommand<?>> commands = new ArrayList<>(batch.size());
     BitSet vetoed = new BitSet();
-    for (int i = 0; i < asks.size(); i++) {
-      HoldCommand<?> command = asks.get(i).command();
-      if (command != null && !vetoes.putOff().get(i)) {
+    for (int i = 0; i < batch.size(); i++) {
+      HoldCommand<?> command = batch.get(i).command();
+      if (command != null && !vetoes.nextBatch().get(i)) {
         vetoed.set(commands.size(), vetoes.refused().get(i));
         commands.add(command);
       }
     }
-    Plan plan =
-        Decision.decide(
-            state, commands, vetoed, config.maxLifetime(), asks.stream().noneMatch(Ask::queued));
-    int swept = state.expired().size();
-    int unclaimed = swept;
-    Iterator<Answer> answers = plan.answers().iterator();
-    List<Reply> replies = new ArrayList<>(asks.size());
-    for (int i = 0; i < asks.size(); i++) {
-      if (vetoes.putOff().get(i)) {
-        replies.add(Reply.putOff(swept));
-      } else if (asks.get(i).command() == null) {
-        // If a batch has several sweeps, only the first counts what the batch took back.
-        replies.add(Reply.swept(unclaimed, state.moreExpired()));
-        unclaimed = 0;
-      } else {
-        replies.add(answers.hasNext() ? Reply.to(answers.next(), swept) : Reply.undecided(swept));
-      }
-    }
-    return new Decided(plan, seen, asks, replies);
+    Plan plan = Decision.decide(state, commands, vetoed, config.maxLifetime(), inOrder(batch));
+    return decided(
+        input,
+        plan,
+        batch,
+        plan.decisions(),
+        vetoes.nextBatch(),
+        state.expired().size(),
+        state.moreExpired());
   }
 
   @Override
-  public void write(Exchange exchange, ScopeId scope, Decided decided) throws SQLException {
-    PlanWriter writer = new PlanWriter(scope, decided.plan());
-    if (decided.seen().locked()) {
+  protected void writePlan(
+      Exchange exchange,
+      ScopeId scope,
+      DecidedBatch<HoldCommand<?>, HoldOutcome, BatchInput, Plan> batch)
+      throws SQLException {
+    PlanWriter writer = new PlanWriter(scope, batch.plan());
+    if (batch.input().locked()) {
       writer.write(exchange);
-      new Companions(decided).write(exchange);
-    } else if (decided.replies().stream().allMatch(reply -> reply.outcome() instanceof Granted)) {
+    } else if (batch.replies().stream().allMatch(reply -> reply.outcome() instanceof Granted)) {
       writer.writeUnread(exchange);
     } else {
       throw SqlFault.conflict(
@@ -180,26 +203,27 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   @Override
-  public void committed(ScopeId scope, Decided decided) {
-    Seen seen = decided.seen();
-    if (seen.locked()) {
-      memory(scope).learn(seen.state(), seen.nanos(), decided.plan());
+  public void committed(
+      ScopeId scope, DecidedBatch<HoldCommand<?>, HoldOutcome, BatchInput, Plan> batch) {
+    BatchInput input = batch.input();
+    if (input.locked()) {
+      cache(scope).learn(input.state(), input.nanos(), batch.plan());
     } else {
-      memory(scope).confirm(decided.plan());
+      cache(scope).confirm(batch.plan());
     }
   }
 
-  private ScopeMemory memory(ScopeId scope) {
-    if (memories.size() > MAX_REMEMBERED_SCOPES) {
-      memories.clear();
+  private ScopeCache cache(ScopeId scope) {
+    if (caches.size() > MAX_CACHED_SCOPES) {
+      caches.clear();
     }
-    return memories.computeIfAbsent(scope, s -> new ScopeMemory());
+    return caches.computeIfAbsent(scope, s -> new ScopeCache());
   }
 
-  private static List<Acquire> acquiresOf(List<Ask> asks) {
-    List<Acquire> acquires = new ArrayList<>(asks.size());
-    for (Ask ask : asks) {
-      if (!ask.thorough() && ask.command() instanceof Acquire acquire) {
+  private static List<Acquire> acquiresOf(List<QueuedCommand<HoldCommand<?>, HoldOutcome>> batch) {
+    List<Acquire> acquires = new ArrayList<>(batch.size());
+    for (QueuedCommand<HoldCommand<?>, HoldOutcome> one : batch) {
+      if (!one.sweepsFirst() && one.command() instanceof Acquire acquire) {
         acquires.add(acquire);
       }
     }
@@ -207,24 +231,7 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   @Override
-  public List<AttemptResult<Reply>> answers(Decided decided) {
-    List<AttemptResult<Reply>> verdicts = new ArrayList<>(decided.replies().size());
-    for (Reply reply : decided.replies()) {
-      verdicts.add(
-          stands(reply.outcome())
-              ? new AttemptResult.Final<>(reply)
-              : new AttemptResult.Conditional<>(reply));
-    }
-    return verdicts;
-  }
-
-  /**
-   * True if the outcome holds even if a lost attempt commits later: the effect was written here,
-   * was found written, or the id belongs to another hold. The lost attempt would have to insert the
-   * same hold, and fails. Every other outcome, also none at all (a provisional refusal), rests on
-   * state that may change before the lost attempt arrives.
-   */
-  private static boolean stands(@Nullable HoldOutcome outcome) {
+  protected boolean stands(HoldOutcome outcome) {
     return outcome instanceof Granted
         || outcome instanceof Ended
         || outcome instanceof HoldIdReused;
@@ -236,16 +243,16 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
    * refuses while a companion writes, leaves no row that identifies it.
    */
   @Override
-  public Trace trace(ScopeId scope, Decided decided) {
-    Plan plan = decided.plan();
+  public Trace trace(
+      ScopeId scope, DecidedBatch<HoldCommand<?>, HoldOutcome, BatchInput, Plan> batch) {
+    Plan plan = batch.plan();
     if (!plan.audit().isEmpty()) {
       StockChange last = plan.audit().get(plan.audit().size() - 1);
-      return new Trace.Rows(connection -> audited(connection, scope, last));
+      return new Trace.OwnRows(connection -> audited(connection, scope, last));
     }
-    boolean writes =
-        !plan.changedHolds().isEmpty()
-            || decided.asks().stream().anyMatch(ask -> ask.attachment() != null);
-    return writes ? new Trace.Mark(scope.value(), plan.now()) : new Trace.Nothing();
+    return !plan.changedHolds().isEmpty() || batch.accompanied()
+        ? new Trace.Mark(scope.value(), plan.now())
+        : new Trace.Nothing();
   }
 
   private static boolean audited(Connection connection, ScopeId scope, StockChange last)
@@ -262,15 +269,5 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
         return row.next();
       }
     }
-  }
-
-  private static List<HoldCommand<?>> commandsOf(List<Ask> asks) {
-    List<HoldCommand<?>> commands = new ArrayList<>(asks.size());
-    for (Ask ask : asks) {
-      if (ask.command() != null) {
-        commands.add(ask.command());
-      }
-    }
-    return commands;
   }
 }

@@ -5,23 +5,23 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The outcome of a command. If several apply, the first in this list is given: {@link Overloaded},
- * {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link Vetoed} (for a held hold),
- * {@link LinesDiffer}, a replayed acquire's {@link Granted} or a replayed {@link Ended}, {@link
- * HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link UnknownUnit}, {@link Paused}, {@link
- * LimitReached}, {@link SoldOut}, {@link ExtensionLimit}, {@link LifetimeReached}, and finally the
- * success. Confirming a hold that was released, expired or returned gives {@link HoldEnded},
- * whatever its lines.
+ * The outcome of a command. If several apply, the first in this list is given: {@link
+ * HoldsOverloaded}, {@link HoldIdReused}, {@link UnknownHold}, {@link NotYours}, {@link Vetoed}
+ * (for a held hold), {@link LinesDiffer}, a replayed acquire's {@link Granted} or a replayed {@link
+ * Ended}, {@link HoldEnded}, {@link NotSold}, {@link UnknownPool}, {@link UnknownUnit}, {@link
+ * Paused}, {@link LimitReached}, {@link SoldOut}, {@link ExtensionLimit}, {@link LifetimeReached},
+ * and finally the success. Confirming a hold that was released, expired or returned gives {@link
+ * HoldEnded}, whatever its lines.
  */
 public sealed interface HoldOutcome
     permits AcquireResult,
-        ChangeResult,
+        HoldChangeResult,
         ExtendResult,
-        EndResult,
+        HoldEndResult,
         ReturnResult,
         HoldOutcome.Granted,
         HoldOutcome.Ended,
-        HoldOutcome.Overloaded,
+        HoldOutcome.HoldsOverloaded,
         HoldOutcome.HoldIdReused,
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
@@ -44,7 +44,7 @@ public sealed interface HoldOutcome
    *     lasts that long
    */
   record Granted(Hold hold, boolean replayed)
-      implements HoldOutcome, AcquireResult, ChangeResult, ExtendResult {}
+      implements HoldOutcome, AcquireResult, HoldChangeResult, ExtendResult {}
 
   /**
    * The hold ended as asked.
@@ -54,43 +54,51 @@ public sealed interface HoldOutcome
    *     sale
    */
   record Ended(Hold hold, boolean replayed, List<PoolCounts> pools)
-      implements HoldOutcome, EndResult, ReturnResult {}
+      implements HoldOutcome, HoldEndResult, ReturnResult {}
 
   /** Too many requests wait; nothing was changed. */
-  record Overloaded(Duration retryAfter)
-      implements HoldOutcome, AcquireResult, ChangeResult, ExtendResult, EndResult, ReturnResult {}
+  record HoldsOverloaded(Duration retryAfter)
+      implements HoldOutcome,
+          AcquireResult,
+          HoldChangeResult,
+          ExtendResult,
+          HoldEndResult,
+          ReturnResult {}
 
   /** The id belongs to a hold with another buyer or other lines. */
   record HoldIdReused(HoldId hold) implements HoldOutcome, AcquireResult {}
 
   record UnknownHold(HoldId hold)
-      implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
+      implements HoldOutcome, HoldChangeResult, ExtendResult, HoldEndResult, ReturnResult {}
 
   /** The actor may not touch this buyer's hold. */
   record NotYours(HoldId hold)
-      implements HoldOutcome, ChangeResult, ExtendResult, EndResult, ReturnResult {}
+      implements HoldOutcome, HoldChangeResult, ExtendResult, HoldEndResult, ReturnResult {}
 
   /** The command's {@link Veto} refused it. Nothing was changed. */
-  record Vetoed(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
+  record Vetoed(Hold hold) implements HoldOutcome, HoldChangeResult, ExtendResult, HoldEndResult {}
 
   /** The hold has other lines than the confirm expects; nothing was sold now. */
-  record LinesDiffer(Hold hold) implements HoldOutcome, EndResult {}
+  record LinesDiffer(Hold hold) implements HoldOutcome, HoldEndResult {}
 
   /** The hold has ended in another way; it says how, when and by which actor. */
-  record HoldEnded(Hold hold) implements HoldOutcome, ChangeResult, ExtendResult, EndResult {}
+  record HoldEnded(Hold hold)
+      implements HoldOutcome, HoldChangeResult, ExtendResult, HoldEndResult {}
 
   /**
    * There is nothing to return: the hold is still held, or was released or expired without a sale.
    */
   record NotSold(Hold hold) implements HoldOutcome, ReturnResult {}
 
-  record UnknownPool(PoolId pool) implements HoldOutcome, AcquireResult, ChangeResult {}
+  record UnknownPool(PoolId pool) implements HoldOutcome, AcquireResult, HoldChangeResult {}
 
   /** The pool has no such unit, or is a counted pool, which has none. */
-  record UnknownUnit(PoolId pool, int unit) implements HoldOutcome, AcquireResult, ChangeResult {}
+  record UnknownUnit(PoolId pool, int unit)
+      implements HoldOutcome, AcquireResult, HoldChangeResult {}
 
   /** The pool is paused; nothing can be taken from it until it is resumed. */
-  record Paused(PoolId pool, String reason) implements HoldOutcome, AcquireResult, ChangeResult {}
+  record Paused(PoolId pool, String reason)
+      implements HoldOutcome, AcquireResult, HoldChangeResult {}
 
   /**
    * The command would exceed the buyer's limit.
@@ -99,10 +107,11 @@ public sealed interface HoldOutcome
    * @param asked how much more the command takes
    */
   record LimitReached(int limit, int used, int asked)
-      implements HoldOutcome, AcquireResult, ChangeResult {}
+      implements HoldOutcome, AcquireResult, HoldChangeResult {}
 
   /** Too little is free in the named pools. Nothing was taken from any pool. */
-  record SoldOut(List<Shortage> shortages) implements HoldOutcome, AcquireResult, ChangeResult {}
+  record SoldOut(List<Shortage> shortages)
+      implements HoldOutcome, AcquireResult, HoldChangeResult {}
 
   /**
    * The caller's bound refuses the extension: the hold was extended as often as allowed, or the

@@ -1,29 +1,17 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.combine.Asker;
-import dev.lockstep.combine.Combiner;
-import dev.lockstep.combine.Overloaded;
-import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.CommandDoor;
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Sweeper;
-import dev.lockstep.hold.Ask.Attachment;
-import dev.lockstep.sql.Exchange;
-import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sells scarce stock: takes, changes, extends, confirms, releases and returns holds on pools.
@@ -36,53 +24,47 @@ import org.jspecify.annotations.Nullable;
  * transaction.
  *
  * <p><b>Who commits.</b> {@link #submit} and {@link #call} queue a command and combine it with
- * those of other callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the
- * caller's connection, in the caller's transaction; the caller commits, and the pools stay locked
- * until then.
+ * those of other callers; Lockstep commits. {@link #join} and {@link #joinAll} decide commands on
+ * the caller's connection, in the caller's transaction; the caller commits, and the pools stay
+ * locked until then.
  *
  * <p>Thread-safe. {@link #close} lets queued commands finish, in bounded time.
  */
 public final class Holds implements AutoCloseable {
-  /** Batches per scope and sweep, so that other scopes get their turn. */
-  private static final int MAX_SWEEPS = 1_000;
-
   public static final int MAX_PAGE = 10_000;
   private static final Duration CREATION_TIMEOUT = Duration.ofMinutes(10);
 
-  private final HoldsConfig config;
-  private final Combiner<ScopeId, Ask, Reply> combiner;
-  private final Asker<ScopeId, Ask, Reply> asker;
   private final Transactor transactor;
-  private final Rounds<ScopeId> sweeps = new Rounds<>();
+  private final CommandDoor<ScopeId, HoldCommand<?>, HoldOutcome> door;
 
   public Holds(Transactor transactor) {
     this(transactor, HoldsConfig.DEFAULT);
   }
 
   public Holds(Transactor transactor, HoldsConfig config) {
-    this.config = config;
     this.transactor = transactor;
-    HoldOperation operation = new HoldOperation(config);
-    this.combiner = Combiner.on(transactor, operation, config.combiner());
-    this.asker =
-        new Asker<>(
-            combiner,
-            operation,
-            config.combiner().transaction(),
-            Ask::thoroughly,
-            scope -> "holds of scope " + scope.value());
+    this.door = new CommandDoor<>(transactor, new HoldOperation(config), config.combiner());
   }
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
    * outcome, or exceptionally with a {@link dev.lockstep.fault.LockstepException}. If the queue is
-   * full, it completes at once with {@link HoldOutcome.Overloaded}. Callbacks may block, but while
-   * 1,024 do, later stages of this object wait for a thread.
+   * full, it completes at once with {@link HoldOutcome.HoldsOverloaded}. Callbacks may block, but
+   * while 1,024 do, later stages of this object wait for a thread.
    *
    * @throws IllegalArgumentException if the command asks for more time than configured
    */
-  public <R extends HoldOutcome> CompletionStage<R> submit(HoldCommand<R> command) {
-    return submit(Ask.queued(config.requireWithinLimits(command), null));
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends HoldOutcome> CompletionStage<O> submit(HoldCommand<O> command) {
+    return (CompletionStage<O>) door.submit(command);
+  }
+
+  /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends HoldOutcome, P, R> CompletionStage<CompanionResult<O, R>> submit(
+      HoldCommand<O> command, Companion<P, HoldOutcome, R> companion, P payload) {
+    return (CompletionStage<CompanionResult<O, R>>)
+        (CompletionStage<?>) door.submit(command, companion, payload);
   }
 
   /**
@@ -92,20 +74,15 @@ public final class Holds implements AutoCloseable {
    * @throws dev.lockstep.fault.LockstepException for a fault
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  public <R extends HoldOutcome> R call(HoldCommand<R> command) {
-    Ask ask = Ask.queued(config.requireWithinLimits(command), null);
-    try {
-      return (R) Objects.requireNonNull(asker.call(command.scope(), ask).outcome());
-    } catch (Overloaded overloaded) {
-      return (R) new HoldOutcome.Overloaded(overloaded.retryAfter());
-    }
+  public <O extends HoldOutcome> O call(HoldCommand<O> command) {
+    return (O) door.call(command);
   }
 
-  /** As {@link #submit(HoldCommand)}, with a companion that writes in the same transaction. */
-  public <R extends HoldOutcome, P> CompletionStage<R> submit(
-      HoldCommand<R> command, Companion<P> companion, P payload) {
-    return submit(
-        Ask.queued(config.requireWithinLimits(command), new Attachment<>(companion, payload)));
+  /** As {@link #call(HoldCommand)}, with a companion that writes in the same transaction. */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends HoldOutcome, P, R> CompanionResult<O, R> call(
+      HoldCommand<O> command, Companion<P, HoldOutcome, R> companion, P payload) {
+    return (CompanionResult<O, R>) door.call(command, companion, payload);
   }
 
   /**
@@ -115,19 +92,23 @@ public final class Holds implements AutoCloseable {
    *     and start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  public <R extends HoldOutcome> R run(Connection connection, HoldCommand<R> command) {
-    return (R) runAll(connection, List.of(command)).get(0);
+  public <O extends HoldOutcome> O join(Connection connection, HoldCommand<O> command) {
+    return (O) joinAll(connection, List.of(command)).get(0);
   }
 
   /**
-   * As {@link #run(Connection, HoldCommand)}, unless the veto refuses the command. The veto also
-   * writes here, as any companion does.
+   * As {@link #join(Connection, HoldCommand)}, with a companion that writes in the same
+   * transaction.
+   *
+   * @throws dev.lockstep.combine.CommandRefused if the companion refuses the command: roll back
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  public <R extends HoldOutcome, P> R run(
-      Connection connection, HoldCommand<R> command, Veto<P> veto, P payload) {
-    Attachment<P> attachment = new Attachment<>(veto, payload);
-    return (R) runAsks(connection, List.of(Ask.onConnection(command, attachment))).get(0);
+  public <O extends HoldOutcome, P, R> CompanionResult<O, R> join(
+      Connection connection,
+      HoldCommand<O> command,
+      Companion<P, HoldOutcome, R> companion,
+      P payload) {
+    return (CompanionResult<O, R>) door.join(connection, command, companion, payload);
   }
 
   /**
@@ -135,34 +116,10 @@ public final class Holds implements AutoCloseable {
    * commands go in the given order. Returns one outcome per command, in the given order. The caller
    * commits.
    *
-   * @throws dev.lockstep.fault.SerializationConflict as {@link #run}
+   * @throws dev.lockstep.fault.SerializationConflict as {@link #join}
    */
-  public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
-    List<Ask> asks = new ArrayList<>(commands.size());
-    commands.forEach(command -> asks.add(Ask.onConnection(command, null)));
-    return runAsks(connection, asks);
-  }
-
-  private List<HoldOutcome> runAsks(Connection connection, List<Ask> asks) {
-    Map<Long, List<Integer>> byScope = new TreeMap<>();
-    for (int i = 0; i < asks.size(); i++) {
-      HoldCommand<?> command =
-          config.requireWithinLimits(Objects.requireNonNull(asks.get(i).command()));
-      byScope.computeIfAbsent(command.scope().value(), scope -> new ArrayList<>()).add(i);
-    }
-    List<@Nullable HoldOutcome> outcomes =
-        new ArrayList<>(Collections.nCopies(asks.size(), (HoldOutcome) null));
-    return transactor.join(
-        connection,
-        own ->
-            IndexLookups.during(
-                own,
-                c -> {
-                  for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
-                    runScope(c, new ScopeId(scope.getKey()), scope.getValue(), asks, outcomes);
-                  }
-                  return outcomes.stream().map(Objects::requireNonNull).toList();
-                }));
+  public List<HoldOutcome> joinAll(Connection connection, List<? extends HoldCommand<?>> commands) {
+    return door.joinAll(connection, commands);
   }
 
   /**
@@ -240,7 +197,7 @@ public final class Holds implements AutoCloseable {
 
   /** The number of commands that wait for a decision, over all scopes. */
   public int waiting() {
-    return combiner.waiting();
+    return door.waiting();
   }
 
   /** The pools of a scope, ascending. */
@@ -296,18 +253,7 @@ public final class Holds implements AutoCloseable {
    *     others were
    */
   public int sweep() {
-    return sweeps.each(transactor.call(HoldQueries::scopesWithExpired), this::sweepScope);
-  }
-
-  private int sweepScope(ScopeId scope) {
-    int swept = 0;
-    Reply reply;
-    int round = 0;
-    do {
-      reply = combiner.call(scope, Ask.SWEEP);
-      swept += reply.swept();
-    } while (reply.again() && reply.swept() > 0 && ++round < MAX_SWEEPS);
-    return swept;
+    return door.sweep(transactor.call(HoldQueries::scopesWithExpired));
   }
 
   /**
@@ -326,38 +272,6 @@ public final class Holds implements AutoCloseable {
 
   @Override
   public void close() {
-    combiner.close();
-  }
-
-  private void runScope(
-      Connection connection,
-      ScopeId scope,
-      List<Integer> indexes,
-      List<Ask> asks,
-      List<@Nullable HoldOutcome> outcomes)
-      throws SQLException {
-    List<Ask> own = indexes.stream().map(asks::get).toList();
-    List<Reply> replies = asker.apply(Exchange.within(connection), scope, own);
-    for (int i = 0; i < replies.size(); i++) {
-      outcomes.set(indexes.get(i), replies.get(i).outcome());
-    }
-  }
-
-  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  private <R extends HoldOutcome> CompletionStage<R> submit(Ask ask) {
-    CompletableFuture<R> answer = new CompletableFuture<>();
-    asker.submit(
-        Objects.requireNonNull(ask.command()).scope(),
-        ask,
-        (reply, thrown) -> {
-          if (thrown instanceof Overloaded overloaded) {
-            answer.complete((R) new HoldOutcome.Overloaded(overloaded.retryAfter()));
-          } else if (thrown != null) {
-            answer.completeExceptionally(thrown);
-          } else {
-            answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
-          }
-        });
-    return answer;
+    door.close();
   }
 }

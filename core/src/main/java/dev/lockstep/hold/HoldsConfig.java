@@ -55,7 +55,7 @@ public record HoldsConfig(
    *
    * @throws IllegalArgumentException if it asks for more than the maximum time
    */
-  <C extends HoldCommand<?>> C requireWithinLimits(C command) {
+  void requireWithinLimits(HoldCommand<?> command) {
     Duration holdFor = null;
     if (command instanceof Acquire acquire) {
       holdFor = acquire.holdFor();
@@ -66,6 +66,5 @@ public record HoldsConfig(
       throw new IllegalArgumentException(
           "A hold may last at most %s from now, not %s".formatted(maxHoldFor, holdFor));
     }
-    return command;
   }
 }

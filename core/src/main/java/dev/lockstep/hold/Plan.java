@@ -1,5 +1,6 @@
 package dev.lockstep.hold;
 
+import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.hold.ScopeState.StoredHold;
 import java.time.Instant;
 import java.util.List;
@@ -7,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a batch writes, and its answers.
+ * What a batch writes, and what it decided.
  *
  * @param now the batch's clock
  * @param newHolds holds to insert, in their final state
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param buyerLimit the limit that the quota guard compares with; 0 if the scope has none
  * @param audit the stock changes in order
  * @param pools the pools' new counters
- * @param answers one per command, in the order of the commands; on the caller's connection none
+ * @param decisions one per command, in the order of the commands; on the caller's connection none
  *     after the first that must be decided again
  */
 record Plan(
@@ -29,7 +30,7 @@ record Plan(
     int buyerLimit,
     List<StockChange> audit,
     List<PoolChange> pools,
-    List<Answer> answers) {
+    List<CommandDecision<HoldOutcome>> decisions) {
 
   /** A hold's stored state before the batch, and its content after. */
   record HoldChange(HoldState before, Hold after) {}
@@ -52,12 +53,4 @@ record Plan(
    */
   record PoolChange(
       PoolCounts counts, boolean paused, int nextRank, long seqBefore, long seqAfter) {}
-
-  /**
-   * The answer to a command.
-   *
-   * @param askAgain true for a provisional answer: expired holds still have to be taken back, so
-   *     the command must be decided again before its caller gets an answer
-   */
-  record Answer(HoldOutcome outcome, boolean askAgain) {}
 }

@@ -162,7 +162,7 @@ final class PlanWriter {
   }
 
   /**
-   * Writes a plan of new holds that was decided from memory; the statements guard everything it
+   * Writes a plan of new holds that was decided on cached pools; the statements guard everything it
    * rests on. If the attempt is lost and the work runs again, the pools' sequences and the existing
    * holds refuse the lost attempt. The clock refuses it if it comes late.
    */

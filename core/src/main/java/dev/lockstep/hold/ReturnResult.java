@@ -6,4 +6,4 @@ public sealed interface ReturnResult extends HoldOutcome
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
         HoldOutcome.NotSold,
-        HoldOutcome.Overloaded {}
+        HoldOutcome.HoldsOverloaded {}

@@ -103,7 +103,7 @@ final class StateReader {
   // The subset whose pools and buyers are needed: an acquire only asks whether its hold exists.
   private final Set<UUID> touched = new TreeSet<>();
   private final Set<String> buyers = new TreeSet<>();
-  private final Wanted wanted = new Wanted();
+  private final UnitDemand demand = new UnitDemand();
 
   StateReader(
       ScopeId scope, List<HoldCommand<?>> commands, int sweepBatch, Predicate<PoolId> isCounted) {
@@ -117,9 +117,9 @@ final class StateReader {
       }
       if (command instanceof Acquire acquire) {
         buyers.add(acquire.buyer().value());
-        wanted.add(acquire.lines());
+        demand.add(acquire.lines());
       } else if (command instanceof Change change) {
-        wanted.add(change.lines());
+        demand.add(change.lines());
       }
     }
   }
@@ -130,7 +130,7 @@ final class StateReader {
     touched.add(HoldId.NONE.value());
     holds.add(HoldId.NONE.value());
     SqlArray touchedIds = SqlArray.uuids(touched);
-    SqlArray poolIds = wanted.pools();
+    SqlArray poolIds = demand.pools();
     long s = scope.value();
     RoundTrip trip = exchange.trip();
     Rows<StoredHold> named = trip.query(LOCK_NAMED_HOLDS, this::hold, s, SqlArray.uuids(holds));
@@ -148,7 +148,7 @@ final class StateReader {
             s,
             sweepBatch);
     Rows<Due> scopeRow = trip.query(READ_SCOPE, StateReader::due, s, sweepBatch + 1, s);
-    wanted.readUnits(trip, scope, isCounted);
+    demand.readUnits(trip, scope, isCounted);
     trip.send();
     return assemble(
         scopeRow.list().get(0), named.list(), due.list(), quotas.list(), byId(pools.list()));
@@ -191,8 +191,8 @@ final class StateReader {
         row.due() > expired.size(),
         used,
         pools,
-        wanted.offered(),
-        wanted.named());
+        demand.offered(),
+        demand.named());
   }
 
   private record Due(ScopeRow scope, int due) {}

@@ -1,6 +1,7 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.sql.Exchange;
+import dev.lockstep.combine.Companion;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.Set;
 
@@ -15,13 +16,15 @@ import java.util.Set;
  * matter.
  *
  * @param <P> what a caller attaches to a command
+ * @param <R> what the caller is told besides the outcome
  */
-public interface Veto<P> extends Companion<P> {
+public interface Veto<P, R> extends Companion<P, HoldOutcome, R> {
   /**
    * Returns the holds that must stay as they are. Called once per batch; it may run again when the
    * transaction is retried. It must only read.
    *
-   * @param exchange the batch's transaction, which has locked the holds
+   * @param transaction the batch's, which has locked the holds
    */
-  Set<HoldId> keeps(Exchange exchange, ScopeId scope, Set<HoldId> holds) throws SQLException;
+  Set<HoldId> keeps(OpenTransaction transaction, ScopeId scope, Set<HoldId> holds)
+      throws SQLException;
 }

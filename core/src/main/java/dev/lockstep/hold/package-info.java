@@ -8,20 +8,28 @@
  *
  * <ul>
  *   <li>Read: {@code StateReader} locks the rows; {@code AcquireReader} does it for acquires alone;
- *       {@code ScopeMemory} replaces the read when nothing has changed.
+ *       {@code ScopeCache} replaces the read when nothing has changed.
  *   <li>Decide: {@code Decision} and {@code Stock}, pure functions; every promise is made there.
  *   <li>Write: {@code PlanWriter}, whose statements guard themselves; then the {@link
- *       dev.lockstep.hold.Companion}s.
+ *       dev.lockstep.combine.Companion}s.
  * </ul>
  *
+ * <p>{@link dev.lockstep.hold.StockCheck} compares the records of the stock, which must always
+ * agree, and has a pool paused where they do not; {@link
+ * dev.lockstep.hold.StockViolation.StockInvariant} lists what it compares. {@code ScopeCheck} reads
+ * a small scope in one snapshot, {@code LargeScope} a large one in slices: {@code ChainSlices} its
+ * audit rows, {@code UnitSlices} its units, {@code HoldSlices} its holds and quotas while they
+ * change.
+ *
  * <p>Tables owned: {@code scope}, {@code pool}, {@code unit}, {@code hold}, {@code quota}, {@code
- * stock_audit}.
+ * stock_audit}, {@code audit_mark} (how far each pool was checked).
  *
  * <p>States of a hold: {@link dev.lockstep.hold.HoldState}. HELD goes to SOLD, RELEASED or EXPIRED;
  * SOLD may go to RETURNED.
  *
- * <p>Locks: see the lock order in CONTRIBUTING.md. This package locks each kind sorted by id,
- * buyers by code point ({@link dev.lockstep.sql.LockOrder}); a pool's lock covers its units.
+ * <p>Locks, in this order: hold, pool, unit, quota ({@link dev.lockstep.sql.LockOrder}). Each kind
+ * is sorted by id, buyers by code point. A pool's lock covers its units. A check locks rows of
+ * {@code audit_mark} only, in pool order.
  *
  * <p>Guarantees (docs/guarantees.md): never oversold (G1), never undersold (G2), one effect per
  * hold id (G3), a buyer's limit holds (G4), a hold ends exactly once (G5), every change is

@@ -189,7 +189,7 @@ final class ClaimResults {
     }
     endClaim(trip, job, true);
     trip.send();
-    return new ClaimEnd.Ended(Job.State.DONE, Optional.empty());
+    return new ClaimEnd.Settled(Job.State.DONE, Optional.empty());
   }
 
   private ClaimEnd bury(Held job, String reason, int failed) throws SQLException {
@@ -201,7 +201,7 @@ final class ClaimResults {
     bury(trip, List.of(job.id()), failed, text);
     endClaim(trip, job, true);
     trip.send();
-    return new ClaimEnd.Ended(Job.State.DEAD, Optional.empty());
+    return new ClaimEnd.Settled(Job.State.DEAD, Optional.empty());
   }
 
   private ClaimEnd again(Held job, Duration after, Optional<String> error) throws SQLException {
@@ -219,7 +219,7 @@ final class ClaimResults {
             AttemptTable.record(trip, job.id(), StorableText.of(text, config.maxErrorLength())));
     endClaim(trip, job, false);
     trip.send();
-    return new ClaimEnd.Ended(Job.State.SCHEDULED, Optional.of(at.list().get(0)));
+    return new ClaimEnd.Settled(Job.State.SCHEDULED, Optional.of(at.list().get(0)));
   }
 
   /** Ends the claim and wakes claimers and workers that wait for the lane or the job. */

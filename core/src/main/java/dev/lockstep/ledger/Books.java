@@ -1,8 +1,8 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.ledger.Entry.Kind;
 import dev.lockstep.ledger.Plan.AccountChange;
-import dev.lockstep.ledger.Plan.Answer;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -114,7 +114,7 @@ final class Books {
         });
   }
 
-  Plan plan(List<Answer> answers) {
+  Plan plan(List<CommandDecision<LedgerOutcome>> decisions) {
     // Sorted, so that two batches that insert the same ids cannot deadlock.
     List<Transfer> fresh =
         inserted.stream().sorted().map(id -> Objects.requireNonNull(transfers.get(id))).toList();
@@ -124,7 +124,7 @@ final class Books {
         ended.stream().map(id -> Objects.requireNonNull(transfers.get(id))).toList(),
         entries,
         accountChanges(),
-        answers);
+        decisions);
   }
 
   private List<AccountChange> accountChanges() {

@@ -1,24 +1,23 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.ledger.Entry.Kind;
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.BalanceOverflow;
 import dev.lockstep.ledger.LedgerOutcome.BeyondReserved;
 import dev.lockstep.ledger.LedgerOutcome.CurrencyMismatch;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
 import dev.lockstep.ledger.LedgerOutcome.NotPending;
 import dev.lockstep.ledger.LedgerOutcome.Refused;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
-import dev.lockstep.ledger.Plan.Answer;
-import dev.lockstep.ledger.Transfer.State;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -53,16 +52,16 @@ final class Decision {
     for (TransferId id : state.expired()) {
       books.transfer(id).ifPresent(this::current);
     }
-    List<Answer> answers = new ArrayList<>(commands.size());
+    List<CommandDecision<LedgerOutcome>> decisions = new ArrayList<>(commands.size());
     for (LedgerCommand<?> command : commands) {
       LedgerOutcome outcome = command instanceof Linked linked ? linked(linked) : step(command);
       boolean again = state.moreExpired() && expiryMayCure(outcome);
-      answers.add(new Answer(outcome, again));
+      decisions.add(new CommandDecision<>(outcome, again));
       if (again && inOrder) {
         break;
       }
     }
-    return books.plan(answers);
+    return books.plan(decisions);
   }
 
   /** An expired transfer returns its reserved money to the account it was to leave. */
@@ -85,7 +84,7 @@ final class Decision {
     if (command instanceof Reserve r) {
       return transfer(new Asked(r.book(), r.id(), r.from(), r.to(), r.money(), r.holdFor()));
     }
-    return command instanceof Post post ? post(post) : cancel((Cancel) command);
+    return command instanceof Post post ? post(post) : cancel((VoidPending) command);
   }
 
   private LinkedResult linked(Linked command) {
@@ -94,7 +93,7 @@ final class Decision {
     boolean replayed = true;
     for (int i = 0; i < command.steps().size(); i++) {
       LedgerOutcome outcome = step(command.steps().get(i));
-      if (!(outcome instanceof Done one)) {
+      if (!(outcome instanceof TransferDone one)) {
         books.undo();
         return new Refused(i, outcome);
       }
@@ -132,7 +131,7 @@ final class Decision {
               from,
               to,
               money,
-              State.PENDING,
+              TransferState.PENDING,
               0,
               now,
               Optional.of(now.plus(storable(holdFor))),
@@ -144,7 +143,7 @@ final class Decision {
     Optional<Transfer> known = books.transfer(asked.id());
     if (known.isPresent()) {
       return asked.isSameAs(known.get())
-          ? new Done(current(known.get()), true)
+          ? new TransferDone(current(known.get()), true)
           : new TransferIdReused(asked.id());
     }
     TransferResult refusal = refusalOf(asked);
@@ -158,7 +157,7 @@ final class Decision {
     } else {
       move(transfer, Kind.MOVED, 0);
     }
-    return new Done(transfer, false);
+    return new TransferDone(transfer, false);
   }
 
   private @Nullable TransferResult refusalOf(Asked asked) {
@@ -191,19 +190,19 @@ final class Decision {
         : null;
   }
 
-  private EndResult post(Post command) {
+  private TransferEndResult post(Post command) {
     Optional<Transfer> found = books.transfer(command.id());
     if (found.isEmpty()) {
       return new UnknownTransfer(command.id());
     }
     Transfer transfer = current(found.get());
     long amount = command.amount().orElse(transfer.money().amount());
-    if (transfer.state() != State.PENDING) {
+    if (transfer.state() != TransferState.PENDING) {
       boolean same =
-          transfer.state() == State.POSTED
+          transfer.state() == TransferState.POSTED
               && transfer.expiresAt().isPresent()
               && transfer.posted() == amount;
-      return same ? new Done(transfer, true) : new NotPending(transfer);
+      return same ? new TransferDone(transfer, true) : new NotPending(transfer);
     }
     if (amount > transfer.money().amount()) {
       return new BeyondReserved(transfer, amount);
@@ -211,32 +210,34 @@ final class Decision {
     if (overflows(books.account(transfer.to()).orElseThrow(), amount)) {
       return new BalanceOverflow(transfer.to());
     }
-    Transfer posted = transfer.ended(State.POSTED, amount, books.now());
+    Transfer posted = transfer.ended(TransferState.POSTED, amount, books.now());
     books.end(posted);
     move(posted, Kind.POSTED, -transfer.money().amount());
-    return new Done(posted, false);
+    return new TransferDone(posted, false);
   }
 
-  private EndResult cancel(Cancel command) {
+  private TransferEndResult cancel(VoidPending command) {
     Optional<Transfer> found = books.transfer(command.id());
     if (found.isEmpty()) {
       return new UnknownTransfer(command.id());
     }
     Transfer transfer = current(found.get());
-    if (transfer.state() == State.VOIDED) {
-      return new Done(transfer, true);
+    if (transfer.state() == TransferState.VOIDED) {
+      return new TransferDone(transfer, true);
     }
-    return transfer.state() == State.PENDING
-        ? new Done(giveBack(transfer, State.VOIDED, Kind.VOIDED), false)
+    return transfer.state() == TransferState.PENDING
+        ? new TransferDone(giveBack(transfer, TransferState.VOIDED, Kind.VOIDED), false)
         : new NotPending(transfer);
   }
 
   /** Returns the transfer's current state; ends it first if its time is up. */
   private Transfer current(Transfer stored) {
-    return stored.isDue(books.now()) ? giveBack(stored, State.EXPIRED, Kind.EXPIRED) : stored;
+    return stored.isDue(books.now())
+        ? giveBack(stored, TransferState.EXPIRED, Kind.EXPIRED)
+        : stored;
   }
 
-  private Transfer giveBack(Transfer transfer, State end, Kind kind) {
+  private Transfer giveBack(Transfer transfer, TransferState end, Kind kind) {
     Transfer over = transfer.ended(end, 0, books.now());
     books.end(over);
     books.change(transfer.from(), over, kind, 0, -transfer.money().amount());

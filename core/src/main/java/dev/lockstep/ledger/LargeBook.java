@@ -1,8 +1,7 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.ledger.Entry.Kind;
-import dev.lockstep.ledger.LedgerViolation.Check;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.LedgerViolation.LedgerInvariant;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -52,7 +51,7 @@ final class LargeBook {
           e.version = lag(e.version, 1, x.after) OVER w + 1
             AND e.balance = lag(e.balance, 1, x.balance) OVER w + e.amount AS linked,
           (CASE WHEN e.kind IN ({Kind.MOVED}, {Kind.POSTED})
-             THEN t.state = {State.POSTED} AND e.amount = CASE e.account
+             THEN t.state = {TransferState.POSTED} AND e.amount = CASE e.account
              WHEN t.source THEN -t.posted WHEN t.target THEN t.posted END
              ELSE e.amount = 0 END) IS TRUE AS told
         FROM unnest(?, ?, ?, ?) AS x (account, after, upto, balance)
@@ -61,7 +60,7 @@ final class LargeBook {
         LEFT JOIN lockstep.transfer t ON t.book = ? AND t.transfer = e.transfer
         WINDOW w AS (PARTITION BY e.account ORDER BY e.version)) c
       GROUP BY c.account""",
-          State.class,
+          TransferState.class,
           Kind.class);
 
   // Two nodes may have checked at different times: the later mark stays.
@@ -186,13 +185,13 @@ final class LargeBook {
     onEntries.accept(piece.entries());
     if (piece.firstUntold() != 0) {
       add(
-          Check.DOUBLE_ENTRY,
+          LedgerInvariant.DOUBLE_ENTRY,
           account,
           "Entry %d does not match its transfer.".formatted(piece.firstUntold()));
     }
     if (piece.firstBroken() != 0) {
       add(
-          Check.ENTRY_CHAIN,
+          LedgerInvariant.ENTRY_CHAIN,
           account,
           "Entry %d does not continue from the entry before it.".formatted(piece.firstBroken()));
     }
@@ -203,7 +202,7 @@ final class LargeBook {
         || piece.balance() != account.balance()
         || piece.pending() != account.pending()) {
       add(
-          Check.ACCOUNT_ENTRIES,
+          LedgerInvariant.ACCOUNT_ENTRIES,
           account,
           "The account has %d (%d reserved) at version %d; its entries end with %d (%d) at %d."
               .formatted(
@@ -218,7 +217,7 @@ final class LargeBook {
   }
 
   /** Keeps only the first finding per check and account: one fault often causes others. */
-  private void add(Check check, Facts account, String detail) {
+  private void add(LedgerInvariant check, Facts account, String detail) {
     if (!named.add(check + " " + account.account())) {
       return;
     }

@@ -1,35 +1,22 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.combine.Asker;
-import dev.lockstep.combine.Combiner;
-import dev.lockstep.combine.Overloaded;
-import dev.lockstep.combine.Rounds;
+import dev.lockstep.combine.CommandDoor;
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Sweeper;
-import dev.lockstep.ledger.Ask.Attachment;
-import dev.lockstep.ledger.LedgerCommand.Linked;
-import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerQueries.Versions;
 import dev.lockstep.sql.Exchange;
-import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.TxWork;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Moves money between accounts.
@@ -41,60 +28,47 @@ import org.jspecify.annotations.Nullable;
  * again has no further effect. Every change of an account is an entry, which is never altered.
  *
  * <p><b>Who commits.</b> {@link #submit} and {@link #call} queue a command and combine it with
- * those of other callers; Lockstep commits. {@link #run} and {@link #runAll} decide commands on the
- * caller's connection, in the caller's transaction; the caller commits, and the accounts stay
+ * those of other callers; Lockstep commits. {@link #join} and {@link #joinAll} decide commands on
+ * the caller's connection, in the caller's transaction; the caller commits, and the accounts stay
  * locked until then. To move money several times in one transaction, pass all commands to one
- * {@link #runAll}, which locks every account in order.
+ * {@link #joinAll}, which locks every account in order.
  *
  * <p>Thread-safe. {@link #close} lets queued commands finish, in bounded time.
  */
 public final class Ledger implements AutoCloseable {
   public static final int MAX_PAGE = 10_000;
 
-  /** Rounds per book and sweep; the next sweep does the rest. */
-  private static final int MAX_ROUNDS = 1_000;
-
-  private final LedgerConfig config;
-  private final Combiner<BookId, Ask, Reply> combiner;
-  private final Asker<BookId, Ask, Reply> asker;
   private final Transactor transactor;
-  private final Rounds<BookId> sweeps = new Rounds<>();
+  private final CommandDoor<BookId, LedgerCommand<?>, LedgerOutcome> door;
 
   public Ledger(Transactor transactor) {
     this(transactor, LedgerConfig.DEFAULT);
   }
 
   public Ledger(Transactor transactor, LedgerConfig config) {
-    this.config = config;
     this.transactor = transactor;
-    LedgerOperation operation = new LedgerOperation(config);
-    this.combiner = Combiner.on(transactor, operation, config.combiner());
-    this.asker =
-        new Asker<>(
-            combiner,
-            operation,
-            config.combiner().transaction(),
-            UnaryOperator.identity(),
-            book -> "transfers of book " + book.value());
+    this.door = new CommandDoor<>(transactor, new LedgerOperation(config), config.combiner());
   }
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
    * outcome, or exceptionally with a {@link dev.lockstep.fault.LockstepException}. If the queue is
-   * full, it completes at once with {@link LedgerOutcome.Overloaded}. Callbacks may block, but
-   * while 1,024 do, later stages of this object wait for a thread.
+   * full, it completes at once with {@link LedgerOutcome.LedgerOverloaded}. Callbacks may block,
+   * but while 1,024 do, later stages of this object wait for a thread.
    *
    * @throws IllegalArgumentException if the command asks for more time than configured
    */
-  public <R extends LedgerOutcome> CompletionStage<R> submit(LedgerCommand<R> command) {
-    return submit(command, Ask.queued(requireWithinLimits(command), null));
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends LedgerOutcome> CompletionStage<O> submit(LedgerCommand<O> command) {
+    return (CompletionStage<O>) door.submit(command);
   }
 
   /** As {@link #submit(LedgerCommand)}, with a companion that writes in the same transaction. */
-  public <R extends LedgerOutcome, P> CompletionStage<R> submit(
-      LedgerCommand<R> command, TransferCompanion<P> companion, P payload) {
-    Attachment<P> attachment = new Attachment<>(companion, payload);
-    return submit(command, Ask.queued(requireWithinLimits(command), attachment));
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends LedgerOutcome, P, R> CompletionStage<CompanionResult<O, R>> submit(
+      LedgerCommand<O> command, Companion<P, LedgerOutcome, R> companion, P payload) {
+    return (CompletionStage<CompanionResult<O, R>>)
+        (CompletionStage<?>) door.submit(command, companion, payload);
   }
 
   /**
@@ -104,14 +78,15 @@ public final class Ledger implements AutoCloseable {
    * @throws dev.lockstep.fault.LockstepException for a fault
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  public <R extends LedgerOutcome> R call(LedgerCommand<R> command) {
-    requireWithinLimits(command);
-    try {
-      return (R)
-          Objects.requireNonNull(asker.call(command.book(), Ask.queued(command, null)).outcome());
-    } catch (Overloaded overloaded) {
-      return (R) new LedgerOutcome.Overloaded(overloaded.retryAfter());
-    }
+  public <O extends LedgerOutcome> O call(LedgerCommand<O> command) {
+    return (O) door.call(command);
+  }
+
+  /** As {@link #call(LedgerCommand)}, with a companion that writes in the same transaction. */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends LedgerOutcome, P, R> CompanionResult<O, R> call(
+      LedgerCommand<O> command, Companion<P, LedgerOutcome, R> companion, P payload) {
+    return (CompanionResult<O, R>) door.call(command, companion, payload);
   }
 
   /**
@@ -121,8 +96,23 @@ public final class Ledger implements AutoCloseable {
    *     and start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  public <R extends LedgerOutcome> R run(Connection connection, LedgerCommand<R> command) {
-    return (R) runAll(connection, List.of(command)).get(0);
+  public <O extends LedgerOutcome> O join(Connection connection, LedgerCommand<O> command) {
+    return (O) joinAll(connection, List.of(command)).get(0);
+  }
+
+  /**
+   * As {@link #join(Connection, LedgerCommand)}, with a companion that writes in the same
+   * transaction.
+   *
+   * @throws dev.lockstep.combine.CommandRefused if the companion refuses the command: roll back
+   */
+  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
+  public <O extends LedgerOutcome, P, R> CompanionResult<O, R> join(
+      Connection connection,
+      LedgerCommand<O> command,
+      Companion<P, LedgerOutcome, R> companion,
+      P payload) {
+    return (CompanionResult<O, R>) door.join(connection, command, companion, payload);
   }
 
   /**
@@ -130,57 +120,20 @@ public final class Ledger implements AutoCloseable {
    * commands go in the given order. Returns one outcome per command, in the given order. The caller
    * commits.
    *
-   * @throws dev.lockstep.fault.SerializationConflict as {@link #run}
+   * @throws dev.lockstep.fault.SerializationConflict as {@link #join}
    */
-  public List<LedgerOutcome> runAll(
+  public List<LedgerOutcome> joinAll(
       Connection connection, List<? extends LedgerCommand<?>> commands) {
-    TxWork<List<LedgerOutcome>> work = c -> runBooks(Exchange.within(c), commands);
-    return transactor.plansIndexLookups()
-        ? transactor.join(connection, work)
-        : transactor.join(connection, own -> IndexLookups.during(own, work::run));
+    return door.joinAll(connection, commands);
   }
 
   /**
-   * As {@link #runAll(Connection, List)}, in a companion of another block's batch: the writes
+   * As {@link #joinAll(Connection, List)}, in a companion of another block's batch: the writes
    * travel with that batch's COMMIT.
    */
-  public List<LedgerOutcome> runAll(Exchange exchange, List<? extends LedgerCommand<?>> commands)
-      throws SQLException {
-    // Lockstep's own batches already plan point lookups; elsewhere, switching takes extra round
-    // trips.
-    return transactor.plansIndexLookups()
-        ? runBooks(exchange, commands)
-        : runAll(exchange.connection(), commands);
-  }
-
-  private List<LedgerOutcome> runBooks(Exchange exchange, List<? extends LedgerCommand<?>> commands)
-      throws SQLException {
-    Map<Long, List<Integer>> byBook = new TreeMap<>();
-    for (int i = 0; i < commands.size(); i++) {
-      requireWithinLimits(commands.get(i));
-      byBook.computeIfAbsent(commands.get(i).book().value(), book -> new ArrayList<>()).add(i);
-    }
-    List<@Nullable LedgerOutcome> outcomes =
-        new ArrayList<>(Collections.nCopies(commands.size(), (LedgerOutcome) null));
-    for (Map.Entry<Long, List<Integer>> book : byBook.entrySet()) {
-      runBook(exchange, new BookId(book.getKey()), book.getValue(), commands, outcomes);
-    }
-    return outcomes.stream().map(Objects::requireNonNull).toList();
-  }
-
-  private void runBook(
-      Exchange exchange,
-      BookId book,
-      List<Integer> indexes,
-      List<? extends LedgerCommand<?>> commands,
-      List<@Nullable LedgerOutcome> outcomes)
-      throws SQLException {
-    List<Ask> asks = new ArrayList<>(indexes.size());
-    indexes.forEach(i -> asks.add(Ask.onConnection(commands.get(i))));
-    List<Reply> replies = asker.apply(exchange, book, asks);
-    for (int i = 0; i < replies.size(); i++) {
-      outcomes.set(indexes.get(i), replies.get(i).outcome());
-    }
+  public List<LedgerOutcome> joinAll(
+      OpenTransaction transaction, List<? extends LedgerCommand<?>> commands) throws SQLException {
+    return door.joinAll(Exchange.of(transaction), commands);
   }
 
   /** Opens a book; does nothing if it exists. */
@@ -325,7 +278,7 @@ public final class Ledger implements AutoCloseable {
 
   /** The number of commands that wait for a decision, over all books. */
   public int waiting() {
-    return combiner.waiting();
+    return door.waiting();
   }
 
   /**
@@ -337,18 +290,7 @@ public final class Ledger implements AutoCloseable {
    *     others were
    */
   public int sweep() {
-    return sweeps.each(transactor.call(LedgerQueries::booksWithExpired), this::sweepBook);
-  }
-
-  private int sweepBook(BookId book) {
-    int swept = 0;
-    int ended;
-    int round = 0;
-    do {
-      ended = combiner.call(book, Ask.SWEEP).swept();
-      swept += ended;
-    } while (ended > 0 && ++round < MAX_ROUNDS);
-    return swept;
+    return door.sweep(transactor.call(LedgerQueries::booksWithExpired));
   }
 
   /** Starts a thread that calls {@link #sweep()} at this interval until closed. */
@@ -358,42 +300,12 @@ public final class Ledger implements AutoCloseable {
 
   @Override
   public void close() {
-    combiner.close();
-  }
-
-  @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
-  private <R extends LedgerOutcome> CompletionStage<R> submit(LedgerCommand<R> command, Ask ask) {
-    CompletableFuture<R> answer = new CompletableFuture<>();
-    asker.submit(
-        command.book(),
-        ask,
-        (reply, thrown) -> {
-          if (thrown instanceof Overloaded overloaded) {
-            answer.complete((R) new LedgerOutcome.Overloaded(overloaded.retryAfter()));
-          } else if (thrown != null) {
-            answer.completeExceptionally(thrown);
-          } else {
-            answer.complete((R) Objects.requireNonNull(Objects.requireNonNull(reply).outcome()));
-          }
-        });
-    return answer;
+    door.close();
   }
 
   private static void requirePage(int limit) {
     if (limit < 1 || limit > MAX_PAGE) {
       throw new IllegalArgumentException("limit must be 1 to " + MAX_PAGE + ", is " + limit);
     }
-  }
-
-  private <C extends LedgerCommand<?>> C requireWithinLimits(C command) {
-    if (command instanceof Linked linked) {
-      linked.steps().forEach(this::requireWithinLimits);
-    } else if (command instanceof Reserve reserve
-        && reserve.holdFor().compareTo(config.maxPendingFor()) > 0) {
-      throw new IllegalArgumentException(
-          "A transfer may be pending for at most %s, not %s"
-              .formatted(config.maxPendingFor(), reserve.holdFor()));
-    }
-    return command;
   }
 }

@@ -2,8 +2,7 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.fault.TransientFault;
-import dev.lockstep.ledger.LedgerViolation.Check;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.LedgerViolation.LedgerInvariant;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -72,14 +71,14 @@ final class LedgerCheck {
            coalesce(a.pending, 0), coalesce(t.amount, 0))
        FROM (SELECT book, account, pending FROM lockstep.account WHERE pending > 0) a
        FULL JOIN (SELECT book, source, sum(amount) AS amount FROM lockstep.transfer
-                  WHERE state = {State.PENDING} GROUP BY book, source) t
+                  WHERE state = {TransferState.PENDING} GROUP BY book, source) t
          ON t.book = a.book AND t.source = a.account
        WHERE coalesce(a.pending, 0) <> coalesce(t.amount, 0) LIMIT ?)
       UNION ALL
       (SELECT 5, book, account,
          format('Balance %s less %s reserved is below the floor of %s.', balance, pending, floor)
        FROM lockstep.account WHERE floor IS NOT NULL AND balance - pending < floor LIMIT ?)""",
-          State.class);
+          TransferState.class);
 
   private static final String CHANGED_OF_BOOKS =
       """
@@ -127,14 +126,14 @@ final class LedgerCheck {
       UNION ALL SELECT 7, count(*), NULL, '' FROM chain"""
           .formatted(CHANGED_OF_BOOKS);
 
-  private static final List<Check> CODES =
+  private static final List<LedgerInvariant> CODES =
       List.of(
-          Check.TRIAL_BALANCE,
-          Check.ACCOUNT_ENTRIES,
-          Check.ENTRY_CHAIN,
-          Check.DOUBLE_ENTRY,
-          Check.PENDING,
-          Check.FLOOR);
+          LedgerInvariant.TRIAL_BALANCE,
+          LedgerInvariant.ACCOUNT_ENTRIES,
+          LedgerInvariant.ENTRY_CHAIN,
+          LedgerInvariant.DOUBLE_ENTRY,
+          LedgerInvariant.PENDING,
+          LedgerInvariant.FLOOR);
 
   // Two nodes may have checked at different times: the later mark stays.
   private static final String SAVE_MARKS =

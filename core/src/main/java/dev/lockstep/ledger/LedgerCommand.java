@@ -44,7 +44,8 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
    *
    * @param amount how much of it, at least 1; the rest is given back. If empty, all of it
    */
-  record Post(BookId book, TransferId id, OptionalLong amount) implements LedgerCommand<EndResult> {
+  record Post(BookId book, TransferId id, OptionalLong amount)
+      implements LedgerCommand<TransferEndResult> {
     public Post {
       if (amount.isPresent() && amount.getAsLong() < 1) {
         throw new IllegalArgumentException("Post at least 1, or cancel the transfer");
@@ -57,7 +58,7 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
   }
 
   /** Gives reserved money back: the transfer is voided. */
-  record Cancel(BookId book, TransferId id) implements LedgerCommand<EndResult> {}
+  record VoidPending(BookId book, TransferId id) implements LedgerCommand<TransferEndResult> {}
 
   /**
    * Commands of one book that happen all or none, in this order, each on what the previous ones
@@ -92,7 +93,7 @@ public sealed interface LedgerCommand<R extends LedgerOutcome> {
     if (step instanceof Reserve reserve) {
       return reserve.id();
     }
-    return step instanceof Post post ? post.id() : ((Cancel) step).id();
+    return step instanceof Post post ? post.id() : ((VoidPending) step).id();
   }
 
   private static void requireTwo(AccountId from, AccountId to) {

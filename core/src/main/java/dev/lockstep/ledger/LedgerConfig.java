@@ -1,6 +1,8 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.ledger.LedgerCommand.Linked;
+import dev.lockstep.ledger.LedgerCommand.Reserve;
 import java.time.Duration;
 
 /**
@@ -36,5 +38,16 @@ public record LedgerConfig(CombinerConfig combiner, Duration maxPendingFor, int 
 
   public LedgerConfig withSweepBatch(int sweepBatch) {
     return new LedgerConfig(combiner, maxPendingFor, sweepBatch);
+  }
+
+  void requireWithinLimits(LedgerCommand<?> command) {
+    if (command instanceof Linked linked) {
+      linked.steps().forEach(this::requireWithinLimits);
+    } else if (command instanceof Reserve reserve
+        && reserve.holdFor().compareTo(maxPendingFor) > 0) {
+      throw new IllegalArgumentException(
+          "A transfer may be pending for at most %s, not %s"
+              .formatted(maxPendingFor, reserve.holdFor()));
+    }
   }
 }

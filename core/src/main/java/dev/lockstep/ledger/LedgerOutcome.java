@@ -4,19 +4,19 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The outcome of a command. If several apply, the first in this list is given: {@link Overloaded},
- * {@link TransferIdReused}, {@link UnknownTransfer}, a replayed {@link Done}, {@link NotPending},
- * {@link UnknownAccount}, {@link CurrencyMismatch}, {@link BeyondReserved}, {@link
- * InsufficientFunds}, {@link BalanceOverflow}, and finally the success.
+ * The outcome of a command. If several apply, the first in this list is given: {@link
+ * LedgerOverloaded}, {@link TransferIdReused}, {@link UnknownTransfer}, a replayed {@link
+ * TransferDone}, {@link NotPending}, {@link UnknownAccount}, {@link CurrencyMismatch}, {@link
+ * BeyondReserved}, {@link InsufficientFunds}, {@link BalanceOverflow}, and finally the success.
  */
 public sealed interface LedgerOutcome
     permits TransferResult,
-        EndResult,
+        TransferEndResult,
         LinkedResult,
-        LedgerOutcome.Done,
+        LedgerOutcome.TransferDone,
         LedgerOutcome.AllDone,
         LedgerOutcome.Refused,
-        LedgerOutcome.Overloaded,
+        LedgerOutcome.LedgerOverloaded,
         LedgerOutcome.TransferIdReused,
         LedgerOutcome.UnknownTransfer,
         LedgerOutcome.NotPending,
@@ -31,8 +31,8 @@ public sealed interface LedgerOutcome
    *
    * @param replayed nothing changed now: it was so before
    */
-  record Done(Transfer transfer, boolean replayed)
-      implements LedgerOutcome, TransferResult, EndResult {}
+  record TransferDone(Transfer transfer, boolean replayed)
+      implements LedgerOutcome, TransferResult, TransferEndResult {}
 
   /**
    * Every linked step is done.
@@ -54,16 +54,16 @@ public sealed interface LedgerOutcome
   record Refused(int step, LedgerOutcome why) implements LedgerOutcome, LinkedResult {}
 
   /** Too many requests wait; nothing was changed. */
-  record Overloaded(Duration retryAfter)
-      implements LedgerOutcome, TransferResult, EndResult, LinkedResult {}
+  record LedgerOverloaded(Duration retryAfter)
+      implements LedgerOutcome, TransferResult, TransferEndResult, LinkedResult {}
 
   /** The id belongs to a transfer with other content. */
   record TransferIdReused(TransferId transfer) implements LedgerOutcome, TransferResult {}
 
-  record UnknownTransfer(TransferId transfer) implements LedgerOutcome, EndResult {}
+  record UnknownTransfer(TransferId transfer) implements LedgerOutcome, TransferEndResult {}
 
   /** The transfer has ended in another way, or was never pending; it says how and when. */
-  record NotPending(Transfer transfer) implements LedgerOutcome, EndResult {}
+  record NotPending(Transfer transfer) implements LedgerOutcome, TransferEndResult {}
 
   record UnknownAccount(AccountId account) implements LedgerOutcome, TransferResult {}
 
@@ -72,7 +72,8 @@ public sealed interface LedgerOutcome
       implements LedgerOutcome, TransferResult {}
 
   /** The post asks for more than is reserved. */
-  record BeyondReserved(Transfer transfer, long asked) implements LedgerOutcome, EndResult {}
+  record BeyondReserved(Transfer transfer, long asked)
+      implements LedgerOutcome, TransferEndResult {}
 
   /**
    * The account would fall below its floor.
@@ -83,5 +84,6 @@ public sealed interface LedgerOutcome
       implements LedgerOutcome, TransferResult {}
 
   /** The account's balance would not fit into 64 bits. */
-  record BalanceOverflow(AccountId account) implements LedgerOutcome, TransferResult, EndResult {}
+  record BalanceOverflow(AccountId account)
+      implements LedgerOutcome, TransferResult, TransferEndResult {}
 }

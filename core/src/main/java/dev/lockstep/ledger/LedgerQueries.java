@@ -1,6 +1,5 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.ledger.Transfer.State;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.RowReader;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -76,10 +75,10 @@ final class LedgerQueries {
       SELECT b.book FROM lockstep.book b
       CROSS JOIN LATERAL (
         SELECT FROM lockstep.transfer t
-        WHERE t.book = b.book AND t.state = {State.PENDING} AND t.expires_at <= now()
+        WHERE t.book = b.book AND t.state = {TransferState.PENDING} AND t.expires_at <= now()
         ORDER BY t.expires_at LIMIT 1) due
       ORDER BY b.book""",
-          State.class);
+          TransferState.class);
 
   private LedgerQueries() {}
 

@@ -1,7 +1,6 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.ledger.Entry.Kind;
-import dev.lockstep.ledger.Transfer.State;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -46,7 +45,7 @@ final class LedgerRows {
         new AccountId(row.getLong(2)),
         new AccountId(row.getLong(3)),
         new Money(row.getLong(4), row.getString(5)),
-        State.of(row.getInt(6)),
+        TransferState.of(row.getInt(6)),
         row.getLong(7),
         instant(row, 8),
         perhaps(row, 9),

@@ -9,10 +9,10 @@ import java.util.Optional;
  * @param detail the finding, in a sentence that an operator can act on
  */
 public record LedgerViolation(
-    Check check, BookId book, Optional<AccountId> account, String detail) {
+    LedgerInvariant check, BookId book, Optional<AccountId> account, String detail) {
 
   /** What is compared. */
-  public enum Check {
+  public enum LedgerInvariant {
     /** The balances of a currency must add up to zero. */
     TRIAL_BALANCE,
     /** The account must equal its newest entry. */

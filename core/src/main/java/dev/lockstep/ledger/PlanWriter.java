@@ -3,7 +3,6 @@ package dev.lockstep.ledger;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.Plan.AccountChange;
-import dev.lockstep.ledger.Transfer.State;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.GuardFailed;
 import dev.lockstep.sql.IndexLookups;
@@ -46,12 +45,12 @@ final class PlanWriter {
         expires_at, ended_at)
       SELECT b.book, x.transfer, x.source, x.target, x.amount, x.posted, x.state, ?,
         timestamptz 'epoch' + interval '1 microsecond' * x.expires_at,
-        CASE WHEN x.state <> {State.PENDING} THEN ?::timestamptz END
+        CASE WHEN x.state <> {TransferState.PENDING} THEN ?::timestamptz END
       FROM lockstep.book b,
         unnest(?, ?, ?, ?, ?, ?, ?)
           AS x (transfer, source, target, amount, posted, state, expires_at)
       WHERE b.book = ?""",
-          State.class);
+          TransferState.class);
 
   // The compare-and-set that lets a transfer end only once: otherwise state becomes NULL, which the
   // column refuses.
@@ -59,19 +58,19 @@ final class PlanWriter {
       StoredEnum.sql(
           """
       UPDATE lockstep.transfer
-      SET state = CASE WHEN state = {State.PENDING} THEN ?::smallint END, posted = ?, ended_at = ?
+      SET state = CASE WHEN state = {TransferState.PENDING} THEN ?::smallint END, posted = ?, ended_at = ?
       WHERE book = ? AND transfer = ?""",
-          State.class);
+          TransferState.class);
 
   private static final String UPDATE_TRANSFERS =
       StoredEnum.sql(
           """
       UPDATE lockstep.transfer t
-      SET state = CASE WHEN t.state = {State.PENDING} THEN x.state END,
+      SET state = CASE WHEN t.state = {TransferState.PENDING} THEN x.state END,
         posted = x.posted, ended_at = ?
       FROM unnest(?, ?, ?) AS x (transfer, state, posted)
       WHERE t.book = ? AND t.transfer = x.transfer AND t.transfer = ANY (?)""",
-          State.class);
+          TransferState.class);
 
   // An existing entry of the same version, from another writer, fails it.
   private static final String INSERT_ENTRIES =
@@ -128,9 +127,9 @@ final class PlanWriter {
   }
 
   /**
-   * Writes a plan of new transfers that was decided from memory; the statements guard everything it
-   * rests on. If the attempt is lost and the work runs again, the accounts' versions and the
-   * existing transfers refuse the lost attempt. The clock refuses it if it comes late.
+   * Writes a plan of new transfers that was decided on cached accounts; the statements guard
+   * everything it rests on. If the attempt is lost and the work runs again, the accounts' versions
+   * and the existing transfers refuse the lost attempt. The clock refuses it if it comes late.
    */
   void writeUnread(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();

@@ -1,12 +1,11 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.fault.SqlFault;
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -59,11 +58,11 @@ final class StateReader {
         UNION SELECT target FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?)
         UNION SELECT due.source
               FROM (SELECT source FROM lockstep.transfer
-                    WHERE book = ? AND state = {State.PENDING} AND expires_at <= now()
+                    WHERE book = ? AND state = {TransferState.PENDING} AND expires_at <= now()
                     ORDER BY expires_at LIMIT ?) due))
       ORDER BY account FOR UPDATE"""
               .formatted(LedgerRows.ACCOUNT),
-          State.class);
+          TransferState.class);
 
   // Runs once the accounts are locked, and takes the clock of that moment. At BEGIN another
   // transaction may still have held them.
@@ -72,9 +71,9 @@ final class StateReader {
           """
       SELECT clock_timestamp(),
         EXISTS (SELECT FROM lockstep.transfer
-                WHERE book = ? AND state = {State.PENDING} AND expires_at <= statement_timestamp()),
+                WHERE book = ? AND state = {TransferState.PENDING} AND expires_at <= statement_timestamp()),
         EXISTS (SELECT FROM lockstep.transfer WHERE book = ? AND transfer = ANY (?))""",
-          State.class);
+          TransferState.class);
 
   // A transfer stores no currency: both its accounts have the same.
   private static final String READ_TRANSFERS =
@@ -90,10 +89,10 @@ final class StateReader {
           """
       SELECT %s FROM lockstep.transfer t
         JOIN lockstep.account a ON a.book = t.book AND a.account = t.source
-      WHERE t.book = ? AND t.state = {State.PENDING} AND t.expires_at <= ? AND t.source = ANY (?)
+      WHERE t.book = ? AND t.state = {TransferState.PENDING} AND t.expires_at <= ? AND t.source = ANY (?)
       ORDER BY t.expires_at LIMIT ?"""
               .formatted(LedgerRows.TRANSFER),
-          State.class);
+          TransferState.class);
 
   // An empty array would let the planner prove anything, and not use the key.
   private static final UUID NO_TRANSFER = new UUID(0, 0);
@@ -124,7 +123,7 @@ final class StateReader {
       name(reserve.id(), reserve.from(), reserve.to());
     } else if (command instanceof Post post) {
       touch(post.id());
-    } else if (command instanceof Cancel cancel) {
+    } else if (command instanceof VoidPending cancel) {
       touch(cancel.id());
     } else {
       ((Linked) command).steps().forEach(this::add);

@@ -1,6 +1,5 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.sql.StoredEnum;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -10,7 +9,7 @@ import java.util.Optional;
  * @param money what was asked for
  * @param posted what has moved: 0 if pending, voided or expired
  * @param expiresAt present if it is or was pending
- * @param endedAt when it left {@link State#PENDING}
+ * @param endedAt when it left {@link TransferState#PENDING}
  */
 public record Transfer(
     BookId book,
@@ -18,36 +17,11 @@ public record Transfer(
     AccountId from,
     AccountId to,
     Money money,
-    State state,
+    TransferState state,
     long posted,
     Instant createdAt,
     Optional<Instant> expiresAt,
     Optional<Instant> endedAt) {
-
-  /** The states of a transfer. It leaves {@code PENDING} once. Diagram: docs/concepts.md. */
-  public enum State implements StoredEnum {
-    PENDING(0),
-    POSTED(1),
-    VOIDED(2),
-    EXPIRED(3);
-
-    private static final State[] BY_CODE = {PENDING, POSTED, VOIDED, EXPIRED};
-
-    private final short code;
-
-    State(int code) {
-      this.code = (short) code;
-    }
-
-    @Override
-    public short code() {
-      return code;
-    }
-
-    static State of(int code) {
-      return BY_CODE[code];
-    }
-  }
 
   /** A new transfer that moves at once. */
   static Transfer moved(
@@ -58,19 +32,19 @@ public record Transfer(
         from,
         to,
         money,
-        State.POSTED,
+        TransferState.POSTED,
         money.amount(),
         at,
         Optional.empty(),
         Optional.of(at));
   }
 
-  Transfer ended(State end, long moved, Instant at) {
+  Transfer ended(TransferState end, long moved, Instant at) {
     return new Transfer(
         book, id, from, to, money, end, moved, createdAt, expiresAt, Optional.of(at));
   }
 
   boolean isDue(Instant now) {
-    return state == State.PENDING && expiresAt.isPresent() && !expiresAt.get().isAfter(now);
+    return state == TransferState.PENDING && expiresAt.isPresent() && !expiresAt.get().isAfter(now);
   }
 }

@@ -2,8 +2,8 @@ package dev.lockstep.ledger;
 
 /** The outcome of {@link LedgerCommand.Move} or {@link LedgerCommand.Reserve}. */
 public sealed interface TransferResult extends LedgerOutcome
-    permits LedgerOutcome.Done,
-        LedgerOutcome.Overloaded,
+    permits LedgerOutcome.TransferDone,
+        LedgerOutcome.LedgerOverloaded,
         LedgerOutcome.TransferIdReused,
         LedgerOutcome.UnknownAccount,
         LedgerOutcome.CurrencyMismatch,

@@ -7,12 +7,11 @@
  * has the reasons. Then follow one batch through {@code LedgerOperation}:
  *
  * <ul>
- *   <li>Read: {@code StateReader} locks the accounts; {@code BookMemory} replaces the read when
+ *   <li>Read: {@code StateReader} locks the accounts; {@code BookCache} replaces the read when
  *       nothing has changed.
  *   <li>Decide: {@code Decision} and {@code Books}, pure functions; every promise is made there.
  *   <li>Write: {@code PlanWriter}, whose statements guard themselves; then the {@link
- *       dev.lockstep.ledger.TransferCompanion}s. A lone move is a single statement, {@code
- *       LoneMove}.
+ *       dev.lockstep.combine.Companion}s. A single move is one statement, {@code SingleTransfer}.
  * </ul>
  *
  * <p>Past balances are in {@code AsOf}, invariant checks in {@code LedgerCheck}.
@@ -20,11 +19,11 @@
  * <p>Tables owned: {@code book}, {@code account}, {@code transfer}, {@code entry}, {@code
  * ledger_mark}.
  *
- * <p>States of a transfer: {@link dev.lockstep.ledger.Transfer.State}. PENDING goes to POSTED,
+ * <p>States of a transfer: {@link dev.lockstep.ledger.TransferState}. PENDING goes to POSTED,
  * VOIDED or EXPIRED; a move is POSTED from the start.
  *
- * <p>Locks: accounts only, ascending; see the lock order in CONTRIBUTING.md. A transfer changes
- * only under the lock of the account it leaves.
+ * <p>Locks: account, ascending ({@link dev.lockstep.sql.LockOrder}). A transfer changes only under
+ * the lock of the account it leaves.
  *
  * <p>Guarantees (docs/guarantees.md): one effect per transfer id (G3); transfers conserve money, no
  * balance falls below its floor, no deadlock (G9); every change of an account is an entry (G10).

@@ -15,8 +15,8 @@
  *     └── rolled back, expired ── expired ──┘
  * </pre>
  *
- * <p>Locks: the key's row, before any other lock ({@code once} comes first in the order of
- * CONTRIBUTING.md). Keys recorded in bulk are sorted and come later; ADR 002 says why.
+ * <p>Locks: once, the key's row, before any other lock ({@link dev.lockstep.sql.LockOrder}). Keys
+ * recorded in bulk are sorted and come later (ADR 002 says why).
  *
  * <p>Guarantee (G3, docs/guarantees.md): the key's row is written in the transaction of its effect,
  * so both exist or neither does. If the same request comes several times at once, one runs; the

@@ -3,12 +3,47 @@ package dev.lockstep.sql;
 import java.util.Comparator;
 
 /**
- * The order in which rows with text keys are locked: by code point, which equals the order of their
- * UTF-8 bytes. {@link String#compareTo} differs, because it compares UTF-16 units; the database's
- * default collation differs, because its creator chose it. Two statements that disagree on the
- * order deadlock their transactions.
+ * The one order in which transactions lock rows: kind by kind as in {@link RowKind}, and within a
+ * kind by key. Transactions that lock in one order cannot deadlock.
+ *
+ * <p>Text keys are ordered by code point, which equals the order of their UTF-8 bytes. {@link
+ * String#compareTo} differs, because it compares UTF-16 units; the database's default collation
+ * differs, because its creator chose it. Two statements that disagree on the order deadlock their
+ * transactions.
  */
 public final class LockOrder {
+  /**
+   * What is locked, in lock order. A new row takes no place: only its twin could wait for it, and
+   * twins meet at the first row that both lock.
+   */
+  public enum RowKind {
+    /**
+     * A claimed idempotency key. One that a companion records in bulk comes after {@link #ACCOUNT}:
+     * it is a new row, or its twin has met the batch at a hold or a transfer.
+     */
+    ONCE("once"),
+    HOLD("hold"),
+    POOL("pool"),
+    /** Covered by the lock of its pool, so it may also be locked any time after that. */
+    UNIT("unit"),
+    QUOTA("quota"),
+    ACCOUNT("account"),
+    OUTBOX_KEY("outbox key"),
+    /** Jobs, and the rows of their unique keys. */
+    JOB("job");
+
+    private final String word;
+
+    RowKind(String word) {
+      this.word = word;
+    }
+
+    /** As documents name it. */
+    public String word() {
+      return word;
+    }
+  }
+
   /** For keys that Java sorts, when the rows are locked in the order they are sent. */
   public static final Comparator<String> TEXT = LockOrder::compare;
 

@@ -17,7 +17,7 @@
  * <p>States: an attempt ends as one {@link dev.lockstep.tx.TxAttempt.Outcome}.
  *
  * <p>Owns no table and locks no row; {@link dev.lockstep.tx.AdvisoryLocks} takes what it is asked
- * for.
+ * for. {@link dev.lockstep.sql.LockOrder} is the lock order of all packages.
  *
  * <p>Promises: a retry repeats the whole transaction. After a commit whose outcome is unknown
  * nothing is retried, unless the caller gave a way to find out. Settings are made with {@code SET

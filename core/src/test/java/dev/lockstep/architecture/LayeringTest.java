@@ -8,15 +8,16 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.FailureReport;
 import dev.lockstep.architecture.fixture.hold.Entry;
 import dev.lockstep.architecture.fixture.hold.Fault;
-import dev.lockstep.audit.Audit;
-import dev.lockstep.combine.Asker;
+import dev.lockstep.combine.CacheTrust;
 import dev.lockstep.combine.Combiner;
-import dev.lockstep.combine.Reliance;
+import dev.lockstep.combine.CommandDoor;
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.fault.LockstepException;
 import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.StockCheck;
+import dev.lockstep.hold.Veto;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.once.Once;
@@ -70,17 +71,19 @@ class LayeringTest {
           HandedOut.class,
           // How a block says that another transaction was faster.
           GuardFailed.class,
-          Asker.class,
+          CommandDoor.class,
           Combiner.class,
           // Whether an operation may go by what its last batch left, and be in time then.
-          Reliance.class,
+          CacheTrust.class,
           Timely.class,
           Rounds.class,
           Sweeper.class,
           LockOrder.class,
           Holds.class,
+          // A companion that can also refuse; holds are asked with it as with any other.
+          Veto.class,
           Once.class,
-          Audit.class,
+          StockCheck.class,
           Shards.class,
           Jobs.class,
           Outbox.class,

@@ -30,7 +30,7 @@ import java.util.stream.Stream;
  */
 final class Rules {
   /** Blocks: each owns its tables, and knows no other. */
-  static final List<String> DOMAINS = List.of("once", "hold", "job", "outbox", "ledger", "audit");
+  static final List<String> DOMAINS = List.of("once", "hold", "job", "outbox", "ledger");
 
   /** What the blocks share, in layers: each may use those before it. */
   static final List<String> ENGINE = List.of("fault", "work", "sql", "tx", "combine", "shard");

@@ -167,7 +167,7 @@ class CombinedTransactionsTest {
         new Tickets() {
           @Override
           public Trace trace(Integer counter, Tickets.Plan plan) {
-            return new Trace.Rows(
+            return new Trace.OwnRows(
                 connection -> {
                   throw new IllegalStateException("blind");
                 });

@@ -146,7 +146,7 @@ class CombinerPropertiesTest {
         if (room) {
           waiting.merge(key, 1, Integer::sum);
         } else {
-          Overloaded refusal = (Overloaded) Answers.faultOf(stage);
+          CombinerOverloaded refusal = (CombinerOverloaded) Answers.faultOf(stage);
           assertThat(refusal.retryAfter()).isBetween(Duration.ofMillis(50), Duration.ofSeconds(30));
         }
         assertThat(combiner.waiting()).isLessThanOrEqualTo(inAll);
@@ -218,7 +218,7 @@ class CombinerPropertiesTest {
       case GOOD ->
           assertThat(fault)
               .isInstanceOfAny(
-                  Busy.class, OutcomeUnknown.class, Overloaded.class, CombinerClosed.class);
+                  Busy.class, OutcomeUnknown.class, CombinerOverloaded.class, CombinerClosed.class);
       case BROKEN -> assertThat(fault).isNotInstanceOf(Poisoned.class);
       case POISONED -> assertThat(fault).isNotInstanceOf(StackOverflowError.class);
       case BUSY, LOST_IN_COMMIT -> assertThat(fault).isNotNull();

@@ -133,7 +133,7 @@ class LoneCallerTest {
         .that()
         // They submit to a combiner, from time to time or once more, and are no part of it; or run
         // callbacks when it is done.
-        .doNotBelongToAnyOf(Sweeper.class, Asker.class, CallbackThreads.class)
+        .doNotBelongToAnyOf(Sweeper.class, ProvisionalRetry.class, CallbackThreads.class)
         .should()
         // Since Java 25 a ForkJoinPool is one, too.
         .dependOnClassesThat(

@@ -54,10 +54,10 @@ class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Long> {
   }
 
   @Override
-  public void write(Exchange exchange, Integer counter, Plan plan) throws SQLException {
+  public Plan write(Exchange exchange, Integer counter, Plan plan) throws SQLException {
     Connection connection = exchange.connection();
     if (plan.holders().isEmpty()) {
-      return;
+      return plan;
     }
     Sql.execute(connection, "UPDATE counter SET value = ? WHERE id = ?", plan.last(), counter);
     Sql.execute(connection, "INSERT INTO batch VALUES (?)", plan.id());
@@ -67,6 +67,7 @@ class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Long> {
       statement.setArray(3, connection.createArrayOf("bigint", plan.numbers().toArray()));
       statement.execute();
     }
+    return plan;
   }
 
   @Override
@@ -78,7 +79,7 @@ class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Long> {
   public Trace trace(Integer counter, Plan plan) {
     return plan.holders().isEmpty()
         ? new Trace.Nothing()
-        : new Trace.Rows(
+        : new Trace.OwnRows(
             connection ->
                 Sql.query(connection, "SELECT count(*) FROM batch WHERE id = ?", plan.id()) == 1);
   }

@@ -4,17 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.ledger.AccountId;
 import dev.lockstep.ledger.BookId;
-import dev.lockstep.ledger.EndResult;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LinkedResult;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
+import dev.lockstep.ledger.TransferEndResult;
 import dev.lockstep.ledger.TransferId;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
@@ -56,7 +56,7 @@ class LedgerExampleTest {
         .submit(new Move(SHOP, id, ANN, SHOP_TILL, new Money(amount, "JPY")))
         .thenApply(
             result -> {
-              if (result instanceof Done done) {
+              if (result instanceof TransferDone done) {
                 return "paid " + done.transfer().posted();
               }
               return result instanceof InsufficientFunds lack
@@ -69,7 +69,7 @@ class LedgerExampleTest {
 
   // snippet: reserve
   /** Sets 1,000 aside for ten minutes, then takes 800 of it; the rest is Ann's again. */
-  static EndResult fillUpAndPay(Ledger ledger, TransferId id) {
+  static TransferEndResult fillUpAndPay(Ledger ledger, TransferId id) {
     ledger.call(
         new Reserve(SHOP, id, ANN, SHOP_TILL, new Money(1_000, "JPY"), Duration.ofMinutes(10)));
     return ledger.call(new Post(SHOP, id, OptionalLong.of(800)));
@@ -80,7 +80,7 @@ class LedgerExampleTest {
   // snippet: linked
   /** In your own transaction: the transfers and whatever else you write commit together. */
   static LinkedResult payAndTip(Ledger ledger, Connection connection, long price, long tip) {
-    return ledger.run(
+    return ledger.join(
         connection,
         new Linked(
             SHOP,
@@ -102,7 +102,7 @@ class LedgerExampleTest {
       assertThat(pay(ledger, "a", 500).toCompletableFuture().join()).isEqualTo("paid 500");
       assertThat(pay(ledger, "a", 500).toCompletableFuture().join()).isEqualTo("paid 500");
       assertThat(pay(ledger, "b", 2_501).toCompletableFuture().join()).isEqualTo("only 2500 left");
-      assertThat(fillUpAndPay(ledger, TransferId.next())).isInstanceOf(Done.class);
+      assertThat(fillUpAndPay(ledger, TransferId.next())).isInstanceOf(TransferDone.class);
       transactor.run(connection -> payAndTip(ledger, connection, 1_500, 200));
 
       assertThat(ledger.account(SHOP, ANN).orElseThrow().balance()).isZero();

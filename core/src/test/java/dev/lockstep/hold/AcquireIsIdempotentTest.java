@@ -177,8 +177,8 @@ class AcquireIsIdempotentTest {
 
     try (Connection first = begin();
         Connection second = begin()) {
-      sale.node().run(first, command);
-      Background<AcquireResult> twin = Background.start(() -> sale.node().run(second, command));
+      sale.node().join(first, command);
+      Background<AcquireResult> twin = Background.start(() -> sale.node().join(second, command));
       Await.blocked(database, 1);
       first.commit();
 

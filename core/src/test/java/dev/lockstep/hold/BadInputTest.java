@@ -233,7 +233,7 @@ class BadInputTest {
   @Test
   void whoAsksOnAConnectionInAutoCommitIsToldToBegin() throws SQLException {
     try (Connection connection = database.connection()) {
-      assertThatThrownBy(() -> sale.node().run(connection, sale.confirm(hold.id())))
+      assertThatThrownBy(() -> sale.node().join(connection, sale.confirm(hold.id())))
           .isInstanceOf(IllegalStateException.class);
     }
   }
@@ -268,7 +268,7 @@ class BadInputTest {
   @Test
   void askingNothingIsAnsweredByNothing() {
     List<HoldOutcome> outcomes =
-        sale.transactor().call(connection -> sale.node().runAll(connection, List.of()));
+        sale.transactor().call(connection -> sale.node().joinAll(connection, List.of()));
 
     assertThat(outcomes).isEmpty();
   }

@@ -102,7 +102,7 @@ class BuyerLimitTest {
     CompletableFuture<AcquireResult> second;
 
     try (Connection connection = begin()) {
-      sale.node().run(connection, sale.acquire("eager", Line.of(here, LIMIT)));
+      sale.node().join(connection, sale.acquire("eager", Line.of(here, LIMIT)));
       second =
           CompletableFuture.supplyAsync(
               () -> sale.ask(door, sale.anotherNode(), sale.acquire("eager", Line.of(there, 1))));
@@ -118,7 +118,7 @@ class BuyerLimitTest {
     Sale sale = fixture.saleWithLimit(LIMIT);
     PoolId pool = sale.counted(10);
     try (Connection connection = begin()) {
-      sale.node().run(connection, sale.acquire("eager", Line.of(pool, LIMIT)));
+      sale.node().join(connection, sale.acquire("eager", Line.of(pool, LIMIT)));
       connection.rollback();
     }
 

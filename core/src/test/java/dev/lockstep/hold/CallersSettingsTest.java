@@ -28,7 +28,7 @@ class CallersSettingsTest {
                     Sql.execute(c, "SET LOCAL %s = %s".formatted(setting, value));
                     HoldCommand<?> cart =
                         sale.acquire("buyer-" + value, Line.of(one, 1), Line.of(two, 1));
-                    assertThat(sale.node().run(c, cart)).isInstanceOf(HoldOutcome.Granted.class);
+                    assertThat(sale.node().join(c, cart)).isInstanceOf(HoldOutcome.Granted.class);
                     return Sql.text(c, "SHOW " + setting);
                   });
       assertThat(after).isEqualTo(value);

@@ -128,7 +128,7 @@ class CartIsAllOrNothingTest {
     Hold cart = sale.hold("buyer", Line.of(a, 2), Line.of(b, 2));
     List<String> before = sale.everything();
 
-    ChangeResult result = sale.ask(sale.change(cart.id(), Line.of(a, 9), Line.of(b, 4)));
+    HoldChangeResult result = sale.ask(sale.change(cart.id(), Line.of(a, 9), Line.of(b, 4)));
 
     // What the cart holds itself counts as free for it.
     assertThat(result).isEqualTo(new SoldOut(List.of(new Shortage(b, 4, 3))));
@@ -180,7 +180,7 @@ class CartIsAllOrNothingTest {
             .call(
                 connection ->
                     sale.node()
-                        .runAll(
+                        .joinAll(
                             connection,
                             List.of(
                                 sale.acquire(first, "alice", Line.units(seats, List.of(0))),
@@ -228,7 +228,7 @@ class CartIsAllOrNothingTest {
   }
 
   private static Hold changed(Sale sale, Hold cart, Line... lines) {
-    ChangeResult result = sale.ask(sale.change(cart.id(), lines));
+    HoldChangeResult result = sale.ask(sale.change(cart.id(), lines));
     assertThat(result).isInstanceOf(Granted.class);
     return ((Granted) result).hold();
   }

@@ -3,7 +3,9 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
@@ -31,7 +33,7 @@ class CompanionAfterCrashTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(1);
     sale.hold("first", Line.of(pool, 1));
-    Companion<String> noting =
+    TripWriter<String, HoldOutcome> noting =
         (exchange, outcomes) ->
             Sql.execute(
                 exchange.connection(), "INSERT INTO effect VALUES (?)", outcomes.get(0).payload());
@@ -48,7 +50,8 @@ class CompanionAfterCrashTest {
       try (Holds node = new Holds(new Transactor(source))) {
         fault.arm(Moment.AFTER_COMMIT);
         CompletionStage<AcquireResult> answer =
-            node.submit(sale.acquire("late", Line.of(pool, 1)), noting, "r1");
+            node.submit(sale.acquire("late", Line.of(pool, 1)), noting, "r1")
+                .thenApply(CompanionResult::outcome);
         fault.awaitFired();
         database.server().crash();
         database.server().restart();

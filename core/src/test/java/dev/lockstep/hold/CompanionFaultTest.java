@@ -3,12 +3,14 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.Companion.Accompanied;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.fault.TransientFault;
-import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.once.Fingerprint;
@@ -62,7 +64,7 @@ class CompanionFaultTest {
   }
 
   /** How a companion gets its statements to the server. */
-  private enum Sending implements Companion<String> {
+  private enum Sending implements TripWriter<String, HoldOutcome> {
     PUT_OFF_TO_COMMIT {
       @Override
       void send(Exchange exchange, RoundTrip trip) throws SQLException {
@@ -88,9 +90,10 @@ class CompanionFaultTest {
     abstract void send(Exchange exchange, RoundTrip trip) throws SQLException;
 
     @Override
-    public void write(Exchange exchange, List<Accompanied<String>> outcomes) throws SQLException {
+    public void write(Exchange exchange, List<Accompanied<String, HoldOutcome>> outcomes)
+        throws SQLException {
       RoundTrip trip = exchange.trip();
-      for (Accompanied<String> one : outcomes) {
+      for (Accompanied<String, HoldOutcome> one : outcomes) {
         trip.update(PAY, one.payload(), one.payload().equals("stolen") ? "stolen" : "good");
       }
       send(exchange, trip);
@@ -129,10 +132,13 @@ class CompanionFaultTest {
   void aCompanionThatWaitsForAnotherAnswerOfItsBlockIsRefused() {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(2);
-    Companion<String> asks =
+    TripWriter<String, HoldOutcome> asks =
         (exchange, outcomes) -> sale.node().call(sale.acquire("inner", Line.of(pool, 1)));
 
-    var outer = sale.node().submit(sale.acquire("outer", Line.of(pool, 1)), asks, "p1");
+    var outer =
+        sale.node()
+            .submit(sale.acquire("outer", Line.of(pool, 1)), asks, "p1")
+            .thenApply(CompanionResult::outcome);
 
     assertThatThrownBy(() -> outer.toCompletableFuture().get(30, TimeUnit.SECONDS))
         .hasCauseInstanceOf(IllegalStateException.class)
@@ -146,23 +152,29 @@ class CompanionFaultTest {
     PoolId pool = sale.counted(2);
     CompletableFuture<Boolean> inside = new CompletableFuture<>();
     CompletableFuture<Boolean> queued = new CompletableFuture<>();
-    Companion<String> interrupts =
+    TripWriter<String, HoldOutcome> interrupts =
         (exchange, outcomes) -> {
           inside.complete(true);
           queued.join();
           Thread.currentThread().interrupt();
         };
     AtomicInteger calls = new AtomicInteger();
-    Companion<String> conflictsOnce =
+    TripWriter<String, HoldOutcome> conflictsOnce =
         (exchange, outcomes) -> {
           if (calls.getAndIncrement() == 0) {
             throw SqlFault.conflict("as may happen at any time");
           }
         };
 
-    var first = sale.node().submit(sale.acquire("a", Line.of(pool, 1)), interrupts, "p1");
+    var first =
+        sale.node()
+            .submit(sale.acquire("a", Line.of(pool, 1)), interrupts, "p1")
+            .thenApply(CompanionResult::outcome);
     inside.join();
-    var second = sale.node().submit(sale.acquire("b", Line.of(pool, 1)), conflictsOnce, "p2");
+    var second =
+        sale.node()
+            .submit(sale.acquire("b", Line.of(pool, 1)), conflictsOnce, "p2")
+            .thenApply(CompanionResult::outcome);
     queued.complete(true);
 
     assertThat(Door.await(first)).isInstanceOf(Granted.class);
@@ -175,7 +187,7 @@ class CompanionFaultTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(2 * CALLERS);
     AtomicInteger calls = new AtomicInteger();
-    Companion<String> companion =
+    TripWriter<String, HoldOutcome> companion =
         (exchange, outcomes) -> {
           Thread.currentThread().interrupt();
           if (calls.getAndIncrement() == 0) {
@@ -218,9 +230,9 @@ class CompanionFaultTest {
   void aPayloadThatFailsEachTimeInAWayThatMayPassFailsAlone(String statement) throws Exception {
     Sale sale = fixture.sale(OptionalInt.empty(), HoldFixture.IMPATIENT);
     PoolId pool = sale.counted(2 * CALLERS);
-    Companion<String> companion =
+    TripWriter<String, HoldOutcome> companion =
         (exchange, outcomes) -> {
-          for (Accompanied<String> one : outcomes) {
+          for (Accompanied<String, HoldOutcome> one : outcomes) {
             if (one.payload().equals("bad")) {
               Sql.execute(exchange.connection(), statement);
             }
@@ -242,7 +254,7 @@ class CompanionFaultTest {
     PoolId other = sale.counted(5);
     Holds otherNode = sale.anotherNode();
     AtomicInteger calls = new AtomicInteger();
-    Companion<String> overtaken =
+    TripWriter<String, HoldOutcome> overtaken =
         (exchange, outcomes) -> {
           if (calls.getAndIncrement() == 0) {
             Door.await(otherNode.submit(sale.acquire("buyer", Line.of(other, 1))));
@@ -251,7 +263,10 @@ class CompanionFaultTest {
         };
 
     AcquireResult result =
-        Door.await(sale.node().submit(sale.acquire("buyer", Line.of(pool, 1)), overtaken, "p1"));
+        Door.await(
+            sale.node()
+                .submit(sale.acquire("buyer", Line.of(pool, 1)), overtaken, "p1")
+                .thenApply(CompanionResult::outcome));
 
     assertThat(result).isInstanceOf(LimitReached.class);
     assertThat(calls).as("decided, and decided anew").hasValue(2);
@@ -266,7 +281,7 @@ class CompanionFaultTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(2 * CALLERS);
     Once once = new Once(sale.transactor());
-    Companion<String> keyed =
+    TripWriter<String, HoldOutcome> keyed =
         (exchange, outcomes) -> {
           RoundTrip trip = exchange.trip();
           if (keyFirst) {
@@ -294,7 +309,7 @@ class CompanionFaultTest {
     PoolId pool = sale.counted(5);
     Once once = new Once(sale.transactor());
     AtomicInteger calls = new AtomicInteger();
-    Companion<String> keyed =
+    TripWriter<String, HoldOutcome> keyed =
         (exchange, outcomes) -> {
           List<OnceEntry> entries = entries(sale, outcomes);
           if (calls.getAndIncrement() == 0) {
@@ -313,14 +328,18 @@ class CompanionFaultTest {
         };
 
     AcquireResult result =
-        Door.await(sale.node().submit(sale.acquire("a", Line.of(pool, 1)), keyed, "p1"));
+        Door.await(
+            sale.node()
+                .submit(sale.acquire("a", Line.of(pool, 1)), keyed, "p1")
+                .thenApply(CompanionResult::outcome));
 
     assertThat(result).isInstanceOf(Granted.class);
     assertThat(calls).hasValue(2);
     assertThat(payments()).isEqualTo(1);
   }
 
-  private static List<OnceEntry> entries(Sale sale, List<Accompanied<String>> outcomes) {
+  private static List<OnceEntry> entries(
+      Sale sale, List<Accompanied<String, HoldOutcome>> outcomes) {
     return outcomes.stream()
         .map(
             one ->
@@ -335,7 +354,8 @@ class CompanionFaultTest {
 
   /** Submits all while the queue's writer is busy, so that they are decided together. */
   private static Asked inOneBatch(
-      Sale sale, PoolId pool, Companion<String> companion, String badPayload) throws Exception {
+      Sale sale, PoolId pool, TripWriter<String, HoldOutcome> companion, String badPayload)
+      throws Exception {
     List<CompletableFuture<AcquireResult>> asked = new ArrayList<>();
     try (Connection busy = database.connection()) {
       busy.setAutoCommit(false);
@@ -351,6 +371,7 @@ class CompanionFaultTest {
         asked.add(
             sale.node()
                 .submit(sale.acquire("buyer-" + i, Line.of(pool, 1)), companion, payload)
+                .thenApply(CompanionResult::outcome)
                 .toCompletableFuture());
       }
       busy.rollback();

@@ -3,9 +3,11 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.Companion.Accompanied;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.fault.ConstraintViolated;
-import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.sql.Exchange;
@@ -52,7 +54,10 @@ class CompanionTest {
     PoolId pool = sale.counted(1);
 
     AcquireResult result =
-        Door.await(sale.node().submit(sale.acquire("buyer", Line.of(pool, 1)), payments, "p1"));
+        Door.await(
+            sale.node()
+                .submit(sale.acquire("buyer", Line.of(pool, 1)), payments, "p1")
+                .thenApply(CompanionResult::outcome));
 
     assertThat(paidHolds()).containsExactly(((Granted) result).hold().id().toString());
   }
@@ -74,10 +79,10 @@ class CompanionTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(1);
     List<String> crossings = new CopyOnWriteArrayList<>();
-    Companion<String> patient =
+    TripWriter<String, HoldOutcome> patient =
         (exchange, outcomes) -> {
           RoundTrip trip = exchange.trip();
-          for (Accompanied<String> one : outcomes) {
+          for (Accompanied<String, HoldOutcome> one : outcomes) {
             Granted granted = (Granted) one.outcome();
             trip.update(PAY, one.payload(), granted.hold().id().value());
           }
@@ -86,7 +91,9 @@ class CompanionTest {
 
     try (Holds node =
         new Holds(new Transactor(Tampered.noting(database.dataSource(), crossings)))) {
-      Door.await(node.submit(sale.acquire("buyer", Line.of(pool, 1)), patient, "p1"));
+      Door.await(
+          node.submit(sale.acquire("buyer", Line.of(pool, 1)), patient, "p1")
+              .thenApply(CompanionResult::outcome));
     }
 
     assertThat(paidHolds()).hasSize(1);
@@ -141,7 +148,7 @@ class CompanionTest {
   void anErrorThatTheCompanionSwallowsStillUndoesTheHold() {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(1);
-    Companion<String> careless =
+    TripWriter<String, HoldOutcome> careless =
         (exchange, outcomes) -> {
           try {
             payments.write(exchange, outcomes);
@@ -153,7 +160,9 @@ class CompanionTest {
     assertThatThrownBy(
             () ->
                 Door.await(
-                    sale.node().submit(sale.acquire("buyer", Line.of(pool, 1)), careless, "bad")))
+                    sale.node()
+                        .submit(sale.acquire("buyer", Line.of(pool, 1)), careless, "bad")
+                        .thenApply(CompanionResult::outcome)))
         .isInstanceOf(RuntimeException.class);
     assertThat(sale.counts(pool).held()).isZero();
   }
@@ -165,9 +174,15 @@ class CompanionTest {
     Payments other = new Payments();
 
     try (Busy busy = new Busy(database, sale, pool)) {
-      var mine = sale.node().submit(sale.acquire("a", Line.of(pool, 1)), payments, "mine");
+      var mine =
+          sale.node()
+              .submit(sale.acquire("a", Line.of(pool, 1)), payments, "mine")
+              .thenApply(CompanionResult::outcome);
       var none = sale.node().submit(sale.acquire("b", Line.of(pool, 1)));
-      var theirs = sale.node().submit(sale.acquire("c", Line.of(pool, 1)), other, "theirs");
+      var theirs =
+          sale.node()
+              .submit(sale.acquire("c", Line.of(pool, 1)), other, "theirs")
+              .thenApply(CompanionResult::outcome);
       busy.end();
       Door.await(mine);
       Door.await(none);
@@ -188,9 +203,15 @@ class CompanionTest {
     }
 
     AcquireResult granted =
-        Door.await(sale.node().submit(sale.acquire("a", Line.of(pool, 4)), payments, "p1"));
+        Door.await(
+            sale.node()
+                .submit(sale.acquire("a", Line.of(pool, 4)), payments, "p1")
+                .thenApply(CompanionResult::outcome));
     AcquireResult refused =
-        Door.await(sale.node().submit(sale.acquire("b", Line.of(pool, 1)), payments, "p2"));
+        Door.await(
+            sale.node()
+                .submit(sale.acquire("b", Line.of(pool, 1)), payments, "p2")
+                .thenApply(CompanionResult::outcome));
 
     assertThat(granted).isInstanceOf(Granted.class);
     assertThat(refused).isInstanceOf(SoldOut.class);
@@ -205,7 +226,8 @@ class CompanionTest {
     for (boolean commit : List.of(false, true)) {
       try (Connection connection = database.connection()) {
         connection.setAutoCommit(false);
-        AcquireResult result = sale.node().run(connection, sale.acquire("buyer", Line.of(pool, 1)));
+        AcquireResult result =
+            sale.node().join(connection, sale.acquire("buyer", Line.of(pool, 1)));
         Sql.execute(connection, PAY, "own", ((Granted) result).hold().id().value());
         if (commit) {
           connection.commit();
@@ -228,6 +250,7 @@ class CompanionTest {
         asked.add(
             sale.node()
                 .submit(sale.acquire(reference, Line.of(pool, 1)), companion, reference)
+                .thenApply(CompanionResult::outcome)
                 .toCompletableFuture());
       }
       busy.end();
@@ -259,14 +282,15 @@ class CompanionTest {
   }
 
   /** Writes a payment for each grant, and remembers what it was shown. */
-  private static final class Payments implements Companion<String> {
+  private static final class Payments implements TripWriter<String, HoldOutcome> {
     final List<List<HoldOutcome>> calls = new CopyOnWriteArrayList<>();
     final List<RuntimeException> failures = new CopyOnWriteArrayList<>();
 
     @Override
-    public void write(Exchange exchange, List<Accompanied<String>> outcomes) throws SQLException {
+    public void write(Exchange exchange, List<Accompanied<String, HoldOutcome>> outcomes)
+        throws SQLException {
       try (PreparedStatement insert = exchange.connection().prepareStatement(PAY)) {
-        for (Accompanied<String> one : outcomes) {
+        for (Accompanied<String, HoldOutcome> one : outcomes) {
           if (one.payload().equals("explosive")) {
             throw new UnsupportedOperationException(one.payload());
           }

@@ -2,10 +2,11 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.DecidedBatch;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.QueuedCommand;
 import dev.lockstep.combine.Trace;
 import dev.lockstep.hold.HoldCommand.Acquire;
-import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.sql.AttemptResult;
@@ -16,6 +17,7 @@ import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -38,7 +40,7 @@ class DoubtfulCommitTest {
       fault.arm(moment);
       AcquireResult acquired = Door.await(node.submit(command));
       fault.arm(moment);
-      EndResult sold = Door.await(node.submit(sale.confirm(command.hold())));
+      HoldEndResult sold = Door.await(node.submit(sale.confirm(command.hold())));
 
       Hold hold = sale.find(command.hold());
       assertThat(((Granted) acquired).replayed()).isFalse();
@@ -56,7 +58,7 @@ class DoubtfulCommitTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(5);
     Hold hold = sale.hold("buyer", Line.of(pool, 1));
-    Decided lost = decideAndLose(sale, sale.release(hold.id()));
+    var lost = decideAndLose(sale, sale.release(hold.id()));
 
     sale.ask(sale.confirm(hold.id()));
 
@@ -70,7 +72,7 @@ class DoubtfulCommitTest {
     PoolId here = sale.counted(5);
     PoolId there = sale.counted(5);
     Hold hold = sale.hold("buyer", Line.of(there, 1));
-    Decided lost =
+    var lost =
         decideAndLose(sale, sale.acquire("other", Line.of(here, 1)), sale.release(hold.id()));
 
     sale.ask(sale.release(hold.id()));
@@ -83,8 +85,8 @@ class DoubtfulCommitTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(5);
 
-    Decided written = decide(sale, true, sale.acquire("buyer", Line.of(pool, 1)));
-    Decided refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
+    var written = decide(sale, true, sale.acquire("buyer", Line.of(pool, 1)));
+    var refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
 
     assertThat(happened(sale, written)).isTrue();
     assertThat(traceOf(sale, refused)).isEqualTo(new Trace.Nothing());
@@ -96,8 +98,8 @@ class DoubtfulCommitTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(5);
 
-    Decided granted = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 1)));
-    Decided refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
+    var granted = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 1)));
+    var refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
 
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
     assertThat(operation.answers(granted)).hasOnlyElementsOfType(AttemptResult.Final.class);
@@ -110,7 +112,7 @@ class DoubtfulCommitTest {
     PoolId pool = sale.counted(5);
     Hold hold = sale.hold("buyer", Line.of(pool, 1));
 
-    Decided extended = decide(sale, true, sale.extend(hold.id(), Sale.HOLD_FOR.multipliedBy(2)));
+    var extended = decide(sale, true, sale.extend(hold.id(), Sale.HOLD_FOR.multipliedBy(2)));
 
     assertThat(traceOf(sale, extended))
         .isEqualTo(new Trace.Mark(sale.scope().value(), extended.plan().now()));
@@ -124,19 +126,23 @@ class DoubtfulCommitTest {
         "SELECT count(*) FROM lockstep.batch_mark WHERE scope = ?", sale.scope().value());
   }
 
-  private static Decided decideAndLose(Sale sale, HoldCommand<?>... commands) throws SQLException {
+  private static DecidedBatch<HoldCommand<?>, HoldOutcome, HoldOperation.BatchInput, Plan>
+      decideAndLose(Sale sale, HoldCommand<?>... commands) throws SQLException {
     return decide(sale, false, commands);
   }
 
-  private static Decided decide(Sale sale, boolean commit, HoldCommand<?>... commands)
-      throws SQLException {
+  private static DecidedBatch<HoldCommand<?>, HoldOutcome, HoldOperation.BatchInput, Plan> decide(
+      Sale sale, boolean commit, HoldCommand<?>... commands) throws SQLException {
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
-    List<Ask> asks = List.of(commands).stream().map(command -> Ask.queued(command, null)).toList();
+    List<QueuedCommand<HoldCommand<?>, HoldOutcome>> asks = new ArrayList<>();
+    for (HoldCommand<?> command : commands) {
+      asks.add(QueuedCommand.toSubmit(command, null));
+    }
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       Exchange exchange = Exchange.within(connection);
-      HoldOperation.Seen seen = operation.lock(exchange, sale.scope(), asks);
-      Decided decided = operation.decide(sale.scope(), seen, asks);
+      HoldOperation.BatchInput seen = operation.lock(exchange, sale.scope(), asks);
+      var decided = operation.decide(sale.scope(), seen, asks);
       operation.write(exchange, sale.scope(), decided);
       if (commit) {
         connection.commit();
@@ -147,14 +153,18 @@ class DoubtfulCommitTest {
     }
   }
 
-  private static boolean happened(Sale sale, Decided decided) throws SQLException {
+  private static boolean happened(
+      Sale sale, DecidedBatch<HoldCommand<?>, HoldOutcome, HoldOperation.BatchInput, Plan> decided)
+      throws SQLException {
     Trace trace = traceOf(sale, decided);
     try (Connection connection = database.connection()) {
-      return trace instanceof Trace.Rows rows && rows.look().finds(connection);
+      return trace instanceof Trace.OwnRows rows && rows.look().finds(connection);
     }
   }
 
-  private static Trace traceOf(Sale sale, Decided decided) {
+  private static Trace traceOf(
+      Sale sale,
+      DecidedBatch<HoldCommand<?>, HoldOutcome, HoldOperation.BatchInput, Plan> decided) {
     return new HoldOperation(HoldsConfig.DEFAULT).trace(sale.scope(), decided);
   }
 }

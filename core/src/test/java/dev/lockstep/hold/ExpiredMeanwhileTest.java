@@ -81,9 +81,9 @@ class ExpiredMeanwhileTest {
       connection.setAutoCommit(false);
       Sql.text(connection, "SELECT now()::text");
       awaitExpired(first);
-      assertThat(sale.node().run(connection, sale.confirm(first.id())))
+      assertThat(sale.node().join(connection, sale.confirm(first.id())))
           .isInstanceOf(HoldEnded.class);
-      assertThat(sale.node().run(connection, sale.acquire("second", Line.of(pool, 1))))
+      assertThat(sale.node().join(connection, sale.acquire("second", Line.of(pool, 1))))
           .isInstanceOf(Granted.class);
       connection.commit();
     }

@@ -2,11 +2,13 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Companion.Accompanied;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.fault.PermanentFault;
 import dev.lockstep.fault.TransientFault;
-import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
@@ -36,10 +38,10 @@ class FaultyNeighbourTest {
 
   private static final int CALLERS = 10;
 
-  private static final Companion<String> SOUND =
+  private static final TripWriter<String, HoldOutcome> SOUND =
       (exchange, outcomes) -> {
         RoundTrip trip = exchange.trip();
-        for (Accompanied<String> one : outcomes) {
+        for (Accompanied<String, HoldOutcome> one : outcomes) {
           trip.update("INSERT INTO payment VALUES (?)", one.payload());
         }
         exchange.defer(trip);
@@ -185,16 +187,25 @@ class FaultyNeighbourTest {
   private Throwable beside(Fault fault, int place) throws Exception {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(2 * CALLERS);
-    Companion<String> faulty = (exchange, outcomes) -> fault.happens(exchange.connection());
+    TripWriter<String, HoldOutcome> faulty =
+        (exchange, outcomes) -> fault.happens(exchange.connection());
     List<CompletableFuture<AcquireResult>> sound = new ArrayList<>();
     CompletableFuture<AcquireResult> bad = null;
     try (Busy busy = new Busy(database, sale, pool)) {
       for (int i = 0; i < CALLERS; i++) {
         HoldCommand.Acquire command = sale.acquire("buyer-" + i, Line.of(pool, 1));
         if (i == place) {
-          bad = sale.node().submit(command, faulty, "bad").toCompletableFuture();
+          bad =
+              sale.node()
+                  .submit(command, faulty, "bad")
+                  .thenApply(CompanionResult::outcome)
+                  .toCompletableFuture();
         } else {
-          sound.add(sale.node().submit(command, SOUND, "p" + i).toCompletableFuture());
+          sound.add(
+              sale.node()
+                  .submit(command, SOUND, "p" + i)
+                  .thenApply(CompanionResult::outcome)
+                  .toCompletableFuture());
         }
       }
       busy.end();

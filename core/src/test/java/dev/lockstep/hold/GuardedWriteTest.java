@@ -3,9 +3,9 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.QueuedCommand;
 import dev.lockstep.fault.SqlFault;
-import dev.lockstep.hold.HoldOperation.Decided;
-import dev.lockstep.hold.HoldOperation.Seen;
+import dev.lockstep.hold.HoldOperation.BatchInput;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
@@ -188,15 +188,16 @@ class GuardedWriteTest {
   private static void assertRefused(
       Sale sale, HoldCommand<?> command, Runnable meanwhile, String guard) throws SQLException {
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
-    List<Ask> asks = List.of(Ask.queued(command, null));
-    Seen seen;
+    List<QueuedCommand<HoldCommand<?>, HoldOutcome>> asks =
+        List.of(QueuedCommand.toSubmit(command, null));
+    BatchInput seen;
     try (Connection connection = begin()) {
       seen = operation.lock(Exchange.within(connection), sale.scope(), asks);
       connection.rollback();
     }
     meanwhile.run();
     List<String> before = sale.everything();
-    Decided decided = operation.decide(sale.scope(), seen, asks);
+    var decided = operation.decide(sale.scope(), seen, asks);
     try (Connection connection = begin()) {
       assertThatThrownBy(
               () -> {

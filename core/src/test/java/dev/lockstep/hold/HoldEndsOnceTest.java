@@ -39,8 +39,8 @@ class HoldEndsOnceTest {
     for (int round = 0; round < 40; round++) {
       Hold hold = sale.hold("buyer-" + round, Line.of(things, 1), Line.of(seats, 2));
 
-      List<Optional<EndResult>> told =
-          Race.<Optional<EndResult>>of(9)
+      List<Optional<HoldEndResult>> told =
+          Race.<Optional<HoldEndResult>>of(9)
               .run(i -> end(sale, nodes.get(i % 2), Door.of(i / 2), hold, i))
               .valuesOrThrow();
 
@@ -49,19 +49,19 @@ class HoldEndsOnceTest {
   }
 
   /** The ninth makes it expire, and sweeps; of the others half confirm and half release. */
-  private static Optional<EndResult> end(Sale sale, Holds node, Door door, Hold hold, int i) {
+  private static Optional<HoldEndResult> end(Sale sale, Holds node, Door door, Hold hold, int i) {
     if (i == 8) {
       Expire.now(database, hold);
       node.sweep();
       return Optional.empty();
     }
-    HoldCommand<EndResult> command = i % 4 < 2 ? sale.confirm(hold.id()) : sale.release(hold.id());
+    var command = i % 4 < 2 ? sale.confirm(hold.id()) : sale.release(hold.id());
     return Optional.of(sale.ask(door, node, command));
   }
 
-  private static void assertOneEnd(Hold ended, List<EndResult> told) {
+  private static void assertOneEnd(Hold ended, List<HoldEndResult> told) {
     int winners = 0;
-    for (EndResult result : told) {
+    for (HoldEndResult result : told) {
       if (result instanceof Ended end) {
         assertThat(end.hold()).isEqualTo(ended);
         winners += end.replayed() ? 0 : 1;
@@ -79,12 +79,12 @@ class HoldEndsOnceTest {
     PoolId pool = sale.units(5);
     Hold sold = sale.hold("buyer", Line.of(pool, 2));
     Hold released = sale.hold("buyer", Line.of(pool, 1));
-    EndResult first = sale.ask(door, sale.node(), sale.confirm(sold.id()));
-    EndResult second = sale.ask(door, sale.node(), sale.release(released.id()));
+    HoldEndResult first = sale.ask(door, sale.node(), sale.confirm(sold.id()));
+    HoldEndResult second = sale.ask(door, sale.node(), sale.release(released.id()));
     List<String> before = sale.everything();
 
-    EndResult firstAgain = sale.ask(door, sale.node(), sale.confirm(sold.id()));
-    EndResult secondAgain = sale.ask(door, sale.node(), sale.release(released.id()));
+    HoldEndResult firstAgain = sale.ask(door, sale.node(), sale.confirm(sold.id()));
+    HoldEndResult secondAgain = sale.ask(door, sale.node(), sale.release(released.id()));
 
     List<PoolCounts> counts = List.of(new PoolCounts(pool, 5, 0, 2));
     assertThat(first)
@@ -132,7 +132,7 @@ class HoldEndsOnceTest {
             .call(
                 connection ->
                     sale.node()
-                        .runAll(
+                        .joinAll(
                             connection,
                             List.of(
                                 sale.giveBack(hold.id()),
@@ -154,12 +154,12 @@ class HoldEndsOnceTest {
     Sale sale = fixture.sale();
     PoolId pool = sale.counted(5);
     Hold hold = sale.hold("alice", Line.of(pool, 1));
-    EndResult released =
+    HoldEndResult released =
         sale.ask(
             new HoldCommand.Release(sale.scope(), hold.id(), Actor.buyer(new BuyerId("alice"))));
     End end = ((Ended) released).hold().end().orElseThrow();
 
-    EndResult confirmed = sale.ask(sale.confirm(hold.id()));
+    HoldEndResult confirmed = sale.ask(sale.confirm(hold.id()));
 
     Hold now = ((HoldEnded) confirmed).hold();
     assertThat(now.state()).isEqualTo(HoldState.RELEASED);
@@ -174,7 +174,7 @@ class HoldEndsOnceTest {
     Hold hold = sale.hold("buyer", Line.of(pool, 1));
     Expire.now(database, hold);
 
-    EndResult result = sale.ask(door, sale.node(), sale.confirm(hold.id()));
+    HoldEndResult result = sale.ask(door, sale.node(), sale.confirm(hold.id()));
 
     assertThat(result).isEqualTo(new HoldEnded(sale.find(hold.id())));
     assertThat(sale.find(hold.id()).state()).isEqualTo(HoldState.EXPIRED);
@@ -193,7 +193,7 @@ class HoldEndsOnceTest {
     Expire.now(database, expired);
 
     for (Hold hold : List.of(sold, released, expired)) {
-      ChangeResult changed = sale.ask(sale.change(hold.id(), Line.of(pool, 2)));
+      HoldChangeResult changed = sale.ask(sale.change(hold.id(), Line.of(pool, 2)));
       ExtendResult extended = sale.ask(sale.extend(hold.id(), Sale.HOLD_FOR));
 
       Hold ended = sale.find(hold.id());

@@ -30,7 +30,7 @@ class HoldListTest {
           .run(
               connection ->
                   sale.node()
-                      .runAll(
+                      .joinAll(
                           connection,
                           List.of(
                               sale.acquire(buyer, Line.of(pool, 1)),

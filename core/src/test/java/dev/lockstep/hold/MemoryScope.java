@@ -2,9 +2,9 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
-import dev.lockstep.hold.Plan.Answer;
 import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.Plan.UnitChange;
@@ -84,8 +84,8 @@ final class MemoryScope {
       write(plan);
       List<Integer> again = new ArrayList<>();
       for (int i = 0; i < open.size(); i++) {
-        Answer answer = plan.answers().get(i);
-        if (answer.askAgain()) {
+        CommandDecision<HoldOutcome> answer = plan.decisions().get(i);
+        if (answer.provisional()) {
           again.add(open.get(i));
         } else {
           outcomes.put(open.get(i), answer.outcome());

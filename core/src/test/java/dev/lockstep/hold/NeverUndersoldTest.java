@@ -151,7 +151,7 @@ class NeverUndersoldTest {
           sale.startAndAwaitATransaction(
                   () -> sale.node().submit(sale.acquire("second", Line.of(pool, 1))))
               .toCompletableFuture();
-      assertThat(other.run(connection, sale.release(expired.id()))).isInstanceOf(HoldEnded.class);
+      assertThat(other.join(connection, sale.release(expired.id()))).isInstanceOf(HoldEnded.class);
       connection.commit();
     }
 
@@ -186,7 +186,7 @@ class NeverUndersoldTest {
     CompletableFuture<AcquireResult> second;
 
     try (Connection connection = begin()) {
-      sale.node().run(connection, sale.acquire("first", Line.of(pool, 1)));
+      sale.node().join(connection, sale.acquire("first", Line.of(pool, 1)));
       second = sale.node().submit(sale.acquire("second", Line.of(pool, 1))).toCompletableFuture();
       Await.blocked(database, 1);
       connection.rollback();

@@ -6,7 +6,7 @@ import dev.lockstep.combine.Door;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
-import dev.lockstep.hold.HoldOutcome.Overloaded;
+import dev.lockstep.hold.HoldOutcome.HoldsOverloaded;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
@@ -110,8 +110,8 @@ class OutcomePrecedenceTest {
       AcquireResult refused = Door.await(submit(sale, hold.id(), pool));
       connection.rollback();
 
-      assertThat(refused).isInstanceOf(Overloaded.class);
-      assertThat(((Overloaded) refused).retryAfter()).isPositive();
+      assertThat(refused).isInstanceOf(HoldsOverloaded.class);
+      assertThat(((HoldsOverloaded) refused).retryAfter()).isPositive();
       assertThat(Door.await(running)).isInstanceOf(Granted.class);
       assertThat(Door.await(waiting)).isInstanceOf(Granted.class);
     }

@@ -54,7 +54,7 @@ class PausedPoolTest {
     CompletableFuture<AcquireResult> late;
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
-      sale.node().run(connection, sale.acquire("early", Line.of(pool, 1)));
+      sale.node().join(connection, sale.acquire("early", Line.of(pool, 1)));
       pause = Background.start(() -> sale.node().pause(sale.scope(), pool, "recall"));
       Await.blocked(database, 1);
       late = sale.node().submit(sale.acquire("late", Line.of(pool, 1))).toCompletableFuture();

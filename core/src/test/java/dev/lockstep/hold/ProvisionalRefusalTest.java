@@ -246,7 +246,7 @@ class ProvisionalRefusalTest {
   }
 
   private static List<HoldOutcome> runAll(Sale sale, HoldCommand<?>... commands) {
-    return sale.transactor().call(connection -> sale.node().runAll(connection, List.of(commands)));
+    return sale.transactor().call(connection -> sale.node().joinAll(connection, List.of(commands)));
   }
 
   private static PoolId allExpired(Sale sale, int count) {

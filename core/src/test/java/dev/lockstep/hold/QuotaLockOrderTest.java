@@ -65,7 +65,7 @@ class QuotaLockOrderTest {
                       .call(
                           connection ->
                               sale.node()
-                                  .runAll(
+                                  .joinAll(
                                       connection,
                                       holds.stream().map(h -> sale.release(h.id())).toList())));
       Await.blocked(database, 1);

@@ -74,7 +74,7 @@ class RandomUnitTest {
             connection -> {
               long before = Sql.query(connection, ROWS_READ, "lockstep.unit");
               AcquireResult result =
-                  sale.node().run(connection, sale.acquire("buyer", Line.of(pool, 1)));
+                  sale.node().join(connection, sale.acquire("buyer", Line.of(pool, 1)));
               assertThat(result).isInstanceOf(HoldOutcome.Granted.class);
               return Sql.query(connection, ROWS_READ, "lockstep.unit") - before;
             });

@@ -66,7 +66,7 @@ class RememberedStockTest {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
       sale.node().createPools(connection, sale.scope(), List.of(NewPool.counted(pool, 5)));
-      sale.node().run(connection, sale.acquire("first", Line.of(pool, 1)));
+      sale.node().join(connection, sale.acquire("first", Line.of(pool, 1)));
       connection.rollback();
     }
     UnitShuffle shuffle = UnitShuffle.seeded("00".repeat(UnitShuffle.MIN_SEED_BYTES));
@@ -238,8 +238,8 @@ class RememberedStockTest {
 
   @Test
   void aMissIsFollowedByAPauseThatGrowsUntilTheMemoryProvesRightAgain() {
-    ScopeMemory memory = new ScopeMemory();
-    Memories of = new Memories(memory);
+    ScopeCache cache = new ScopeCache();
+    Caches of = new Caches(cache);
     of.learn(0);
 
     assertThat(of.recalls(1)).isTrue();
@@ -259,7 +259,7 @@ class RememberedStockTest {
 
   @Test
   void theClockIsAskedAgainAfterASecond() {
-    Memories of = new Memories(new ScopeMemory());
+    Caches of = new Caches(new ScopeCache());
     of.learn(0);
 
     assertThat(of.recalls(999)).isTrue();
@@ -267,8 +267,8 @@ class RememberedStockTest {
     assertThat(of.recalls(1_000)).isFalse();
   }
 
-  /** A memory of one pool, with the time in milliseconds. */
-  private record Memories(ScopeMemory memory) {
+  /** A cache of one pool, with the time in milliseconds. */
+  private record Caches(ScopeCache cache) {
     private static final Acquire COMMAND =
         Acquire.of(
             new ScopeId(1),
@@ -294,15 +294,15 @@ class RememberedStockTest {
         Decision.decide(STATE, List.of(), new BitSet(), Duration.ofMinutes(1), false);
 
     void learn(long ms) {
-      memory.learn(STATE, ms * 1_000_000, NO_CHANGE);
+      cache.learn(STATE, ms * 1_000_000, NO_CHANGE);
     }
 
     boolean recalls(long ms) {
-      return memory.recall(List.of(COMMAND), ms * 1_000_000).isPresent();
+      return cache.recall(List.of(COMMAND), ms * 1_000_000).isPresent();
     }
 
     void confirm() {
-      memory.confirm(NO_CHANGE);
+      cache.confirm(NO_CHANGE);
     }
   }
 }

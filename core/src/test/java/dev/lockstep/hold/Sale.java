@@ -117,7 +117,7 @@ final class Sale implements AutoCloseable {
 
   <R extends HoldOutcome> R ask(Door door, Holds node, HoldCommand<R> command) {
     return door.ask(
-        transactor(), () -> node.submit(command), connection -> node.run(connection, command));
+        transactor(), () -> node.submit(command), connection -> node.join(connection, command));
   }
 
   /** Through the first node's queue. */

@@ -33,7 +33,7 @@ class SoldAsExpectedTest {
             List.of(Line.of(pool, 5)),
             List.of(Line.of(other, 1)),
             List.of(Line.of(pool, 1), Line.of(other, 1)))) {
-      EndResult refused =
+      HoldEndResult refused =
           sale.ask(door, sale.node(), sale.confirm(hold.id(), paid.toArray(Line[]::new)));
       assertThat(refused).isEqualTo(new LinesDiffer(hold));
     }
@@ -54,7 +54,7 @@ class SoldAsExpectedTest {
       connection.setAutoCommit(false);
       List<HoldOutcome> outcomes =
           sale.node()
-              .runAll(
+              .joinAll(
                   connection,
                   List.of(
                       sale.change(hold.id(), Line.of(pool, 5)),

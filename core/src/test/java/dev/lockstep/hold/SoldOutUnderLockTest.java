@@ -37,7 +37,7 @@ class SoldOutUnderLockTest {
 
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
-      assertThat(other.run(connection, sale.release(expired.id()))).isInstanceOf(HoldEnded.class);
+      assertThat(other.join(connection, sale.release(expired.id()))).isInstanceOf(HoldEnded.class);
       Sql.execute(connection, "LOCK TABLE lockstep.quota IN ACCESS EXCLUSIVE MODE");
       second =
           Background.start(

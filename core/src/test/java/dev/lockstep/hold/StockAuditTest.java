@@ -85,7 +85,7 @@ class StockAuditTest {
     List<Holds> nodes = List.of(sale.node(), sale.anotherNode());
     List<PoolId> pools = List.of(sale.counted(1_000), sale.units(1_000));
 
-    Race.<EndResult>of(60)
+    Race.<HoldEndResult>of(60)
         .run(
             i -> {
               Holds node = nodes.get(i % 2);
@@ -147,8 +147,8 @@ class StockAuditTest {
 
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
-      sale.node().run(connection, sale.acquire("buyer", Line.of(pool, 2)));
-      sale.node().run(connection, sale.confirm(hold.id()));
+      sale.node().join(connection, sale.acquire("buyer", Line.of(pool, 2)));
+      sale.node().join(connection, sale.confirm(hold.id()));
       connection.rollback();
     }
 

@@ -2,12 +2,14 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Companion.Accompanied;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
 import dev.lockstep.fault.TransientFault;
 import dev.lockstep.hold.HoldOutcome.Ended;
-import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -54,8 +56,8 @@ class VetoFaultTest {
     for (int i = 0; i < CALLERS; i++) {
       holds.add(sale.hold("buyer-" + i, Line.of(pool, 1)).id());
     }
-    Veto<String> veto = new Failing(holds.get(7), statement);
-    List<CompletableFuture<EndResult>> asked = new ArrayList<>();
+    Veto<String, HoldOutcome> veto = new Failing(holds.get(7), statement);
+    List<CompletableFuture<HoldEndResult>> asked = new ArrayList<>();
     List<RuntimeException> failures = new ArrayList<>();
     int ended = 0;
     try (Connection another = database.connection();
@@ -63,10 +65,14 @@ class VetoFaultTest {
       another.setAutoCommit(false);
       Sql.query(another, "SELECT 1 FROM seal WHERE id = 1 FOR UPDATE");
       for (HoldId hold : holds) {
-        asked.add(sale.node().submit(sale.release(hold), veto, "x").toCompletableFuture());
+        asked.add(
+            sale.node()
+                .submit(sale.release(hold), veto, "x")
+                .thenApply(CompanionResult::outcome)
+                .toCompletableFuture());
       }
       busy.end();
-      for (CompletableFuture<EndResult> one : asked) {
+      for (CompletableFuture<HoldEndResult> one : asked) {
         try {
           assertThat(Door.await(one)).isInstanceOf(Ended.class);
           ended++;
@@ -81,17 +87,20 @@ class VetoFaultTest {
   }
 
   /** Asks with a statement that fails, if it is asked about one certain hold. */
-  private record Failing(HoldId hold, String statement) implements Veto<String> {
+  private record Failing(HoldId hold, String statement) implements Veto<String, HoldOutcome> {
     @Override
-    public Set<HoldId> keeps(Exchange exchange, ScopeId scope, Set<HoldId> holds)
+    public Set<HoldId> keeps(OpenTransaction transaction, ScopeId scope, Set<HoldId> holds)
         throws SQLException {
       if (holds.contains(hold)) {
-        Sql.execute(exchange.connection(), statement);
+        Sql.execute(transaction.connection(), statement);
       }
       return Set.of();
     }
 
     @Override
-    public void write(Exchange exchange, List<Accompanied<String>> outcomes) {}
+    public List<HoldOutcome> write(
+        OpenTransaction transaction, List<Accompanied<String, HoldOutcome>> commands) {
+      return commands.stream().map(Accompanied::outcome).toList();
+    }
   }
 }

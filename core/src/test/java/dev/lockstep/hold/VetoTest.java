@@ -2,7 +2,10 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Companion.Accompanied;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
@@ -10,6 +13,7 @@ import dev.lockstep.hold.HoldOutcome.NotYours;
 import dev.lockstep.hold.HoldOutcome.Vetoed;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -61,7 +65,7 @@ class VetoTest {
     HoldId hold = sealed(sale, pool);
 
     HoldOutcome outcome =
-        sale.transactor().call(c -> sale.node().run(c, sale.release(hold), guard, "x"));
+        sale.transactor().call(c -> sale.node().join(c, sale.release(hold), guard, "x").outcome());
 
     assertThat(outcome).isInstanceOf(Vetoed.class);
     assertThat(sale.counts(pool).held()).isEqualTo(1);
@@ -118,6 +122,7 @@ class VetoTest {
       checkout =
           sale.node()
               .submit(sale.extend(hold, Duration.ofHours(1)), new Seal(), hold.value())
+              .thenApply(CompanionResult::outcome)
               .toCompletableFuture();
       release = submit(sale, sale.release(hold));
       change = submit(sale, sale.change(hold, Line.of(pool, 5)));
@@ -142,6 +147,7 @@ class VetoTest {
       checkout =
           sale.node()
               .submit(sale.extend(hold, Duration.ofHours(1)), new Seal(), hold.value())
+              .thenApply(CompanionResult::outcome)
               .toCompletableFuture();
       busy.end();
     }
@@ -155,7 +161,10 @@ class VetoTest {
   }
 
   private <R extends HoldOutcome> CompletableFuture<R> submit(Sale sale, HoldCommand<R> command) {
-    return sale.node().submit(command, guard, "x").toCompletableFuture();
+    return sale.node()
+        .submit(command, guard, "x")
+        .thenApply(CompanionResult::outcome)
+        .toCompletableFuture();
   }
 
   private static HoldId sealed(Sale sale, PoolId pool) {
@@ -165,10 +174,11 @@ class VetoTest {
   }
 
   /** As a checkout does it: writes down, with the hold's extension, that it must stay. */
-  private static final class Seal implements Companion<UUID> {
+  private static final class Seal implements TripWriter<UUID, HoldOutcome> {
     @Override
-    public void write(Exchange exchange, List<Accompanied<UUID>> outcomes) throws SQLException {
-      for (Accompanied<UUID> one : outcomes) {
+    public void write(Exchange exchange, List<Accompanied<UUID, HoldOutcome>> outcomes)
+        throws SQLException {
+      for (Accompanied<UUID, HoldOutcome> one : outcomes) {
         if (one.outcome() instanceof Granted) {
           try (PreparedStatement insert =
               exchange.connection().prepareStatement("INSERT INTO seal VALUES (?)")) {
@@ -180,15 +190,15 @@ class VetoTest {
     }
   }
 
-  private static final class Guard implements Veto<String> {
+  private static final class Guard implements Veto<String, HoldOutcome> {
     final List<HoldOutcome> written = new CopyOnWriteArrayList<>();
 
     @Override
-    public Set<HoldId> keeps(Exchange exchange, ScopeId scope, Set<HoldId> holds)
+    public Set<HoldId> keeps(OpenTransaction transaction, ScopeId scope, Set<HoldId> holds)
         throws SQLException {
       Set<HoldId> sealed = new HashSet<>();
       try (PreparedStatement select =
-              exchange.connection().prepareStatement("SELECT hold FROM seal");
+              transaction.connection().prepareStatement("SELECT hold FROM seal");
           ResultSet rows = select.executeQuery()) {
         while (rows.next()) {
           sealed.add(new HoldId(rows.getObject(1, UUID.class)));
@@ -199,8 +209,10 @@ class VetoTest {
     }
 
     @Override
-    public void write(Exchange exchange, List<Accompanied<String>> outcomes) {
-      outcomes.forEach(one -> written.add(one.outcome()));
+    public List<HoldOutcome> write(
+        OpenTransaction transaction, List<Accompanied<String, HoldOutcome>> commands) {
+      commands.forEach(one -> written.add(one.outcome()));
+      return commands.stream().map(Accompanied::outcome).toList();
     }
   }
 }

@@ -3,8 +3,8 @@ package dev.lockstep.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.job.ClaimEnd.Ended;
 import dev.lockstep.job.ClaimEnd.Lost;
+import dev.lockstep.job.ClaimEnd.Settled;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
@@ -50,7 +50,8 @@ class ClaimsTest extends ClaimScene {
     assertThat(given.get(0)).hasSize(2);
     assertThat(given.get(1)).hasSize(1);
     assertThat(end(given.get(1).get(0), Outcome.done())).isInstanceOf(Lost.class);
-    assertThat(endAs("service:bob", given.get(1).get(0), Outcome.done())).isInstanceOf(Ended.class);
+    assertThat(endAs("service:bob", given.get(1).get(0), Outcome.done()))
+        .isInstanceOf(Settled.class);
   }
 
   @Test
@@ -61,7 +62,7 @@ class ClaimsTest extends ClaimScene {
     assertThat(effects()).isEqualTo(1);
     assertThat(live()).isZero();
 
-    // Ended: the same token is worth nothing, and what was written with it is not there.
+    // Settled: the same token is worth nothing, and what was written with it is not there.
     assertThat(end(claimed, Outcome.Done.writing(c -> effect(c, "again"))))
         .isInstanceOf(Lost.class);
     assertThat(effects()).isEqualTo(1);
@@ -180,14 +181,14 @@ class ClaimsTest extends ClaimScene {
   @Test
   void aRetryCountsAndWaitsAndTheLastOneIsDead() {
     enqueue(job("a").withMaxAttempts(2));
-    Ended again = (Ended) end(claim(1).get(0), new Outcome.Retry("no"));
+    Settled again = (Settled) end(claim(1).get(0), new Outcome.Retry("no"));
     assertThat(again.state()).isEqualTo(Job.State.SCHEDULED);
     assertThat(claim(1)).isEmpty();
     database.execute("UPDATE lockstep.job SET due = now()");
     ClaimedJob second = claim(1).get(0);
     assertThat(second.attempt()).isEqualTo(2);
     Outcome now = new Outcome.Retry("no again", Optional.of(Duration.ZERO));
-    assertThat(end(second, now)).isEqualTo(new Ended(Job.State.DEAD, Optional.empty()));
+    assertThat(end(second, now)).isEqualTo(new Settled(Job.State.DEAD, Optional.empty()));
     assertThat(jobs.attempts(second.id()))
         .extracting(Job.Attempt::error)
         .containsExactly("no", "no again");

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
 import dev.lockstep.fault.SqlFault;
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
@@ -96,7 +96,7 @@ final class Bank implements BeforeEachCallback, AfterEachCallback {
   AccountId with(AccountId world, long amount) {
     AccountId account = open(OptionalLong.of(0));
     if (amount > 0) {
-      assertThat(ask(move(world, account, amount))).isInstanceOf(Done.class);
+      assertThat(ask(move(world, account, amount))).isInstanceOf(TransferDone.class);
     }
     return account;
   }
@@ -117,8 +117,8 @@ final class Bank implements BeforeEachCallback, AfterEachCallback {
     return new Post(book, id, OptionalLong.of(amount));
   }
 
-  Cancel cancel(TransferId id) {
-    return new Cancel(book, id);
+  VoidPending cancel(TransferId id) {
+    return new VoidPending(book, id);
   }
 
   Linked linked(LedgerCommand<?>... steps) {
@@ -133,7 +133,7 @@ final class Bank implements BeforeEachCallback, AfterEachCallback {
   static <R extends LedgerOutcome> R ask(
       Door door, Transactor transactor, Ledger node, LedgerCommand<R> command) {
     return door.ask(
-        transactor, () -> node.submit(command), connection -> node.run(connection, command));
+        transactor, () -> node.submit(command), connection -> node.join(connection, command));
   }
 
   /** Through the first node's queue. */

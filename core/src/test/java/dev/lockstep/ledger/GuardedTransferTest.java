@@ -3,11 +3,11 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.QueuedCommand;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
-import dev.lockstep.ledger.LedgerOperation.Decided;
-import dev.lockstep.ledger.LedgerOperation.Seen;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOperation.BatchInput;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
@@ -32,14 +32,14 @@ class GuardedTransferTest {
   void aTransferThatHasEndedMeanwhileIsNotEndedAgain(int count) throws SQLException {
     AccountId world = bank.world();
     AccountId from = bank.with(world, count);
-    List<Ask> asks = new ArrayList<>();
+    List<QueuedCommand<LedgerCommand<?>, LedgerOutcome>> asks = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       Reserve reserve = bank.reserve(from, world, 1);
-      assertThat(bank.ask(reserve)).isInstanceOf(Done.class);
-      asks.add(Ask.onConnection(bank.post(reserve.id())));
+      assertThat(bank.ask(reserve)).isInstanceOf(TransferDone.class);
+      asks.add(QueuedCommand.toJoin(bank.post(reserve.id()), null));
     }
     LedgerOperation operation = new LedgerOperation(LedgerConfig.DEFAULT);
-    Seen seen;
+    BatchInput seen;
     try (Connection connection = begin()) {
       seen = operation.lock(Exchange.within(connection), bank.book(), asks);
       connection.rollback();
@@ -47,7 +47,7 @@ class GuardedTransferTest {
     database.execute("UPDATE lockstep.transfer SET state = 2, ended_at = now() WHERE state = 0");
     List<String> before = bank.everything();
 
-    Decided decided = operation.decide(bank.book(), seen, asks);
+    var decided = operation.decide(bank.book(), seen, asks);
     try (Connection connection = begin()) {
       assertThatThrownBy(() -> operation.write(Exchange.within(connection), bank.book(), decided))
           .isInstanceOfSatisfying(

@@ -6,10 +6,10 @@ import dev.lockstep.ledger.LedgerHistory.Step;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.BalanceOverflow;
 import dev.lockstep.ledger.LedgerOutcome.CurrencyMismatch;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
 import dev.lockstep.ledger.LedgerOutcome.NotPending;
 import dev.lockstep.ledger.LedgerOutcome.Refused;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ class LedgerDecisionTest {
               }
             });
 
-    // Without the three result types; Overloaded is not decided here but at the queue.
+    // Without the three result types; LedgerOverloaded is not decided here but at the queue.
     assertThat(seen).hasSize(LedgerOutcome.class.getPermittedSubclasses().length - 3 - 1);
   }
 
@@ -100,7 +100,7 @@ class LedgerDecisionTest {
 
   /** As {@link PlainBank} says it. */
   private static String plain(LedgerOutcome outcome) {
-    if (outcome instanceof Done done) {
+    if (outcome instanceof TransferDone done) {
       return plain(done.transfer()) + (done.replayed() ? " again" : "");
     }
     if (outcome instanceof AllDone all) {
@@ -131,6 +131,6 @@ class LedgerDecisionTest {
   }
 
   private static String plain(Transfer transfer) {
-    return "Done " + transfer.state() + " " + transfer.posted();
+    return "TransferDone " + transfer.state() + " " + transfer.posted();
   }
 }

@@ -1,10 +1,10 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,7 +85,7 @@ record LedgerHistory(List<Step> steps) {
     if (kind < 9) {
       return new Post(BOOK, id, shift > 2 ? OptionalLong.empty() : OptionalLong.of(amount));
     }
-    return new Cancel(BOOK, id);
+    return new VoidPending(BOOK, id);
   }
 
   private static TransferId id(LedgerCommand<?> command) {
@@ -95,7 +95,7 @@ record LedgerHistory(List<Step> steps) {
     if (command instanceof Reserve reserve) {
       return reserve.id();
     }
-    return command instanceof Post post ? post.id() : ((Cancel) command).id();
+    return command instanceof Post post ? post.id() : ((VoidPending) command).id();
   }
 
   private static TransferId transfer(int number) {

@@ -13,11 +13,11 @@ import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.BalanceOverflow;
 import dev.lockstep.ledger.LedgerOutcome.CurrencyMismatch;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
-import dev.lockstep.ledger.LedgerViolation.Check;
+import dev.lockstep.ledger.LedgerViolation.LedgerInvariant;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
@@ -109,7 +109,7 @@ class LedgerRefusalsTest {
         .isEqualTo(new InsufficientFunds(purse, 100, 101));
     assertThat(bank.ask(bank.move(purse, world, Long.MAX_VALUE)))
         .isEqualTo(new InsufficientFunds(purse, 100, Long.MAX_VALUE));
-    assertThat(bank.ask(bank.move(purse, rich, 100))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(purse, rich, 100))).isInstanceOf(TransferDone.class);
     assertThat(bank.ask(bank.move(world, rich, 1))).isEqualTo(new BalanceOverflow(rich));
     assertThat(bank.ask(bank.move(world, purse, 200))).isEqualTo(new BalanceOverflow(world));
     assertThat(bank.ask(bank.post(id))).isEqualTo(new UnknownTransfer(id));
@@ -122,12 +122,15 @@ class LedgerRefusalsTest {
     AccountId world = bank.world();
     AccountId to = bank.open(OptionalLong.empty());
     long most = Long.MAX_VALUE / 8 * 5;
-    assertThat(bank.ask(bank.reserve(world, to, most))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.reserve(world, to, most))).isInstanceOf(TransferDone.class);
 
     assertThat(bank.ask(bank.move(world, to, Long.MAX_VALUE / 2)))
         .isEqualTo(new BalanceOverflow(world));
-    assertThat(bank.ask(bank.move(world, to, Long.MAX_VALUE - most))).isInstanceOf(Done.class);
-    assertThat(bank.ask(bank.move(world, to, 1))).as("the last one").isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(world, to, Long.MAX_VALUE - most)))
+        .isInstanceOf(TransferDone.class);
+    assertThat(bank.ask(bank.move(world, to, 1)))
+        .as("the last one")
+        .isInstanceOf(TransferDone.class);
     assertThat(bank.ask(bank.move(world, to, 1))).isEqualTo(new BalanceOverflow(world));
   }
 
@@ -157,11 +160,11 @@ class LedgerRefusalsTest {
     AccountId world = bank.world();
     AccountId account = bank.open(OptionalLong.of(0));
     assertThat(bank.node().setFloor(bank.book(), account, OptionalLong.of(-10))).isTrue();
-    assertThat(bank.ask(bank.move(account, world, 10))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(account, world, 10))).isInstanceOf(TransferDone.class);
 
     assertThat(bank.node().setFloor(bank.book(), account, OptionalLong.of(-9))).isFalse();
     assertThat(bank.node().setFloor(bank.book(), account, OptionalLong.empty())).isTrue();
-    assertThat(bank.ask(bank.move(account, world, 1_000))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(account, world, 1_000))).isInstanceOf(TransferDone.class);
   }
 
   @ParameterizedTest
@@ -205,7 +208,8 @@ class LedgerRefusalsTest {
           DELETE FROM lockstep.entry WHERE book = :b AND account = 2 AND version = 1 | ENTRY_CHAIN
           DELETE FROM lockstep.transfer WHERE book = :b AND state = 0 | PENDING
           """)
-  void whatIsChangedBehindItsBackIsFound(String statement, Check check) throws SQLException {
+  void whatIsChangedBehindItsBackIsFound(String statement, LedgerInvariant check)
+      throws SQLException {
     AccountId world = bank.world();
     AccountId account = bank.with(world, 100);
     bank.ask(bank.reserve(account, world, 10));
@@ -296,7 +300,7 @@ class LedgerRefusalsTest {
           DELETE FROM lockstep.entry WHERE book = :b AND account = 1 AND version = 3000 | ENTRY_CHAIN
           UPDATE lockstep.transfer SET amount = 2, posted = 2 WHERE book = :b AND source = 1 | DOUBLE_ENTRY
           """)
-  void whatIsChangedInALargeBookIsFound(String statement, Check check) {
+  void whatIsChangedInALargeBookIsFound(String statement, LedgerInvariant check) {
     BookId book = bookOf(6_000, 100 + statement.length());
     assertThat(bank.node().checkAll().violations()).isEmpty();
     String mark = "SET session_replication_role = replica; %s; RESET session_replication_role";
@@ -330,7 +334,7 @@ class LedgerRefusalsTest {
         Stream.generate(() -> new Move(book, TransferId.next(), world, till, new Money(1, "JPY")))
             .limit(transfers)
             .toList();
-    bank.transactor().run(connection -> bank.node().runAll(connection, moves));
+    bank.transactor().run(connection -> bank.node().joinAll(connection, moves));
     return book;
   }
 }

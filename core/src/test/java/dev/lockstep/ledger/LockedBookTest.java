@@ -40,8 +40,8 @@ class LockedBookTest {
                 "SELECT count(*) FROM (SELECT FROM lockstep.account WHERE book = ? FOR UPDATE) l")) {
       assertThatThrownBy(impatient::sweep).isInstanceOf(LockTimeout.class);
 
-      assertThat(state(LATER, due)).isEqualTo(Transfer.State.EXPIRED);
-      assertThat(state(bank.book(), stuck)).isEqualTo(Transfer.State.PENDING);
+      assertThat(state(LATER, due)).isEqualTo(TransferState.EXPIRED);
+      assertThat(state(bank.book(), stuck)).isEqualTo(TransferState.PENDING);
       connection.rollback();
       assertThat(impatient.sweep()).isEqualTo(1);
     }
@@ -103,7 +103,7 @@ class LockedBookTest {
             new Money(amount, Bank.JPY)));
   }
 
-  private Transfer.State state(BookId book, Reserve reserve) {
+  private TransferState state(BookId book, Reserve reserve) {
     return bank.node().transfer(book, reserve.id()).orElseThrow().state();
   }
 

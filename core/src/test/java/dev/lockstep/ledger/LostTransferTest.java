@@ -8,7 +8,7 @@ import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.LatePacket;
 import dev.lockstep.testkit.TestDatabase;
@@ -136,7 +136,8 @@ class LostTransferTest {
         Ledger node = new Ledger(new Transactor(network.dataSource()))) {
       Door.await(node.submit(bank.move(world, to, 1)));
       network.arm();
-      assertThat(Door.await(node.submit(bank.move(world, to, 10)))).isInstanceOf(Done.class);
+      assertThat(Door.await(node.submit(bank.move(world, to, 10))))
+          .isInstanceOf(TransferDone.class);
       assertThat(network.awaitKept())
           .singleElement()
           .asString()

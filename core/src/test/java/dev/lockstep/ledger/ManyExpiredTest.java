@@ -2,12 +2,12 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +43,7 @@ class ManyExpiredTest {
     List<Reserve> reserved = new ArrayList<>();
     for (int i = 0; i < EXPIRED; i++) {
       Reserve one = bank.reserve(from, world, 1);
-      assertThat(bank.ask(one)).isInstanceOf(Done.class);
+      assertThat(bank.ask(one)).isInstanceOf(TransferDone.class);
       reserved.add(one);
     }
     reserved.forEach(one -> bank.expire(one.id()));
@@ -57,7 +57,8 @@ class ManyExpiredTest {
   @ParameterizedTest
   @EnumSource
   void aMoveOfAllOfItIsDone(Door door) {
-    assertThat(bank.ask(door, node, bank.move(from, world, EXPIRED))).isInstanceOf(Done.class);
+    assertThat(bank.ask(door, node, bank.move(from, world, EXPIRED)))
+        .isInstanceOf(TransferDone.class);
 
     assertThat(bank.balance(from)).isZero();
     assertThat(expired()).isEqualTo(EXPIRED);
@@ -76,7 +77,7 @@ class ManyExpiredTest {
 
   @Test
   void soItIsForACallerThatWaits() {
-    assertThat(node.call(bank.move(from, world, EXPIRED))).isInstanceOf(Done.class);
+    assertThat(node.call(bank.move(from, world, EXPIRED))).isInstanceOf(TransferDone.class);
   }
 
   @ParameterizedTest
@@ -97,23 +98,24 @@ class ManyExpiredTest {
     List<Reserve> reserved = new ArrayList<>();
     for (int i = 0; i < EXPIRED; i++) {
       Reserve one = bank.reserve(source, target, Long.MAX_VALUE / (EXPIRED + 1));
-      assertThat(bank.ask(one)).isInstanceOf(Done.class);
+      assertThat(bank.ask(one)).isInstanceOf(TransferDone.class);
       reserved.add(one);
     }
     reserved.forEach(one -> bank.expire(one.id()));
 
     assertThat(bank.ask(door, node, bank.reserve(source, target, Long.MAX_VALUE / 2)))
-        .isInstanceOf(Done.class);
+        .isInstanceOf(TransferDone.class);
   }
 
   @Test
   void aCompanionHearsOfTheOneOutcomeThatIsTold() {
     LedgerOutcome told =
-        Door.await(
-            node.submit(
+        node.call(
                 bank.move(from, world, EXPIRED),
-                (exchange, outcomes) -> outcomes.forEach(one -> accompanied.add(one.outcome())),
-                "payload"));
+                Companion.writing(
+                    (open, commands) -> commands.forEach(one -> accompanied.add(one.outcome()))),
+                "payload")
+            .outcome();
 
     assertThat(accompanied).containsExactly(told);
   }
@@ -136,9 +138,9 @@ class ManyExpiredTest {
 
     List<LedgerOutcome> outcomes =
         bank.transactor()
-            .call(connection -> node.runAll(connection, List.of(all, bank.post(all.id()))));
+            .call(connection -> node.joinAll(connection, List.of(all, bank.post(all.id()))));
 
-    assertThat(outcomes).hasOnlyElementsOfType(Done.class);
+    assertThat(outcomes).hasOnlyElementsOfType(TransferDone.class);
     assertThat(bank.balance(from)).isZero();
   }
 
@@ -148,17 +150,17 @@ class ManyExpiredTest {
         bank.transactor()
             .call(
                 connection ->
-                    node.runAll(
+                    node.joinAll(
                         connection,
                         List.of(bank.move(from, world, EXPIRED), bank.move(from, world, 1))));
 
-    assertThat(outcomes.get(0)).isInstanceOf(Done.class);
+    assertThat(outcomes.get(0)).isInstanceOf(TransferDone.class);
     assertThat(outcomes.get(1)).isEqualTo(new InsufficientFunds(from, 0, 1));
   }
 
   private long expired() {
     return database.queryLong(
         "SELECT count(*) FROM lockstep.transfer WHERE book = %d AND state = %d"
-            .formatted(bank.book().value(), State.EXPIRED.code()));
+            .formatted(bank.book().value(), TransferState.EXPIRED.code()));
   }
 }

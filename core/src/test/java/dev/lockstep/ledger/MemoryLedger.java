@@ -2,8 +2,8 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.CommandDecision;
 import dev.lockstep.ledger.Plan.AccountChange;
-import dev.lockstep.ledger.Transfer.State;
 import java.math.BigInteger;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,7 +49,7 @@ final class MemoryLedger {
             commands,
             false);
     apply(plan);
-    return plan.answers().stream().map(Plan.Answer::outcome).toList();
+    return plan.decisions().stream().map(CommandDecision::outcome).toList();
   }
 
   private void apply(Plan plan) {
@@ -58,7 +58,7 @@ final class MemoryLedger {
     }
     for (Transfer transfer : plan.endedTransfers()) {
       Transfer before = Objects.requireNonNull(transfers.put(transfer.id(), transfer));
-      assertThat(before.state()).isEqualTo(State.PENDING);
+      assertThat(before.state()).isEqualTo(TransferState.PENDING);
     }
     entries.addAll(plan.entries());
     for (AccountChange change : plan.accounts()) {
@@ -84,7 +84,7 @@ final class MemoryLedger {
       assertThat(account.version()).isEqualTo(own.size());
       BigInteger reserved =
           transfers.values().stream()
-              .filter(t -> t.state() == State.PENDING && t.from().equals(account.id()))
+              .filter(t -> t.state() == TransferState.PENDING && t.from().equals(account.id()))
               .map(t -> big(t.money().amount()))
               .reduce(BigInteger.ZERO, BigInteger::add);
       assertThat(big(account.pending())).isEqualTo(reserved);

@@ -6,8 +6,8 @@ import dev.lockstep.combine.Door;
 import dev.lockstep.fault.LockstepException;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.ChildJvm;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.RaceResult;
@@ -101,7 +101,7 @@ class MoneyIsConservedTest {
       Move move = TransferringProcess.random(random, bank.book(), accounts);
       try {
         TransferResult result = bank.ask(door, node, move);
-        if (result instanceof Done) {
+        if (result instanceof TransferDone) {
           told.add(move.id());
           wellUnderWay.countDown();
           moved++;

@@ -1,10 +1,10 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
@@ -62,7 +62,7 @@ final class PlainBank {
     boolean replayed = true;
     for (int i = 0; i < linked.steps().size(); i++) {
       String answer = step(now, linked.steps().get(i));
-      if (!answer.startsWith("Done")) {
+      if (!answer.startsWith("TransferDone")) {
         balances = balancesBefore;
         slips = slipsBefore;
         return "Refused " + i + " " + answer;
@@ -83,7 +83,7 @@ final class PlainBank {
           new Slip(
               r.from(), r.to(), r.money(), Optional.of(r.holdFor()), "", 0, now.plus(r.holdFor())));
     }
-    return command instanceof Post post ? post(post) : cancel((Cancel) command);
+    return command instanceof Post post ? post(post) : cancel((VoidPending) command);
   }
 
   private String transfer(TransferId id, Slip asked) {
@@ -94,7 +94,9 @@ final class PlainBank {
               && known.to().equals(asked.to())
               && known.money().equals(asked.money())
               && known.holdFor().equals(asked.holdFor());
-      return same ? "Done " + known.state() + " " + known.posted() + " again" : "TransferIdReused";
+      return same
+          ? "TransferDone " + known.state() + " " + known.posted() + " again"
+          : "TransferIdReused";
     }
     for (AccountId account : List.of(asked.from(), asked.to())) {
       if (!accounts.containsKey(account)) {
@@ -127,7 +129,7 @@ final class PlainBank {
     if (!pending) {
       move(slip);
     }
-    return "Done " + slip.state() + " " + slip.posted();
+    return "TransferDone " + slip.state() + " " + slip.posted();
   }
 
   private String post(Post post) {
@@ -138,7 +140,7 @@ final class PlainBank {
     long amount = post.amount().orElse(slip.money().amount());
     if (!slip.state().equals("PENDING")) {
       return slip.state().equals("POSTED") && slip.holdFor().isPresent() && slip.posted() == amount
-          ? "Done POSTED " + amount + " again"
+          ? "TransferDone POSTED " + amount + " again"
           : "NotPending " + slip.state();
     }
     if (amount > slip.money().amount()) {
@@ -150,22 +152,22 @@ final class PlainBank {
     Slip posted = slip.with("POSTED", amount);
     slips.put(post.id(), posted);
     move(posted);
-    return "Done POSTED " + amount;
+    return "TransferDone POSTED " + amount;
   }
 
-  private String cancel(Cancel cancel) {
+  private String cancel(VoidPending cancel) {
     Slip slip = slips.get(cancel.id());
     if (slip == null) {
       return "UnknownTransfer";
     }
     if (slip.state().equals("VOIDED")) {
-      return "Done VOIDED 0 again";
+      return "TransferDone VOIDED 0 again";
     }
     if (!slip.state().equals("PENDING")) {
       return "NotPending " + slip.state();
     }
     slips.put(cancel.id(), slip.with("VOIDED", 0));
-    return "Done VOIDED 0";
+    return "TransferDone VOIDED 0";
   }
 
   private NewAccount opened(AccountId account) {

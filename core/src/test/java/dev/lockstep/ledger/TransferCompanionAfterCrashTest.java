@@ -3,7 +3,9 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
@@ -30,7 +32,7 @@ class TransferCompanionAfterCrashTest {
     database.execute("CREATE TABLE effect (reference text)");
     AccountId world = bank.world();
     AccountId from = bank.with(world, 1);
-    TransferCompanion<String> noting =
+    TripWriter<String, LedgerOutcome> noting =
         (exchange, outcomes) ->
             Sql.execute(
                 exchange.connection(), "INSERT INTO effect VALUES (?)", outcomes.get(0).payload());
@@ -47,7 +49,8 @@ class TransferCompanionAfterCrashTest {
       try (Ledger node = new Ledger(new Transactor(source))) {
         fault.arm(Moment.AFTER_COMMIT);
         CompletionStage<TransferResult> answer =
-            node.submit(bank.move(from, world, 2), noting, "r1");
+            node.submit(bank.move(from, world, 2), noting, "r1")
+                .thenApply(CompanionResult::outcome);
         fault.awaitFired();
         database.server().crash();
         database.server().restart();

@@ -2,12 +2,14 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.fault.SerializationConflict;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
@@ -30,7 +32,7 @@ class TransferCompanionFaultTest {
 
   private static final int CALLERS = 10;
 
-  private final TransferCompanion<String> notes =
+  private final TripWriter<String, LedgerOutcome> notes =
       (exchange, outcomes) -> {
         RoundTrip trip = exchange.trip();
         outcomes.forEach(
@@ -68,7 +70,7 @@ class TransferCompanionFaultTest {
   }
 
   /** Submits all while the queue's writer is busy, so that they are decided together. */
-  private List<RuntimeException> inOneBatch(TransferCompanion<String> companion, String bad)
+  private List<RuntimeException> inOneBatch(TripWriter<String, LedgerOutcome> companion, String bad)
       throws Exception {
     AccountId world = bank.world();
     AccountId to = bank.with(world, 0);
@@ -86,7 +88,10 @@ class TransferCompanionFaultTest {
       for (int i = 0; i < CALLERS; i++) {
         String payload = i == 4 ? bad : "n" + i;
         asked.add(
-            bank.node().submit(bank.move(world, to, 1), companion, payload).toCompletableFuture());
+            bank.node()
+                .submit(bank.move(world, to, 1), companion, payload)
+                .thenApply(CompanionResult::outcome)
+                .toCompletableFuture());
       }
       busy.rollback();
       Door.await(first);
@@ -94,7 +99,7 @@ class TransferCompanionFaultTest {
     List<RuntimeException> failures = new ArrayList<>();
     for (var one : asked) {
       try {
-        assertThat(Door.await(one)).isInstanceOf(Done.class);
+        assertThat(Door.await(one)).isInstanceOf(TransferDone.class);
       } catch (RuntimeException e) {
         failures.add(e);
       }
@@ -106,7 +111,7 @@ class TransferCompanionFaultTest {
 
   @Test
   void aPayloadThatConflictsEachTimeFailsItsOwnTransferOnly() throws Exception {
-    TransferCompanion<String> conflicting =
+    TripWriter<String, LedgerOutcome> conflicting =
         (exchange, outcomes) -> {
           if (outcomes.stream().anyMatch(one -> one.payload().equals("bad"))) {
             throw SqlFault.conflict("each time");
@@ -129,16 +134,17 @@ class TransferCompanionFaultTest {
     Move move = bank.move(world, to, 7);
     Move faster = new Move(bank.book(), move.id(), otherWorld, elsewhere, move.money());
     AtomicInteger calls = new AtomicInteger();
-    TransferCompanion<String> overtaken =
+    TripWriter<String, LedgerOutcome> overtaken =
         (exchange, outcomes) -> {
           if (calls.getAndIncrement() == 0) {
-            assertThat(Door.await(otherNode.submit(faster))).isInstanceOf(Done.class);
+            assertThat(Door.await(otherNode.submit(faster))).isInstanceOf(TransferDone.class);
           }
           notes.write(exchange, outcomes);
         };
 
-    assertThat(Door.await(bank.node().submit(move, overtaken, "noted")))
-        .isNotInstanceOf(Done.class);
+    LedgerOutcome outcome = Door.await(bank.node().submit(move, overtaken, "noted")).outcome();
+
+    assertThat(outcome).isNotInstanceOf(TransferDone.class);
     assertThat(calls).as("decided, and decided anew").hasValue(2);
     assertThat(bank.balance(to)).isZero();
     assertThat(database.queryLong("SELECT count(*) FROM note")).isEqualTo(1);

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
@@ -35,8 +35,8 @@ class TransferOnceTest {
             .run(i -> bank.ask(Door.of(i / 2), nodes.get(i % 2), move))
             .valuesOrThrow();
 
-    assertThat(results).hasOnlyElementsOfType(Done.class);
-    assertThat(results).filteredOn(result -> !((Done) result).replayed()).hasSize(1);
+    assertThat(results).hasOnlyElementsOfType(TransferDone.class);
+    assertThat(results).filteredOn(result -> !((TransferDone) result).replayed()).hasSize(1);
     assertThat(bank.balance(to)).isEqualTo(7);
   }
 
@@ -68,10 +68,10 @@ class TransferOnceTest {
       fault.arm(moment);
       TransferResult reserved = Door.await(node.submit(reserve));
       fault.arm(moment);
-      EndResult posted = Door.await(node.submit(bank.post(reserve.id())));
+      TransferEndResult posted = Door.await(node.submit(bank.post(reserve.id())));
 
-      assertThat(((Done) reserved).replayed()).isFalse();
-      assertThat(((Done) posted).replayed()).isFalse();
+      assertThat(((TransferDone) reserved).replayed()).isFalse();
+      assertThat(((TransferDone) posted).replayed()).isFalse();
     }
     assertThat(bank.balance(from)).isEqualTo(40);
     assertThat(bank.account(from).version()).as("received, reserved, posted").isEqualTo(3);

@@ -4,7 +4,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.lockstep.combine.Door;
 import dev.lockstep.ledger.LedgerCommand.Move;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.ChildJvm;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
@@ -71,7 +71,7 @@ final class TransferringProcess {
     SplittableRandom random = new SplittableRandom(caller);
     while (true) {
       Move move = random(random, book, accounts);
-      if (Bank.ask(Door.of(caller), transactor, ledger, move) instanceof Done) {
+      if (Bank.ask(Door.of(caller), transactor, ledger, move) instanceof TransferDone) {
         System.out.println(MOVED + move.id() + ".");
       }
     }

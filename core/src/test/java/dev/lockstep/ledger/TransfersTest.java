@@ -2,17 +2,18 @@ package dev.lockstep.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.Door;
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
 import dev.lockstep.ledger.LedgerOutcome.NotPending;
 import dev.lockstep.ledger.LedgerOutcome.Refused;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
@@ -45,7 +46,7 @@ class TransfersTest {
               for (int n = 0; n < 10; n++) {
                 Move move = bank.move(pair.get(i % 2), pair.get(1 - i % 2), 1 + i % 2);
                 assertThat(bank.ask(Door.of(i / 2), nodes.get(i / 4 % 2), move))
-                    .isInstanceOf(Done.class);
+                    .isInstanceOf(TransferDone.class);
               }
               return true;
             })
@@ -67,7 +68,7 @@ class TransfersTest {
             .run(i -> bank.ask(door, bank.node(), bank.move(i % 2 == 0 ? from : credit, world, 10)))
             .valuesOrThrow();
 
-    assertThat(results).filteredOn(Done.class::isInstance).hasSize(10 + 5);
+    assertThat(results).filteredOn(TransferDone.class::isInstance).hasSize(10 + 5);
     assertThat(results)
         .filteredOn(InsufficientFunds.class::isInstance)
         .hasSize(64 - 15)
@@ -83,9 +84,9 @@ class TransfersTest {
     AccountId to = bank.with(world, 0);
     Reserve reserve = bank.reserve(from, to, 60);
 
-    Done reserved = (Done) bank.ask(reserve);
+    TransferDone reserved = (TransferDone) bank.ask(reserve);
 
-    assertThat(reserved.transfer().state()).isEqualTo(State.PENDING);
+    assertThat(reserved.transfer().state()).isEqualTo(TransferState.PENDING);
     assertThat(bank.account(from).balance()).isEqualTo(100);
     assertThat(bank.account(from).pending()).isEqualTo(60);
     assertThat(bank.ask(bank.move(from, world, 41))).isEqualTo(new InsufficientFunds(from, 40, 41));
@@ -102,13 +103,14 @@ class TransfersTest {
 
     assertThat(bank.ask(bank.post(reserve.id(), 61)))
         .isInstanceOf(LedgerOutcome.BeyondReserved.class);
-    Done posted = (Done) bank.ask(bank.post(reserve.id(), 25));
+    TransferDone posted = (TransferDone) bank.ask(bank.post(reserve.id(), 25));
 
     assertThat(posted.transfer().posted()).isEqualTo(25);
     assertThat(bank.account(from).balance()).isEqualTo(75);
     assertThat(bank.account(from).pending()).isZero();
     assertThat(bank.balance(to)).isEqualTo(25);
-    assertThat(bank.ask(bank.post(reserve.id(), 25))).isEqualTo(new Done(posted.transfer(), true));
+    assertThat(bank.ask(bank.post(reserve.id(), 25)))
+        .isEqualTo(new TransferDone(posted.transfer(), true));
     assertThat(bank.ask(bank.post(reserve.id(), 26))).isEqualTo(new NotPending(posted.transfer()));
     assertThat(bank.ask(bank.cancel(reserve.id()))).isEqualTo(new NotPending(posted.transfer()));
   }
@@ -122,8 +124,8 @@ class TransfersTest {
     bank.ask(reserve);
     List<Ledger> nodes = List.of(bank.node(), bank.anotherNode());
 
-    List<EndResult> results =
-        Race.<EndResult>of(16)
+    List<TransferEndResult> results =
+        Race.<TransferEndResult>of(16)
             .run(
                 i ->
                     bank.ask(
@@ -133,7 +135,7 @@ class TransfersTest {
             .valuesOrThrow();
 
     assertThat(results)
-        .filteredOn(result -> result instanceof Done done && !done.replayed())
+        .filteredOn(result -> result instanceof TransferDone done && !done.replayed())
         .hasSize(1);
     assertThat(bank.balance(from) + bank.balance(to)).isEqualTo(100);
     assertThat(bank.account(from).pending()).isZero();
@@ -150,11 +152,11 @@ class TransfersTest {
 
     bank.expire(first.id());
 
-    assertThat(bank.ask(second)).isInstanceOf(Done.class);
+    assertThat(bank.ask(second)).isInstanceOf(TransferDone.class);
     assertThat(bank.ask(bank.post(first.id())))
         .isInstanceOfSatisfying(
             NotPending.class,
-            refused -> assertThat(refused.transfer().state()).isEqualTo(State.EXPIRED));
+            refused -> assertThat(refused.transfer().state()).isEqualTo(TransferState.EXPIRED));
     bank.expire(second.id());
     assertThat(bank.ask(bank.post(second.id()))).isInstanceOf(NotPending.class);
     assertThat(bank.account(from).pending()).isZero();
@@ -173,7 +175,7 @@ class TransfersTest {
     assertThat(bank.node().sweep()).isZero();
     assertThat(bank.account(from).pending()).isEqualTo(40);
     assertThat(bank.node().transfer(bank.book(), all.get(0).id()).orElseThrow().state())
-        .isEqualTo(State.EXPIRED);
+        .isEqualTo(TransferState.EXPIRED);
   }
 
   @ParameterizedTest
@@ -205,7 +207,7 @@ class TransfersTest {
     AccountId world = bank.world();
     AccountId to = bank.with(world, 0);
     AtomicInteger calls = new AtomicInteger();
-    TransferCompanion<String> notes =
+    TripWriter<String, LedgerOutcome> notes =
         (exchange, outcomes) -> {
           calls.incrementAndGet();
           for (var noted : outcomes) {
@@ -213,9 +215,16 @@ class TransfersTest {
           }
         };
 
-    Door.await(bank.node().submit(bank.move(world, to, 7), notes, "good"));
+    Door.await(
+        bank.node()
+            .submit(bank.move(world, to, 7), notes, "good")
+            .thenApply(CompanionResult::outcome));
     assertThat(calls).hasValue(1);
-    var bad = bank.node().submit(bank.move(world, to, 7), notes, "bad").toCompletableFuture();
+    var bad =
+        bank.node()
+            .submit(bank.move(world, to, 7), notes, "bad")
+            .thenApply(CompanionResult::outcome)
+            .toCompletableFuture();
 
     assertThat(bad).failsWithin(java.time.Duration.ofSeconds(30));
     assertThat(bank.balance(to)).isEqualTo(7);
@@ -231,8 +240,9 @@ class TransfersTest {
       connection.setAutoCommit(false);
       String before = Sql.text(connection, "SHOW enable_hashjoin");
       List<LedgerOutcome> outcomes =
-          bank.node().runAll(connection, List.of(bank.move(world, to, 5), bank.move(to, world, 2)));
-      assertThat(outcomes).hasOnlyElementsOfType(Done.class);
+          bank.node()
+              .joinAll(connection, List.of(bank.move(world, to, 5), bank.move(to, world, 2)));
+      assertThat(outcomes).hasOnlyElementsOfType(TransferDone.class);
       assertThat(Sql.text(connection, "SHOW enable_hashjoin")).isEqualTo(before);
       assertThat(bank.balance(to)).isZero();
       connection.rollback();
@@ -246,7 +256,7 @@ class TransfersTest {
     AccountId to = bank.with(world, 0);
     List<Instant> times = new ArrayList<>();
     for (int i = 1; i <= 9; i++) {
-      times.add(((Done) bank.ask(bank.move(world, to, i))).transfer().createdAt());
+      times.add(((TransferDone) bank.ask(bank.move(world, to, i))).transfer().createdAt());
     }
 
     assertThat(times).isSorted().doesNotHaveDuplicates();
@@ -276,7 +286,7 @@ class TransfersTest {
             + " AND book = "
             + bank.book().value());
 
-    Done done = (Done) bank.ask(bank.move(world, to, 1));
+    TransferDone done = (TransferDone) bank.ask(bank.move(world, to, 1));
 
     assertThat(done.transfer().createdAt()).isEqualTo(ahead);
     assertThat(bank.node().balanceAt(bank.book(), to, ahead)).isEqualTo(1);

@@ -9,9 +9,9 @@ import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
 import dev.lockstep.ledger.LedgerOutcome.Refused;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.TestDatabase;
@@ -60,7 +60,7 @@ class UnreadTransfersTest {
     // The first node believes in 99.
     assertThat(bank.ask(bank.move(from, world, 50))).isEqualTo(new InsufficientFunds(from, 9, 50));
     assertThat(bank.faults()).as("it was tried unread").contains(SqlFault.SERIALIZATION);
-    assertThat(bank.ask(bank.move(from, world, 9))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(from, world, 9))).isInstanceOf(TransferDone.class);
     assertThat(bank.balance(from)).isZero();
   }
 
@@ -107,7 +107,7 @@ class UnreadTransfersTest {
 
     bank.anotherNode().setFloor(bank.book(), from, OptionalLong.of(-5));
 
-    assertThat(bank.ask(bank.move(from, world, 5))).isInstanceOf(Done.class);
+    assertThat(bank.ask(bank.move(from, world, 5))).isInstanceOf(TransferDone.class);
     bank.anotherNode().setFloor(bank.book(), from, OptionalLong.empty());
     assertThat(bank.ask(bank.linked(bank.move(from, world, 2), bank.move(from, world, 3))))
         .isInstanceOf(AllDone.class);
@@ -145,9 +145,9 @@ class UnreadTransfersTest {
     AccountId world = bank.world();
     AccountId to = bank.with(world, 5);
     Move move = bank.move(world, to, 7);
-    Done first = (Done) bank.ask(move);
+    TransferDone first = (TransferDone) bank.ask(move);
 
-    assertThat(bank.ask(move)).isEqualTo(new Done(first.transfer(), true));
+    assertThat(bank.ask(move)).isEqualTo(new TransferDone(first.transfer(), true));
     assertThat(bank.node().transfer(bank.book(), move.id())).contains(first.transfer());
     assertThat(bank.balance(to)).isEqualTo(12);
   }
@@ -175,16 +175,17 @@ class UnreadTransfersTest {
   void aLoneTransferLostWithItsConnectionHasOneEffect(Moment moment) {
     AccountId world = bank.world();
     AccountId to = bank.with(world, 0);
-    try (LoneMoveFault fault = new LoneMoveFault(database);
+    try (SingleTransferFault fault = new SingleTransferFault(database);
         Ledger node = new Ledger(new Transactor(fault.dataSource()))) {
       Door.await(node.submit(bank.move(world, to, 1)));
       fault.arm(moment);
       Move lost = bank.move(world, to, 10);
-      Done moved = (Done) Door.await(node.submit(lost));
+      TransferDone moved = (TransferDone) Door.await(node.submit(lost));
 
       assertThat(fault.fired()).isTrue();
-      assertThat(moved).isEqualTo(new Done(stored(lost), false));
-      assertThat(Door.await(node.submit(bank.move(world, to, 100)))).isInstanceOf(Done.class);
+      assertThat(moved).isEqualTo(new TransferDone(stored(lost), false));
+      assertThat(Door.await(node.submit(bank.move(world, to, 100))))
+          .isInstanceOf(TransferDone.class);
     }
     assertThat(bank.balance(to)).isEqualTo(111);
     assertThat(bank.account(to).version()).isEqualTo(3);
@@ -195,7 +196,7 @@ class UnreadTransfersTest {
   void aLoneTransferLostOnItsWayIsNotTakenForItsEarlierTwin() {
     AccountId world = bank.world();
     AccountId to = bank.with(world, 0);
-    try (LoneMoveFault fault = new LoneMoveFault(database);
+    try (SingleTransferFault fault = new SingleTransferFault(database);
         Ledger node = new Ledger(new Transactor(fault.dataSource()))) {
       Door.await(node.submit(bank.move(world, to, 1)));
       Move twin = bank.move(world, to, 10);
@@ -206,7 +207,7 @@ class UnreadTransfersTest {
               + " WHERE transfer = '%s'".formatted(twin.id().value()));
       fault.arm(Moment.BEFORE_COMMIT);
 
-      assertThat(Door.await(node.submit(twin))).isEqualTo(new Done(stored(twin), true));
+      assertThat(Door.await(node.submit(twin))).isEqualTo(new TransferDone(stored(twin), true));
       assertThat(fault.fired()).isTrue();
     }
     assertThat(bank.balance(to)).isEqualTo(11);
@@ -218,7 +219,7 @@ class UnreadTransfersTest {
     AccountId world = bank.world();
     AccountId from = bank.with(world, 10);
     AtomicBoolean lost = new AtomicBoolean();
-    try (LoneMoveFault fault = new LoneMoveFault(database)) {
+    try (SingleTransferFault fault = new SingleTransferFault(database)) {
       // Before the node can ask again somebody else takes what is there.
       DataSource source =
           Tampered.gated(

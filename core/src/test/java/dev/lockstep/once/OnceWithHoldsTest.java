@@ -3,11 +3,12 @@ package dev.lockstep.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.combine.TripWriter;
 import dev.lockstep.hold.AcquireResult;
 import dev.lockstep.hold.BuyerId;
-import dev.lockstep.hold.Companion;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.Holds;
@@ -127,7 +128,7 @@ class OnceWithHoldsTest {
     private volatile String receiptPrefix = "hold ";
 
     // Repetitions within the batch come with replayed grants; their key is the first one's.
-    private final Companion<Receipt> receipts =
+    private final TripWriter<Receipt, HoldOutcome> receipts =
         (exchange, outcomes) -> {
           List<OnceEntry> entries = new ArrayList<>();
           outcomes.forEach(
@@ -160,7 +161,8 @@ class OnceWithHoldsTest {
           holds
               .submit(acquire, receipts, new Receipt(keyOf(key), request(quantity)))
               .toCompletableFuture()
-              .join();
+              .join()
+              .outcome();
       if (outcome instanceof SoldOut) {
         return "sold out";
       }

@@ -2,6 +2,7 @@ package dev.lockstep.outage;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.combine.Companion;
 import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldId;
@@ -60,7 +61,9 @@ final class FrozenNode {
         try (Holds holds = new Holds(transactor)) {
           return await(
               holds.submit(
-                  acquire(), (exchange, outcomes) -> middle.reached(exchange.connection()), "p"));
+                  acquire(),
+                  Companion.writing((open, commands) -> middle.reached(open.connection())),
+                  "p"));
         }
       }
     },
@@ -70,7 +73,9 @@ final class FrozenNode {
         try (Ledger ledger = new Ledger(transactor)) {
           return await(
               ledger.submit(
-                  move(), (exchange, outcomes) -> middle.reached(exchange.connection()), "p"));
+                  move(),
+                  Companion.writing((open, commands) -> middle.reached(open.connection())),
+                  "p"));
         }
       }
     },

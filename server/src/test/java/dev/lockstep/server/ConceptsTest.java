@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.job.Job;
-import dev.lockstep.ledger.Transfer;
+import dev.lockstep.ledger.TransferState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -93,7 +93,7 @@ class ConceptsTest {
         .contains(
             lowerCase(HoldState.values()),
             lowerCase(Job.State.values()),
-            lowerCase(Transfer.State.values()),
+            lowerCase(TransferState.values()),
             List.of("parked", "waiting"));
   }
 

@@ -1,9 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.Companion.Accompanied;
 import dev.lockstep.hold.AcquireResult;
 import dev.lockstep.hold.Actor;
 import dev.lockstep.hold.BuyerId;
-import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Return;
@@ -28,6 +29,7 @@ import dev.lockstep.server.draw.SoldTo;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.work.OpenTransaction;
 import io.vertx.core.Vertx;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -103,9 +105,11 @@ final class DrawNode implements AutoCloseable {
   /** Through the combiner, as purchases are confirmed. */
   HoldOutcome confirm(String campaign, HoldId hold) {
     return holds
-        .submit(new Confirm(scope(campaign), hold, SELLER), this::afterSales, hold)
+        .submit(
+            new Confirm(scope(campaign), hold, SELLER), Companion.writing(this::afterSales), hold)
         .toCompletableFuture()
-        .join();
+        .join()
+        .outcome();
   }
 
   /** On a connection whose transaction the test ends. */
@@ -117,18 +121,20 @@ final class DrawNode implements AutoCloseable {
 
   /** Takes a sold position back; whether it may. The test ends the transaction. */
   boolean returnOn(Connection connection, String campaign, HoldId hold) throws SQLException {
-    Ended returned = (Ended) holds.run(connection, new Return(scope(campaign), hold, SELLER));
+    Ended returned = (Ended) holds.join(connection, new Return(scope(campaign), hold, SELLER));
     return draws.mayComeBack(connection, List.of(returned));
   }
 
   /** The sale alone; nobody looks whether it was the last. */
   HoldOutcome sellOn(Connection connection, String campaign, HoldId hold) {
-    return holds.run(connection, new Confirm(scope(campaign), hold, SELLER));
+    return holds.join(connection, new Confirm(scope(campaign), hold, SELLER));
   }
 
-  private void afterSales(Exchange exchange, List<Accompanied<HoldId>> outcomes)
+  private void afterSales(
+      OpenTransaction transaction, List<Accompanied<HoldId, HoldOutcome>> commands)
       throws SQLException {
-    draws.afterSales(exchange, outcomes.stream().map(Accompanied::outcome).toList());
+    draws.afterSales(
+        Exchange.of(transaction), commands.stream().map(Accompanied::outcome).toList());
   }
 
   private static Map<HoldId, String> everySale(Connection connection, long campaign)

@@ -6,15 +6,15 @@ import dev.lockstep.ledger.AccountId;
 import dev.lockstep.ledger.BookId;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerCommand;
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
-import dev.lockstep.ledger.Transfer;
 import dev.lockstep.ledger.TransferId;
+import dev.lockstep.ledger.TransferState;
 import dev.lockstep.server.Exploration.Act;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
@@ -38,7 +38,7 @@ class TransferStatesTest {
 
   @Test
   void aTransferMovesAsItsDiagramShows() throws Exception {
-    StateDiagram diagram = StateDiagram.of("transfer", Transfer.State.values());
+    StateDiagram diagram = StateDiagram.of("transfer", TransferState.values());
     try (Ledger ledger = new Ledger(new Transactor(database.dataSource()))) {
       ledger.openBook(BOOK);
       ledger.openAccounts(
@@ -59,7 +59,7 @@ class TransferStatesTest {
             id -> new Move(BOOK, id, FROM, TO, TEN),
             id -> new Reserve(BOOK, id, FROM, TO, TEN, Duration.ofHours(1)),
             id -> Post.all(BOOK, id),
-            id -> new Cancel(BOOK, id));
+            id -> new VoidPending(BOOK, id));
     for (Function<TransferId, LedgerCommand<?>> command : commands) {
       acts.put(
           command.apply(TransferId.next()).getClass().getSimpleName(),

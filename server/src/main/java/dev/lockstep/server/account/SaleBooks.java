@@ -5,7 +5,7 @@ import dev.lockstep.ledger.BookId;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome;
-import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.Money;
@@ -100,17 +100,17 @@ public final class SaleBooks {
   }
 
   private List<LedgerOutcome> run(Exchange exchange, List<Move> moves) throws SQLException {
-    List<LedgerOutcome> outcomes = ledger.runAll(exchange, moves);
+    List<LedgerOutcome> outcomes = ledger.joinAll(exchange, moves);
     if (outcomes.stream().noneMatch(UnknownAccount.class::isInstance)) {
       return outcomes;
     }
     Move any = moves.get(0);
     open(exchange.connection(), any.book(), any.money().currency());
-    return ledger.runAll(exchange, moves);
+    return ledger.joinAll(exchange, moves);
   }
 
   private static void requireDone(LedgerOutcome outcome) {
-    if (!(outcome instanceof Done)) {
+    if (!(outcome instanceof TransferDone)) {
       throw new IllegalStateException("A sale cannot be posted: " + outcome);
     }
   }

@@ -7,11 +7,11 @@ import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.BalanceOverflow;
 import dev.lockstep.ledger.LedgerOutcome.BeyondReserved;
 import dev.lockstep.ledger.LedgerOutcome.CurrencyMismatch;
-import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
+import dev.lockstep.ledger.LedgerOutcome.LedgerOverloaded;
 import dev.lockstep.ledger.LedgerOutcome.NotPending;
-import dev.lockstep.ledger.LedgerOutcome.Overloaded;
 import dev.lockstep.ledger.LedgerOutcome.Refused;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
@@ -27,7 +27,7 @@ import java.util.function.Function;
 final class TransferAnswers {
   private static final Cases<LedgerOutcome, Function<BookId, Problem>> PROBLEMS =
       Cases.<LedgerOutcome, Function<BookId, Problem>>over(LedgerOutcome.class)
-          .when(Overloaded.class, full -> book -> Problem.overloaded(full.retryAfter()))
+          .when(LedgerOverloaded.class, full -> book -> Problem.overloaded(full.retryAfter()))
           .when(TransferIdReused.class, reused -> book -> Problem.keyReused())
           .when(UnknownTransfer.class, unknown -> book -> Problem.notFound("such transfer"))
           .when(NotPending.class, other -> book -> notPending(other))
@@ -44,7 +44,7 @@ final class TransferAnswers {
           .when(
               Refused.class,
               refused -> book -> problem(book, refused.why()).with("step", refused.step()))
-          .never(Done.class)
+          .never(TransferDone.class)
           .never(AllDone.class)
           .complete();
 
@@ -54,7 +54,7 @@ final class TransferAnswers {
    * @param success the status of a success: 201 for a new transfer, 200 for an existing one
    */
   static Answer answer(BookId book, LedgerOutcome outcome, int success) {
-    if (outcome instanceof Done done) {
+    if (outcome instanceof TransferDone done) {
       JsonObject json = AccountView.json(done.transfer());
       return success == 201
           ? Answer.created("/v1/transfers/" + json.getString("id"), json)

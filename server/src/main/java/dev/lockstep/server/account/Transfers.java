@@ -6,13 +6,16 @@ import static io.vertx.core.http.HttpMethod.POST;
 import dev.lockstep.ledger.BookId;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerCommand;
-import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.ledger.LedgerOutcome;
+import dev.lockstep.ledger.LedgerOutcome.AllDone;
+import dev.lockstep.ledger.LedgerOutcome.TransferDone;
+import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.TransferId;
 import dev.lockstep.once.Once;
@@ -21,6 +24,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.KeyedAnswers;
+import dev.lockstep.server.api.KeyedAnswers.Decided;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
@@ -71,14 +75,14 @@ final class Transfers {
   private final Workers workers;
   private final Ledger ledger;
   private final Once once;
-  private final OnceCompanion companion;
+  private final KeyedAnswers<BookId, LedgerOutcome> companion;
 
   Transfers(Vertx vertx, Workers workers, Ledger ledger, Once once) {
     this.vertx = vertx;
     this.workers = workers;
     this.ledger = ledger;
     this.once = once;
-    this.companion = new OnceCompanion(once);
+    this.companion = new KeyedAnswers<>(once, Transfers::decided);
   }
 
   List<Endpoint> endpoints() {
@@ -106,7 +110,8 @@ final class Transfers {
             .perhapsTaking(Shape.object())
             .answering(200, AccountView.TRANSFER)
             .handledBy(
-                request -> end(request, number -> new Cancel(number.book(), number.transfer()))));
+                request ->
+                    end(request, number -> new VoidPending(number.book(), number.transfer()))));
   }
 
   private Future<Answer> create(Request request) {
@@ -123,11 +128,23 @@ final class Transfers {
 
   private <R extends LedgerOutcome> Future<Answer> submit(
       LedgerCommand<R> command, Ticket<BookId> ticket) {
-    Future<R> outcome =
-        Future.fromCompletionStage(
-            ledger.submit(command, companion, ticket), vertx.getOrCreateContext());
-    return KeyedAnswers.answer(
-        outcome, ticket, given -> TransferAnswers.answer(command.book(), given, 201));
+    return Future.fromCompletionStage(
+            ledger.submit(command, companion, ticket), vertx.getOrCreateContext())
+        .map(
+            result ->
+                result.resultOr(outcome -> TransferAnswers.answer(command.book(), outcome, 201)));
+  }
+
+  private static Decided decided(BookId book, LedgerOutcome outcome) {
+    return new Decided(
+        TransferAnswers.answer(book, outcome, 201),
+        hasMoved(outcome),
+        !(outcome instanceof TransferIdReused));
+  }
+
+  private static boolean hasMoved(LedgerOutcome outcome) {
+    return (outcome instanceof TransferDone done && !done.replayed())
+        || (outcome instanceof AllDone all && !all.replayed());
   }
 
   private Future<Answer> show(Request request) {
@@ -170,7 +187,7 @@ final class Transfers {
                     connection ->
                         StoredAnswer.text(
                             TransferAnswers.answer(
-                                number.book(), ledger.run(connection, ending.of(number)), 200)))));
+                                number.book(), ledger.join(connection, ending.of(number)), 200)))));
   }
 
   /** Equal keys give equal transfer ids, so twins cannot both create them. */

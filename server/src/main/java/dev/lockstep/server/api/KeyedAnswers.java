@@ -1,38 +1,36 @@
 package dev.lockstep.server.api;
 
-import dev.lockstep.once.Claim;
-import dev.lockstep.once.Fingerprint;
+import dev.lockstep.combine.CommandRefused;
+import dev.lockstep.combine.Companion;
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceEntry;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.RoundTrip;
-import io.vertx.core.Future;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
+import java.util.function.BiFunction;
 
 /**
- * Writes the answers of a batch to their idempotency keys, in the transaction that decided them,
- * with one read and one write however many there are.
+ * Writes the answers of a batch to their idempotency keys, in the transaction that decided them.
  *
  * <p>Twins name the same thing, which the decision makes at most once. What remains is a key whose
- * first answer was a refusal and whose repetition, decided anew, would be granted now: that must
- * not take effect, so it fails here. The batch is then split, and in the end only it fails, with
- * the first answer in its ticket.
+ * first answer was a refusal and whose repetition, decided anew, would be granted now. That must
+ * not take effect, so it is refused here, with the first answer.
+ *
+ * @param <T> what the requests are about
+ * @param <O> their outcomes
  */
-public final class KeyedAnswers {
+public final class KeyedAnswers<T, O> implements Companion<Ticket<T>, O, Answer> {
   private final Once once;
+  private final BiFunction<T, O, Decided> decide;
 
-  public KeyedAnswers(Once once) {
+  /**
+   * @param decide what an outcome means for the request
+   */
+  public KeyedAnswers(Once once, BiFunction<T, O, Decided> decide) {
     this.once = once;
+    this.decide = decide;
   }
 
   /**
@@ -41,88 +39,32 @@ public final class KeyedAnswers {
    * @param effect something is different now
    * @param kept the key is to be answered so from now on
    */
-  public record Decided(Ticket<?> ticket, Answer answer, boolean effect, boolean kept) {}
+  public record Decided(Answer answer, boolean effect, boolean kept) {}
 
-  /** The key is answered already, and this request would have had an effect. */
-  private static final class KeyTaken extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    KeyTaken() {
-      super("The idempotency key has its answer already", null, false, false);
-    }
-  }
-
-  /** For a companion: all keys are of one scope. */
-  public void write(Exchange exchange, List<Decided> batch) throws SQLException {
-    long scope = batch.get(0).ticket().key().scope();
-    Map<OnceKey, Fingerprint> keys = new HashMap<>();
-    batch.forEach(one -> keys.putIfAbsent(one.ticket().key(), one.ticket().fingerprint()));
+  @Override
+  public List<Answer> write(OpenTransaction transaction, List<Accompanied<Ticket<T>, O>> commands)
+      throws SQLException {
+    Exchange exchange = Exchange.of(transaction);
     RoundTrip trip = exchange.trip();
-    Supplier<Map<OnceKey, Claim>> looked = once.addFind(trip, scope, keys);
+    BatchKeys keys =
+        new BatchKeys(once, trip, commands.stream().map(Accompanied::payload).toList());
     trip.send();
-    Map<OnceKey, Claim> stored = looked.get();
-    Map<OnceKey, Ticket<?>> first = new LinkedHashMap<>();
-    List<OnceEntry> entries = new ArrayList<>();
-    for (Decided one : batch) {
-      Ticket<?> ticket = one.ticket();
-      OnceKey key = ticket.key();
-      Map<OnceKey, Claim> found =
-          Objects.equals(keys.get(key), ticket.fingerprint())
-              ? stored
-              : once.find(exchange.connection(), scope, Map.of(key, ticket.fingerprint()));
-      Answer before = earlier(ticket, found.get(key), first.get(key));
-      ticket.answer(before == null ? one.answer() : before);
-      if (before != null && one.effect()) {
-        throw new KeyTaken();
+    List<Answer> answers = new ArrayList<>(commands.size());
+    for (Accompanied<Ticket<T>, O> command : commands) {
+      Ticket<T> ticket = command.payload();
+      Decided decided = decide.apply(ticket.subject(), command.outcome());
+      Answer before = keys.earlier(exchange, ticket, StoredAnswer::replayed);
+      if (before != null && decided.effect()) {
+        throw new CommandRefused(before);
       }
-      if (before == null && one.kept()) {
-        first.put(key, ticket);
-        entries.add(new OnceEntry(key, ticket.fingerprint(), StoredAnswer.text(one.answer())));
+      if (before == null && decided.kept()) {
+        keys.answer(ticket, decided.answer());
       }
+      answers.add(before == null ? decided.answer() : before);
     }
-    if (!entries.isEmpty()) {
-      RoundTrip last = exchange.trip();
-      once.addRecord(last, scope, entries);
-      exchange.defer(last);
-    }
-  }
-
-  /** What the key was answered with before this ticket came, in the table or in this batch. */
-  private static @Nullable Answer earlier(
-      Ticket<?> ticket, @Nullable Claim stored, @Nullable Ticket<?> first) {
-    if (stored instanceof Claim.Answered answered) {
-      return StoredAnswer.replayed(answered.answer());
-    }
-    if (stored instanceof Claim.Reused) {
-      return Problem.keyReused().toAnswer();
-    }
-    if (stored instanceof Claim.InUse) {
-      return Problem.keyInUse().toAnswer();
-    }
-    if (first == null) {
-      return null;
-    }
-    return first.fingerprint().equals(ticket.fingerprint())
-        ? StoredAnswer.replayed(Objects.requireNonNull(first.answer()))
-        : Problem.keyReused().toAnswer();
-  }
-
-  /**
-   * The answer to a request that has been through its batch.
-   *
-   * @param atTheDoor for an outcome that was given without a transaction, so that nothing was
-   *     recorded
-   */
-  public static <O> Future<Answer> answer(
-      Future<O> outcome, Ticket<?> ticket, Function<O, Answer> atTheDoor) {
-    return outcome
-        .map(given -> Objects.requireNonNullElseGet(ticket.answer(), () -> atTheDoor.apply(given)))
-        .recover(
-            thrown -> {
-              Answer answer = ticket.answer();
-              return thrown instanceof KeyTaken && answer != null
-                  ? Future.succeededFuture(answer)
-                  : Future.failedFuture(thrown);
-            });
+    RoundTrip last = exchange.trip();
+    keys.addRecord(last);
+    exchange.defer(last);
+    return answers;
   }
 }

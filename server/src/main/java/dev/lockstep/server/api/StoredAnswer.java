@@ -1,12 +1,24 @@
 package dev.lockstep.server.api;
 
+import dev.lockstep.once.Claim;
 import dev.lockstep.once.OnceResult;
+import dev.lockstep.server.cases.Cases;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Stores an answer with its idempotency key, and reads it back. */
 public final class StoredAnswer {
+  private static final Cases<Claim, Function<Function<String, Answer>, Answer>> EARLIER =
+      Cases.<Claim, Function<Function<String, Answer>, Answer>>over(Claim.class)
+          .when(Claim.Answered.class, before -> parse -> parse.apply(before.answer()))
+          .when(Claim.InUse.class, inUse -> parse -> Problem.keyInUse().toAnswer())
+          .when(Claim.Reused.class, reused -> parse -> Problem.keyReused().toAnswer())
+          // A key that is free has no answer.
+          .never(Claim.Fresh.class)
+          .complete();
+
   private StoredAnswer() {}
 
   /** The answer of work under a key, fresh or stored. */
@@ -14,8 +26,18 @@ public final class StoredAnswer {
     if (result instanceof OnceResult.Done done) {
       return done.replayed() ? replayed(done.answer()) : parsed(done.answer());
     }
-    return (result instanceof OnceResult.InUse ? Problem.keyInUse() : Problem.keyReused())
-        .toAnswer();
+    return of(
+        result instanceof OnceResult.InUse ? new Claim.InUse() : new Claim.Reused(),
+        StoredAnswer::parsed);
+  }
+
+  /**
+   * The answer to a request whose key was used before.
+   *
+   * @param parse makes the answer of what the key's row has
+   */
+  static Answer of(Claim claim, Function<String, Answer> parse) {
+    return EARLIER.of(claim).apply(parse);
   }
 
   public static String text(Answer answer) {

@@ -16,6 +16,8 @@ import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldFilter;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
@@ -24,6 +26,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.KeyedAnswers;
+import dev.lockstep.server.api.KeyedAnswers.Decided;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
@@ -63,7 +66,7 @@ public final class Carts {
   private final Campaigns campaigns;
   private final Holds holds;
   private final Once once;
-  private final OnceCompanion companion;
+  private final KeyedAnswers<Campaign, HoldOutcome> companion;
   private final CheckoutGuard guard;
   private final Checkouts checkouts;
 
@@ -79,7 +82,7 @@ public final class Carts {
     this.campaigns = campaigns;
     this.holds = holds;
     this.once = once;
-    this.companion = new OnceCompanion(once);
+    this.companion = new KeyedAnswers<>(once, Carts::decided);
     this.guard = new CheckoutGuard(checkouts);
     this.checkouts = checkouts;
   }
@@ -150,10 +153,15 @@ public final class Carts {
   }
 
   private Future<Answer> take(Acquire command, Ticket<Campaign> ticket) {
-    return KeyedAnswers.answer(
-        onLoop(holds.submit(command, companion, ticket)),
-        ticket,
-        outcome -> Outcomes.answer(ticket.subject(), outcome, 201));
+    return onLoop(holds.submit(command, companion, ticket))
+        .map(result -> result.resultOr(outcome -> Outcomes.answer(ticket.subject(), outcome, 201)));
+  }
+
+  private static Decided decided(Campaign campaign, HoldOutcome outcome) {
+    return new Decided(
+        Outcomes.answer(campaign, outcome, 201),
+        outcome instanceof Granted granted && !granted.replayed(),
+        !(outcome instanceof HoldIdReused));
   }
 
   private Future<Answer> list(Request request) {
@@ -247,11 +255,13 @@ public final class Carts {
                                     StoredAnswer.text(
                                         Outcomes.answer(
                                             campaign,
-                                            holds.run(
-                                                connection,
-                                                make.command(campaign, id.hold(), actor),
-                                                guard,
-                                                Optional.empty()),
+                                            holds
+                                                .join(
+                                                    connection,
+                                                    make.command(campaign, id.hold(), actor),
+                                                    guard,
+                                                    Optional.empty())
+                                                .outcome(),
                                             200))))));
   }
 
@@ -272,7 +282,7 @@ public final class Carts {
         .compose(
             campaign ->
                 onLoop(holds.submit(make.command(campaign, id.hold(), actor), guard, act))
-                    .map(outcome -> Outcomes.answer(campaign, outcome, 200)));
+                    .map(result -> Outcomes.answer(campaign, result.outcome(), 200)));
   }
 
   private static OnceKey onceKey(Request request, Campaign campaign, String key) {
@@ -286,7 +296,7 @@ public final class Carts {
         .orElseThrow(() -> Problem.notFound("such hold").asException());
   }
 
-  private <R extends HoldOutcome> Future<R> onLoop(CompletionStage<R> stage) {
+  private <R> Future<R> onLoop(CompletionStage<R> stage) {
     return Future.fromCompletionStage(stage, vertx.getOrCreateContext());
   }
 }

@@ -9,7 +9,7 @@ import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.Veto;
 import dev.lockstep.server.act.Act;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.sql.Exchange;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
@@ -23,7 +23,7 @@ import java.util.Set;
  *
  * <p>Also writes down, in the same transaction, what an operator let go of and why.
  */
-final class CheckoutGuard implements Veto<Optional<Act>> {
+final class CheckoutGuard implements Veto<Optional<Act>, HoldOutcome> {
   private final Checkouts checkouts;
 
   CheckoutGuard(Checkouts checkouts) {
@@ -31,21 +31,23 @@ final class CheckoutGuard implements Veto<Optional<Act>> {
   }
 
   @Override
-  public Set<HoldId> keeps(Exchange exchange, ScopeId scope, Set<HoldId> holds)
+  public Set<HoldId> keeps(OpenTransaction transaction, ScopeId scope, Set<HoldId> holds)
       throws SQLException {
-    return checkouts.payingFor(exchange.connection(), scope, holds);
+    return checkouts.payingFor(transaction.connection(), scope, holds);
   }
 
   @Override
-  public void write(Exchange exchange, List<Accompanied<Optional<Act>>> outcomes)
+  public List<HoldOutcome> write(
+      OpenTransaction transaction, List<Accompanied<Optional<Act>, HoldOutcome>> commands)
       throws SQLException {
-    for (Accompanied<Optional<Act>> asked : outcomes) {
-      Optional<Hold> changed = changed(asked.outcome());
-      if (changed.isPresent() && asked.payload().isPresent()) {
+    for (Accompanied<Optional<Act>, HoldOutcome> command : commands) {
+      Optional<Hold> changed = changed(command.outcome());
+      if (changed.isPresent() && command.payload().isPresent()) {
         Campaigns.record(
-            exchange.connection(), changed.get().scope().value(), asked.payload().get());
+            transaction.connection(), changed.get().scope().value(), command.payload().get());
       }
     }
+    return commands.stream().map(Accompanied::outcome).toList();
   }
 
   private static Optional<Hold> changed(HoldOutcome outcome) {

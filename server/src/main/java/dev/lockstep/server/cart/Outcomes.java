@@ -7,12 +7,12 @@ import dev.lockstep.hold.HoldOutcome.ExtensionLimit;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
+import dev.lockstep.hold.HoldOutcome.HoldsOverloaded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.hold.HoldOutcome.NotYours;
-import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.HoldOutcome.Paused;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
@@ -34,7 +34,7 @@ import java.util.function.Function;
 public final class Outcomes {
   private static final Cases<HoldOutcome, Function<Campaign, Problem>> PROBLEMS =
       Cases.<HoldOutcome, Function<Campaign, Problem>>over(HoldOutcome.class)
-          .when(Overloaded.class, full -> campaign -> Problem.overloaded(full.retryAfter()))
+          .when(HoldsOverloaded.class, full -> campaign -> Problem.overloaded(full.retryAfter()))
           .when(HoldIdReused.class, reused -> campaign -> Problem.keyReused())
           .when(UnknownHold.class, unknown -> campaign -> noSuchHold())
           .when(NotYours.class, other -> campaign -> noSuchHold())

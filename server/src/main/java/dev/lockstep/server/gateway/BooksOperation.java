@@ -146,7 +146,7 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
   }
 
   @Override
-  public void write(Exchange exchange, String key, Plan plan) throws SQLException {
+  public Plan write(Exchange exchange, String key, Plan plan) throws SQLException {
     OffsetDateTime now = plan.now().atOffset(ZoneOffset.UTC);
     RoundTrip trip = new RoundTrip(exchange.connection());
     Rows<?> stored = plan.stored().isEmpty() ? null : storeAnswers(trip, now, plan);
@@ -167,6 +167,7 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
     trip.send();
     require(stored, plan.stored().size());
     require(changed, plan.changed().size());
+    return plan;
   }
 
   @Override
@@ -179,7 +180,7 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
     Optional<Stored> any = plan.stored().values().stream().findFirst();
     return any.isEmpty()
         ? new Trace.Nothing()
-        : new Trace.Rows(connection -> wasAnswered(connection, any.get()));
+        : new Trace.OwnRows(connection -> wasAnswered(connection, any.get()));
   }
 
   private static boolean wasAnswered(Connection connection, Stored stored) throws SQLException {

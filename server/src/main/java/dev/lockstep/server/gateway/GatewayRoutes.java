@@ -1,6 +1,6 @@
 package dev.lockstep.server.gateway;
 
-import dev.lockstep.combine.Overloaded;
+import dev.lockstep.combine.CombinerOverloaded;
 import dev.lockstep.server.gateway.Draw.Loss;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -197,7 +197,7 @@ final class GatewayRoutes {
     if (cause instanceof CompletionException && cause.getCause() != null) {
       cause = cause.getCause();
     }
-    if (cause instanceof Overloaded) {
+    if (cause instanceof CombinerOverloaded) {
       return Answer.of(StripeError.tooMany());
     }
     log.warn("A request failed: {}", cause.toString());

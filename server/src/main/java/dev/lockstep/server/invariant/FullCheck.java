@@ -1,7 +1,7 @@
 package dev.lockstep.server.invariant;
 
-import dev.lockstep.audit.Audit;
-import dev.lockstep.audit.AuditReport;
+import dev.lockstep.hold.StockCheck;
+import dev.lockstep.hold.StockReport;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerReport;
 import dev.lockstep.server.duty.DutyState;
@@ -39,9 +39,9 @@ final class FullCheck implements AutoCloseable {
 
   private static final Duration SHORTEST_REST = Duration.ofMinutes(10);
 
-  private final Audit audit;
+  private final StockCheck stockCheck;
   private final Ledger ledger;
-  private final BiFunction<AuditReport, LedgerReport, JsonObject> keep;
+  private final BiFunction<StockReport, LedgerReport, JsonObject> keep;
   private final DutyState duty;
   private final DutyThread<JsonObject> thread;
   private volatile @Nullable JsonObject soFar;
@@ -55,10 +55,10 @@ final class FullCheck implements AutoCloseable {
    */
   FullCheck(
       Transactor transactor,
-      Audit audit,
+      StockCheck stockCheck,
       Ledger ledger,
-      BiFunction<AuditReport, LedgerReport, JsonObject> keep) {
-    this.audit = audit;
+      BiFunction<StockReport, LedgerReport, JsonObject> keep) {
+    this.stockCheck = stockCheck;
     this.ledger = ledger;
     this.keep = keep;
     this.duty = new DutyState(transactor, "invariants", LEASE);
@@ -117,7 +117,7 @@ final class FullCheck implements AutoCloseable {
     }
     long beganNanos = System.nanoTime();
     try {
-      AuditReport ofStock = audit.checkAll(found -> say(found, null));
+      StockReport ofStock = stockCheck.checkAll(found -> say(found, null));
       LedgerReport ofMoney = ledger.checkAll(found -> say(ofStock, found));
       JsonObject report = keep.apply(ofStock, ofMoney);
       duty.save(
@@ -131,7 +131,7 @@ final class FullCheck implements AutoCloseable {
     }
   }
 
-  private void say(AuditReport ofStock, @Nullable LedgerReport ofMoney) {
+  private void say(StockReport ofStock, @Nullable LedgerReport ofMoney) {
     LedgerReport money =
         ofMoney == null ? new LedgerReport(ofStock.checkedAt(), 0, 0, List.of()) : ofMoney;
     soFar = Invariants.json(ofStock, money);
@@ -141,7 +141,7 @@ final class FullCheck implements AutoCloseable {
     }
   }
 
-  private static JsonObject progress(AuditReport stock, LedgerReport money) {
+  private static JsonObject progress(StockReport stock, LedgerReport money) {
     return new JsonObject()
         .put("startedAt", stock.checkedAt().toString())
         .put("finishedAt", null)

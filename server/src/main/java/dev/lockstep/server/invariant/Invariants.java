@@ -3,12 +3,12 @@ package dev.lockstep.server.invariant;
 import static io.vertx.core.http.HttpMethod.GET;
 import static io.vertx.core.http.HttpMethod.POST;
 
-import dev.lockstep.audit.Audit;
-import dev.lockstep.audit.AuditReport;
-import dev.lockstep.audit.Violation;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
+import dev.lockstep.hold.StockCheck;
+import dev.lockstep.hold.StockReport;
+import dev.lockstep.hold.StockViolation;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerReport;
 import dev.lockstep.ledger.LedgerViolation;
@@ -95,7 +95,7 @@ public final class Invariants implements AutoCloseable {
                   .required("entries", Shape.integer(0, Long.MAX_VALUE))
                   .required("violations", Shape.integer(0, Long.MAX_VALUE)));
 
-  private final Audit audit;
+  private final StockCheck stockCheck;
   private final Campaigns campaigns;
   private final Holds holds;
   private final Ledger ledger;
@@ -118,8 +118,8 @@ public final class Invariants implements AutoCloseable {
     this.ledger = ledger;
     this.vertx = vertx;
     Oversold oversold = new Oversold(metrics);
-    this.audit =
-        new Audit(
+    this.stockCheck =
+        new StockCheck(
             transactor,
             violation -> {
               alone(() -> pause(violation));
@@ -127,7 +127,7 @@ public final class Invariants implements AutoCloseable {
             });
     this.workers = workers;
     this.transactor = transactor;
-    this.full = new FullCheck(transactor, audit, ledger, this::keep);
+    this.full = new FullCheck(transactor, stockCheck, ledger, this::keep);
     metrics.gauge(
         "lockstep.invariant.violations", "Violations found by the latest check.", this::violations);
     metrics.gauge(
@@ -141,7 +141,7 @@ public final class Invariants implements AutoCloseable {
   }
 
   private void checkChanged() {
-    AuditReport stock = audit.checkChanged();
+    StockReport stock = stockCheck.checkChanged();
     keep(stock, ledger.checkChanged());
     full.beginIfDue(stock.checkedAt());
   }
@@ -219,7 +219,7 @@ public final class Invariants implements AutoCloseable {
     return progress.isEmpty() ? known : known.put("full", progress);
   }
 
-  private JsonObject keep(AuditReport stock, LedgerReport money) {
+  private JsonObject keep(StockReport stock, LedgerReport money) {
     money.violations().forEach(violation -> alone(() -> pause(violation)));
     JsonObject json = json(stock, money).put("complete", true);
     transactor.run(connection -> ReportTable.keep(connection, stock.checkedAt(), json));
@@ -239,7 +239,7 @@ public final class Invariants implements AutoCloseable {
     }
   }
 
-  private void pause(Violation violation) {
+  private void pause(StockViolation violation) {
     ScopeId scope = new ScopeId(violation.scope());
     PoolId pool = new PoolId(violation.pool());
     String reason = reason(violation.detail());
@@ -271,7 +271,7 @@ public final class Invariants implements AutoCloseable {
     return reason.substring(0, Math.min(MAX_DETAIL, reason.length()));
   }
 
-  static JsonObject json(AuditReport stock, LedgerReport money) {
+  static JsonObject json(StockReport stock, LedgerReport money) {
     JsonArray violations = new JsonArray();
     Stream.concat(
             stock.violations().stream().map(Invariants::json),
@@ -305,7 +305,7 @@ public final class Invariants implements AutoCloseable {
     return json;
   }
 
-  private static JsonObject json(Violation violation) {
+  private static JsonObject json(StockViolation violation) {
     return new JsonObject()
         .put("check", violation.check().name().toLowerCase(Locale.ROOT))
         .put("campaign", String.valueOf(violation.scope()))

@@ -1,6 +1,6 @@
 package dev.lockstep.server.invariant;
 
-import dev.lockstep.audit.Violation;
+import dev.lockstep.hold.StockViolation;
 import dev.lockstep.server.metric.Metrics;
 import io.micrometer.core.instrument.Counter;
 import java.util.Set;
@@ -21,8 +21,8 @@ final class Oversold {
         metrics.counter("lockstep.overselling.incidents", "Pools whose holds exceed their total.");
   }
 
-  void look(Violation violation) {
-    if (violation.check() == Violation.Check.OVERSOLD
+  void look(StockViolation violation) {
+    if (violation.check() == StockViolation.StockInvariant.OVERSOLD
         && known.add(new Place(violation.scope(), violation.pool()))) {
       incidents.increment();
     }

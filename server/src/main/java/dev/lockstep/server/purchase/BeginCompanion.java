@@ -1,24 +1,25 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.hold.Companion;
+import dev.lockstep.combine.CommandRefused;
+import dev.lockstep.combine.Companion;
 import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.once.Claim;
-import dev.lockstep.once.Fingerprint;
 import dev.lockstep.once.Once;
-import dev.lockstep.once.OnceEntry;
-import dev.lockstep.once.OnceKey;
 import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.BatchKeys;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.cart.Outcomes;
-import dev.lockstep.server.cases.Cases;
+import dev.lockstep.server.purchase.BeginResult.Answered;
+import dev.lockstep.server.purchase.BeginResult.Begun;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,12 +29,9 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,17 +42,7 @@ import org.jspecify.annotations.Nullable;
  * there the answer is written by the step that decides it. A repetition is told that answer, or
  * that the first is still under way.
  */
-final class BeginCompanion implements Companion<Order> {
-  /** What a key that was looked up is answered, given the purchases that keys name. */
-  private static final Cases<Claim, Function<Map<UUID, Purchase>, Answer>> EARLIER =
-      Cases.<Claim, Function<Map<UUID, Purchase>, Answer>>over(Claim.class)
-          .when(Claim.Answered.class, before -> known -> stored(before.answer(), known))
-          .when(Claim.InUse.class, inUse -> known -> Problem.keyInUse().toAnswer())
-          .when(Claim.Reused.class, reused -> known -> Problem.keyReused().toAnswer())
-          // Looking a key up claims nothing.
-          .never(Claim.Fresh.class)
-          .complete();
-
+final class BeginCompanion implements Companion<Order, HoldOutcome, BeginResult> {
   private final Once once;
   private final Duration maxPayWithin;
   private final Duration lookAfter;
@@ -69,57 +57,47 @@ final class BeginCompanion implements Companion<Order> {
     this.lookAfter = lookAfter;
   }
 
-  /** The key is used already, and this order would have taken stock under it. */
-  static final class KeyTaken extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    KeyTaken() {
-      super("The idempotency key is used already", null, false, false);
-    }
-  }
-
   @Override
-  public void write(Exchange exchange, List<Accompanied<Order>> outcomes) throws SQLException {
-    long campaign = outcomes.get(0).payload().campaign.id();
-    Map<OnceKey, Fingerprint> lookedUp = new HashMap<>();
-    outcomes.forEach(o -> lookedUp.putIfAbsent(o.payload().key, o.payload().fingerprint));
+  public List<BeginResult> write(
+      OpenTransaction transaction, List<Accompanied<Order, HoldOutcome>> commands)
+      throws SQLException {
+    Exchange exchange = Exchange.of(transaction);
+    long campaign = commands.get(0).payload().campaign().id();
+    List<Order> orders = commands.stream().map(Accompanied::payload).toList();
     RoundTrip trip = exchange.trip();
-    Supplier<Map<OnceKey, Claim>> found = once.addFind(trip, campaign, lookedUp);
+    BatchKeys keys = new BatchKeys(once, trip, orders);
     Rows<Instant> now = PurchaseTable.addNow(trip);
     Rows<Purchase> older =
         PurchaseTable.addFind(
-            trip,
-            campaign,
-            outcomes.stream().flatMap(o -> o.payload().olderId().stream()).toList());
+            trip, campaign, orders.stream().flatMap(order -> order.olderId().stream()).toList());
     trip.send();
-    Map<OnceKey, Claim> claims = found.get();
-    Map<UUID, Purchase> known = known(exchange, campaign, outcomes, claims.values());
-    Batch batch = new Batch(known, older.list());
-    for (Accompanied<Order> asked : outcomes) {
+    Map<UUID, Purchase> known = known(exchange, campaign, commands, keys.stored());
+    Batch batch = new Batch(keys, known, older.list(), now.list().get(0));
+    List<BeginResult> results = new ArrayList<>(commands.size());
+    for (Accompanied<Order, HoldOutcome> asked : commands) {
       Order order = asked.payload();
-      Claim claim = claims.get(order.key);
-      if (!lookedUp.entrySet().contains(Map.entry(order.key, order.fingerprint))) {
-        // Another request under the same key is in this batch, and was looked up instead.
-        claim =
-            once.find(exchange.connection(), campaign, Map.of(order.key, order.fingerprint))
-                .get(order.key);
+      Answer before = keys.earlier(exchange, order, text -> stored(text, known));
+      if (before == null) {
+        before = batch.olderAnswer(order);
       }
-      Answer before = earlier(order, claim, batch);
-      if (before != null) {
-        order.answered(before);
-        if (tookStock(asked)) {
-          throw new KeyTaken();
-        }
+      if (before == null) {
+        results.add(batch.decide(order, asked.outcome()));
+      } else if (tookStock(asked)) {
+        throw new CommandRefused(new Answered(before));
       } else {
-        batch.decide(order, asked.outcome());
+        results.add(new Answered(before));
       }
     }
-    batch.write(exchange, campaign, now.list().get(0));
+    batch.write(exchange, campaign);
+    return results;
   }
 
   /** Purchases that a key names, or that own a hold already; most batches have neither. */
   private static Map<UUID, Purchase> known(
-      Exchange exchange, long campaign, List<Accompanied<Order>> outcomes, Iterable<Claim> claims)
+      Exchange exchange,
+      long campaign,
+      List<Accompanied<Order, HoldOutcome>> commands,
+      Iterable<Claim> claims)
       throws SQLException {
     Set<UUID> ids = new HashSet<>();
     for (Claim claim : claims) {
@@ -127,7 +105,7 @@ final class BeginCompanion implements Companion<Order> {
         KeyedPurchase.of(answered.answer()).ifPresent(ids::add);
       }
     }
-    for (Accompanied<Order> asked : outcomes) {
+    for (Accompanied<Order, HoldOutcome> asked : commands) {
       heldBy(asked.outcome())
           .filter(hold -> !tookStock(asked))
           .ifPresent(hold -> ids.add(hold.id().value()));
@@ -138,8 +116,8 @@ final class BeginCompanion implements Companion<Order> {
   }
 
   /** Stock was taken for this order, just now. A hold that is merely kept longer took none. */
-  private static boolean tookStock(Accompanied<Order> asked) {
-    return !asked.payload().checkout
+  private static boolean tookStock(Accompanied<Order, HoldOutcome> asked) {
+    return !asked.payload().checkout()
         && asked.outcome() instanceof Granted granted
         && !granted.replayed();
   }
@@ -152,22 +130,6 @@ final class BeginCompanion implements Companion<Order> {
     return outcome instanceof LifetimeReached reached
         ? Optional.of(reached.hold())
         : Optional.empty();
-  }
-
-  /** What the key was used for before this order came, in the table or in this batch. */
-  private static @Nullable Answer earlier(Order order, @Nullable Claim claim, Batch batch) {
-    if (claim != null) {
-      return EARLIER.of(claim).apply(batch.known);
-    }
-    Order first = batch.first.get(order.key);
-    if (first == null) {
-      return order.olderId().map(batch.older::get).map(one -> repeated(order, one)).orElse(null);
-    }
-    if (!first.fingerprint.equals(order.fingerprint)) {
-      return Problem.keyReused().toAnswer();
-    }
-    Answer given = first.answer();
-    return given == null ? Problem.keyInUse().toAnswer() : StoredAnswer.replayed(given);
   }
 
   private static Answer stored(String answer, Map<UUID, Purchase> known) {
@@ -188,76 +150,70 @@ final class BeginCompanion implements Companion<Order> {
 
   /** What one batch begins and records. */
   private final class Batch {
+    private final BatchKeys keys;
     private final Map<UUID, Purchase> known;
     private final Map<UUID, Purchase> older = new HashMap<>();
-    private final Map<OnceKey, Order> first = new LinkedHashMap<>();
-    private final List<OnceEntry> entries = new ArrayList<>();
-    private final Map<UUID, Order> begun = new LinkedHashMap<>();
-    private final List<Purchase> fresh = new ArrayList<>();
+    private final Instant now;
+    private final Map<UUID, Purchase> begun = new LinkedHashMap<>();
     private final Map<PurchaseId, String> createdBy = new HashMap<>();
+    private Duration payWithin = maxPayWithin;
 
-    Batch(Map<UUID, Purchase> known, List<Purchase> older) {
+    Batch(BatchKeys keys, Map<UUID, Purchase> known, List<Purchase> older, Instant now) {
+      this.keys = keys;
       this.known = known;
       older.forEach(purchase -> this.older.put(purchase.id().value(), purchase));
+      this.now = now;
     }
 
-    void decide(Order order, HoldOutcome outcome) {
+    /** What the key was answered with by an older version, which named its purchase otherwise. */
+    @Nullable Answer olderAnswer(Order order) {
+      return order.olderId().map(older::get).map(one -> repeated(order, one)).orElse(null);
+    }
+
+    BeginResult decide(Order order, HoldOutcome outcome) {
       Optional<Hold> held = heldBy(outcome);
       if (held.isEmpty()) {
-        refuse(order, Outcomes.problem(order.campaign, outcome), outcome);
-        return;
+        return refuse(order, Outcomes.problem(order.campaign(), outcome), outcome);
       }
       UUID id = held.get().id().value();
       Purchase before = known.get(id);
-      if (before != null && !order.checkout) {
+      if (before != null && !order.checkout()) {
         // The key was forgotten after its day; the purchase was not.
-        order.answered(answerOf(before));
-      } else if (before != null || begun.containsKey(id)) {
-        refuse(order, inCheckout(), outcome);
-      } else {
-        begin(order, order.of(held.get()));
+        return new Answered(answerOf(before));
       }
+      return before != null || begun.containsKey(id)
+          ? refuse(order, inCheckout(), outcome)
+          : begin(order, order.of(held.get()));
     }
 
-    private void begin(Order order, Purchase purchase) {
-      first.put(order.key, order);
-      order.begun(purchase);
-      begun.put(purchase.id().value(), order);
-      fresh.add(purchase);
-      createdBy.put(purchase.id(), order.key.owner());
-      entries.add(
-          new OnceEntry(order.key, order.fingerprint, KeyedPurchase.text(purchase.id().value())));
+    private BeginResult begin(Order order, Purchase purchase) {
+      if (begun.isEmpty()) {
+        Duration holdFor = order.campaign().holdFor();
+        payWithin = holdFor.compareTo(maxPayWithin) > 0 ? maxPayWithin : holdFor;
+      }
+      UUID id = purchase.id().value();
+      begun.put(id, purchase);
+      createdBy.put(purchase.id(), order.key().owner());
+      keys.use(order, KeyedPurchase.text(id));
+      return new Begun(purchase.at(now, now.plus(payWithin)));
     }
 
-    private void refuse(Order order, Problem problem, HoldOutcome outcome) {
+    private BeginResult refuse(Order order, Problem problem, HoldOutcome outcome) {
       Answer answer = problem.toAnswer();
-      order.answered(answer);
       if (!(outcome instanceof HoldIdReused)) {
-        first.put(order.key, order);
-        entries.add(new OnceEntry(order.key, order.fingerprint, StoredAnswer.text(answer)));
+        keys.answer(order, answer);
       }
+      return new Answered(answer);
     }
 
-    void write(Exchange exchange, long campaign, Instant now) throws SQLException {
+    void write(Exchange exchange, long campaign) throws SQLException {
       RoundTrip trip = exchange.trip();
-      if (!entries.isEmpty()) {
-        once.addRecord(trip, campaign, entries);
-      }
-      if (!fresh.isEmpty()) {
-        begin(trip, campaign, now);
+      keys.addRecord(trip);
+      if (!begun.isEmpty()) {
+        List<Purchase> fresh = List.copyOf(begun.values());
+        PurchaseTable.addInsert(trip, campaign, fresh, createdBy, payWithin, lookAfter);
       }
       exchange.defer(trip);
-    }
-
-    private void begin(RoundTrip trip, long campaign, Instant now) {
-      Duration payWithin = begun.values().iterator().next().campaign.holdFor();
-      if (payWithin.compareTo(maxPayWithin) > 0) {
-        payWithin = maxPayWithin;
-      }
-      PurchaseTable.addInsert(trip, campaign, fresh, createdBy, payWithin, lookAfter);
-      Instant deadline = now.plus(payWithin);
-      begun.forEach(
-          (id, order) -> order.begun(Objects.requireNonNull(order.begun()).at(now, deadline)));
     }
   }
 

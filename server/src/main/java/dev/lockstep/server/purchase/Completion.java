@@ -1,14 +1,14 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.hold.EndResult;
 import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldCommand.Confirm;
 import dev.lockstep.hold.HoldCommand.Release;
+import dev.lockstep.hold.HoldEndResult;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.HoldsOverloaded;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotYours;
-import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
 import dev.lockstep.hold.HoldOutcome.Vetoed;
 import dev.lockstep.hold.HoldState;
@@ -38,8 +38,8 @@ final class Completion {
   /** Nothing was done; the timer will retry. */
   private static final Next LATER = (completion, attempt) -> Saga.done(attempt.step().purchase());
 
-  private static final Cases<EndResult, Next> NEXT =
-      Cases.<EndResult, Next>over(EndResult.class)
+  private static final Cases<HoldEndResult, Next> NEXT =
+      Cases.<HoldEndResult, Next>over(HoldEndResult.class)
           .when(Ended.class, sold -> (completion, attempt) -> Saga.done(attempt.step().completed()))
           .when(
               LinesDiffer.class,
@@ -50,7 +50,7 @@ final class Completion {
           .when(UnknownHold.class, unknown -> LATER)
           .when(NotYours.class, other -> LATER)
           .when(Vetoed.class, vetoed -> LATER)
-          .when(Overloaded.class, full -> LATER)
+          .when(HoldsOverloaded.class, full -> LATER)
           .complete();
 
   private final Holds holds;
@@ -92,7 +92,8 @@ final class Completion {
     return holds
         .submit(new Release(paid.id().scope(), other.id(), Saga.ACTOR))
         .thenCompose(
-            outcome -> outcome instanceof Overloaded ? Saga.done(paid) : findOther(attempt, paid));
+            outcome ->
+                outcome instanceof HoldsOverloaded ? Saga.done(paid) : findOther(attempt, paid));
   }
 
   private CompletionStage<Purchase> findOther(Attempt attempt, Purchase paid) {

@@ -4,7 +4,7 @@ import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome.Granted;
-import dev.lockstep.hold.HoldOutcome.Overloaded;
+import dev.lockstep.hold.HoldOutcome.HoldsOverloaded;
 import dev.lockstep.hold.Line;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.payment.IntentId;
@@ -63,7 +63,7 @@ final class LateGoods {
         command,
         step,
         outcome -> {
-          if (outcome instanceof Overloaded) {
+          if (outcome instanceof HoldsOverloaded) {
             return Saga.done(paid);
           }
           return outcome instanceof Granted granted

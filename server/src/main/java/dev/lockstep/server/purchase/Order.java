@@ -10,7 +10,7 @@ import dev.lockstep.hold.Line;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.once.Fingerprint;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.server.api.Answer;
+import dev.lockstep.server.api.Keyed;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
 import dev.lockstep.server.payment.Money;
@@ -18,38 +18,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
- * A request to buy on its way through the combiner, with its idempotency key. The companion leaves
- * in it, before the transaction commits, the purchase that was begun or the answer instead; it is
- * read after.
+ * A request to buy on its way through the combiner, with its idempotency key.
+ *
+ * @param taking the hold that is taken with it; empty: a checkout, of one that was there before
  */
-final class Order {
-  final Campaign campaign;
-  final OnceKey key;
-  final Fingerprint fingerprint;
-  final String paymentMethod;
-  final boolean checkout;
-  private final Optional<Acquire> taking;
-  private volatile @Nullable Purchase begun;
-  private volatile @Nullable Answer answer;
+record Order(
+    Campaign campaign,
+    OnceKey key,
+    Fingerprint fingerprint,
+    String paymentMethod,
+    Optional<Acquire> taking)
+    implements Keyed {
 
-  /**
-   * @param taking the hold that is taken with it; empty: a checkout, of one that was there before
-   */
-  Order(
-      Campaign campaign,
-      OnceKey key,
-      Fingerprint fingerprint,
-      String paymentMethod,
-      Optional<Acquire> taking) {
-    this.campaign = campaign;
-    this.key = key;
-    this.fingerprint = fingerprint;
-    this.paymentMethod = paymentMethod;
-    this.taking = taking;
-    this.checkout = taking.isEmpty();
+  boolean checkout() {
+    return taking.isEmpty();
   }
 
   /** The purchase of what is held; its times are not known yet. */
@@ -86,24 +70,5 @@ final class Order {
 
   private static Map<PoolId, Integer> quantities(List<Line> lines) {
     return lines.stream().collect(toMap(Line::pool, Line::quantity, Integer::sum));
-  }
-
-  /** Written again when the transaction is tried again; the last one is the one that committed. */
-  void begun(Purchase purchase) {
-    begun = purchase;
-    answer = null;
-  }
-
-  void answered(Answer given) {
-    answer = given;
-    begun = null;
-  }
-
-  @Nullable Purchase begun() {
-    return begun;
-  }
-
-  @Nullable Answer answer() {
-    return answer;
   }
 }

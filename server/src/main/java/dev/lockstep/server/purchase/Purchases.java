@@ -32,10 +32,12 @@ import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
 import dev.lockstep.server.cart.Checkouts;
 import dev.lockstep.server.cart.Outcomes;
+import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.payment.Payments;
-import dev.lockstep.server.purchase.BeginCompanion.KeyTaken;
+import dev.lockstep.server.purchase.BeginResult.Answered;
+import dev.lockstep.server.purchase.BeginResult.Begun;
 import dev.lockstep.server.purchase.PurchasePages.Cursor;
 import dev.lockstep.server.purchase.PurchasePages.Filter;
 import dev.lockstep.tx.Transactor;
@@ -50,12 +52,11 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /**
  * Purchases over HTTP: bought in one call or from a cart, shown, refunded; and the payment
@@ -83,6 +84,17 @@ public final class Purchases implements Checkouts, AutoCloseable {
                   .required("paymentMethod", METHOD)));
 
   private static final Shape CHECKOUT = Shape.object().required("paymentMethod", METHOD);
+
+  /** What follows once an order was in its first transaction. */
+  private static final Cases<BeginResult, Function<Saga, CompletionStage<Answer>>> NEXT =
+      Cases.<BeginResult, Function<Saga, CompletionStage<Answer>>>over(BeginResult.class)
+          .when(
+              Begun.class,
+              begun -> saga -> saga.payBegun(begun.purchase()).thenApply(PurchaseView::answer))
+          .when(
+              Answered.class,
+              answered -> saga -> CompletableFuture.completedStage(answered.answer()))
+          .complete();
 
   private final Vertx vertx;
   private final Workers workers;
@@ -273,36 +285,15 @@ public final class Purchases implements Checkouts, AutoCloseable {
     CompletionStage<Answer> answer =
         holds
             .submit(command, begin, order)
-            .handle(
-                (outcome, thrown) ->
-                    thrown == null ? answered(order, outcome) : failed(order, thrown))
             .thenCompose(
-                given ->
-                    given.isPresent()
-                        ? CompletableFuture.completedStage(given.get())
-                        : saga.payBegun(Objects.requireNonNull(order.begun()))
-                            .thenApply(PurchaseView::answer));
+                result ->
+                    NEXT.of(
+                            result.resultOr(
+                                outcome ->
+                                    new Answered(
+                                        Outcomes.problem(order.campaign(), outcome).toAnswer())))
+                        .apply(saga));
     return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
-  }
-
-  /** Empty if the purchase has begun and has no answer yet. */
-  private static Optional<Answer> answered(Order order, HoldOutcome outcome) {
-    if (order.begun() != null) {
-      return Optional.empty();
-    }
-    Answer answer = order.answer();
-    // A refusal at the door ran no transaction, so nothing was recorded.
-    return Optional.of(
-        answer == null ? Outcomes.problem(order.campaign, outcome).toAnswer() : answer);
-  }
-
-  private static Optional<Answer> failed(Order order, Throwable thrown) {
-    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
-    Answer answer = order.answer();
-    if (cause instanceof KeyTaken && answer != null) {
-      return Optional.of(answer);
-    }
-    throw cause instanceof RuntimeException known ? known : new CompletionException(cause);
   }
 
   private Future<Answer> show(Request request) {

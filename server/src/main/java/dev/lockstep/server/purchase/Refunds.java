@@ -1,7 +1,7 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.combine.CompanionResult.NotQueued;
 import dev.lockstep.hold.HoldCommand.Return;
-import dev.lockstep.hold.HoldOutcome.Overloaded;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Problem;
@@ -19,8 +19,10 @@ import dev.lockstep.server.payment.RefundResult.Refunded;
 import dev.lockstep.server.payment.RefundResult.Rejected;
 import dev.lockstep.server.payment.RefundResult.Unknown;
 import dev.lockstep.server.purchase.Mismatch.Kind;
-import dev.lockstep.server.purchase.StepCompanion.GoodsStay;
-import dev.lockstep.server.purchase.StepCompanion.StepRefused;
+import dev.lockstep.server.purchase.StepResult.GoodsStay;
+import dev.lockstep.server.purchase.StepResult.Idle;
+import dev.lockstep.server.purchase.StepResult.Taken;
+import dev.lockstep.server.purchase.StepResult.TooLate;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
@@ -28,7 +30,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +57,15 @@ final class Refunds {
           .when(Differs.class, result -> (refunds, one) -> refunds.differs(one, result))
           .when(Rejected.class, result -> (refunds, one) -> refunds.rejected(one, result))
           .when(Unknown.class, unknown -> (refunds, one) -> Saga.done(one))
+          .complete();
+
+  /** What follows once a hold was to come back. */
+  private static final Cases<StepResult, Next> TAKEN_BACK =
+      Cases.<StepResult, Next>over(StepResult.class)
+          .when(Idle.class, idle -> (refunds, one) -> Saga.done(one.refunded()))
+          .when(Taken.class, taken -> (refunds, one) -> Saga.done(one.refunded()))
+          .when(TooLate.class, late -> (refunds, one) -> refunds.store.reload(one.id()))
+          .when(GoodsStay.class, stay -> Refunds::withoutGoods)
           .complete();
 
   private final Transactor transactor;
@@ -187,31 +197,21 @@ final class Refunds {
 
   /** A purchase that was paid too late has no goods to take back. */
   private CompletionStage<Purchase> takeBack(Purchase refunding) {
-    StepAttempt attempt = new StepAttempt(new Step.Refund(refunding));
     return holds
         .submit(
-            new Return(refunding.id().scope(), refunding.hold(), Saga.ACTOR), companion, attempt)
+            new Return(refunding.id().scope(), refunding.hold(), Saga.ACTOR),
+            companion,
+            new Step.Refund(refunding))
         .thenCompose(
-            outcome -> {
-              if (outcome instanceof Overloaded) {
+            returned -> {
+              if (returned instanceof NotQueued) {
                 return Saga.done(refunding);
               }
-              companion.committed(attempt, outcome);
-              return attempt.cameTooLate()
-                  ? store.reload(refunding.id())
-                  : Saga.done(refunding.refunded());
-            })
-        .exceptionallyCompose(thrown -> instead(refunding, thrown));
-  }
-
-  private CompletionStage<Purchase> instead(Purchase refunding, Throwable thrown) {
-    Throwable cause = thrown instanceof CompletionException ? thrown.getCause() : thrown;
-    if (cause instanceof StepRefused) {
-      return store.reload(refunding.id());
-    }
-    return cause instanceof GoodsStay
-        ? withoutGoods(refunding)
-        : CompletableFuture.failedStage(thrown);
+              companion.committed(returned);
+              return TAKEN_BACK
+                  .of(returned.resultOr(outcome -> new StepResult.Idle()))
+                  .take(this, refunding);
+            });
   }
 
   private CompletionStage<Purchase> withoutGoods(Purchase refunding) {

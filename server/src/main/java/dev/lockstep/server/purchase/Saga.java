@@ -6,7 +6,7 @@ import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
-import dev.lockstep.hold.HoldOutcome.Overloaded;
+import dev.lockstep.hold.HoldOutcome.HoldsOverloaded;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cases.Cases;
@@ -21,12 +21,10 @@ import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.PaymentResult.Unknown;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.purchase.Mismatch.Kind;
-import dev.lockstep.server.purchase.StepCompanion.StepRefused;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -271,7 +269,7 @@ final class Saga {
         step,
         outcome ->
             done(
-                outcome instanceof Overloaded
+                outcome instanceof HoldsOverloaded
                     ? purchase
                     : purchase.requiringAction(
                         challenge.intent(), challenge.clientSecret(), timings.actionWindow())));
@@ -307,7 +305,7 @@ final class Saga {
         new Release(purchase.id().scope(), purchase.hold(), ACTOR),
         new Step.End(purchase, ended, event),
         outcome -> {
-          if (outcome instanceof Overloaded) {
+          if (outcome instanceof HoldsOverloaded) {
             return done(purchase);
           }
           return outcome instanceof HoldEnded other && other.hold().state().wasSold()
@@ -319,22 +317,15 @@ final class Saga {
   /** Moves stock and purchase together; if the purchase has moved on, only reads it again. */
   <R extends HoldOutcome> CompletionStage<Purchase> take(
       HoldCommand<R> command, Step step, Function<R, CompletionStage<Purchase>> then) {
-    StepAttempt attempt = new StepAttempt(step);
     return holds
-        .submit(command, companion, attempt)
+        .submit(command, companion, step)
         .thenCompose(
-            outcome -> {
-              companion.committed(attempt, outcome);
-              return attempt.cameTooLate()
+            taken -> {
+              companion.committed(taken);
+              return taken.resultOr(outcome -> new StepResult.Idle()) instanceof StepResult.TooLate
                   ? store.reload(step.purchase().id())
-                  : then.apply(outcome);
-            })
-        .exceptionallyCompose(
-            thrown ->
-                (thrown instanceof CompletionException ? thrown.getCause() : thrown)
-                        instanceof StepRefused
-                    ? store.reload(step.purchase().id())
-                    : CompletableFuture.failedStage(thrown));
+                  : then.apply(taken.outcome());
+            });
   }
 
   private static Extend extend(Purchase purchase) {

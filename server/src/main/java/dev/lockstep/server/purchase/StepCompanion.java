@@ -1,10 +1,14 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.hold.Companion;
+import dev.lockstep.combine.CommandRefused;
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.CompanionResult;
+import dev.lockstep.combine.CompanionResult.Written;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.sql.Exchange;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,10 +27,9 @@ import java.util.UUID;
  * back.
  *
  * <p>Stock moves only together with its purchase: a command that moved some for a step which is not
- * to be taken any more (somebody else took another one meanwhile) fails here. The batch is then
- * split, and in the end only it fails.
+ * to be taken any more (somebody else took another one meanwhile) is refused here.
  */
-final class StepCompanion implements Companion<StepAttempt> {
+final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
   private final Duration lookAfter;
   private final SaleListener listener;
 
@@ -35,36 +38,19 @@ final class StepCompanion implements Companion<StepAttempt> {
     this.listener = listener;
   }
 
-  /** The purchase is further than this step assumed; nothing was moved. */
-  static final class StepRefused extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    StepRefused() {
-      super("The purchase has moved on", null, false, false);
-    }
-  }
-
-  /** Something rests on the sale, so its goods cannot come back; nothing was moved. */
-  static final class GoodsStay extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-
-    GoodsStay() {
-      super("The goods stay sold", null, false, false);
-    }
-  }
-
   @Override
-  public void write(Exchange exchange, List<Accompanied<StepAttempt>> outcomes)
+  public List<StepResult> write(
+      OpenTransaction transaction, List<Accompanied<Step, HoldOutcome>> commands)
       throws SQLException {
-    long campaign = outcomes.get(0).payload().step().purchase().id().campaign();
+    Exchange exchange = Exchange.of(transaction);
+    long campaign = commands.get(0).payload().purchase().id().campaign();
     // One statement changes a row once. So the second step of a purchase is written by a second
     // statement, which finds what the first one left, as if it had come in the next transaction.
     List<Map<UUID, Wanted>> rounds = new ArrayList<>();
     Map<UUID, Integer> steps = new HashMap<>();
-    for (Accompanied<StepAttempt> made : outcomes) {
-      StepAttempt attempt = made.payload();
-      Step step = attempt.step();
-      attempt.decided(null, false);
+    List<StepResult> results = new ArrayList<>(commands.size());
+    for (Accompanied<Step, HoldOutcome> made : commands) {
+      Step step = made.payload();
       boolean moved = step.movesStock(made.outcome());
       Optional<Change> change = step.after(made.outcome());
       if (change.isPresent()) {
@@ -73,25 +59,30 @@ final class StepCompanion implements Companion<StepAttempt> {
         if (round == rounds.size()) {
           rounds.add(new LinkedHashMap<>());
         }
-        rounds.get(round).put(id, new Wanted(attempt, change.get().on(step.event()), moved));
+        Change wanted = change.get().on(step.event());
+        rounds.get(round).put(id, new Wanted(results.size(), wanted, moved));
       } else if (moved) {
-        throw new StepRefused();
+        throw new CommandRefused(new StepResult.TooLate());
       }
+      results.add(new StepResult.Idle());
     }
     for (Map<UUID, Wanted> round : rounds) {
-      write(exchange, campaign, round);
+      write(exchange, campaign, round, results);
     }
-    tell(exchange, outcomes);
+    tell(exchange, commands);
+    return results;
   }
 
   /**
-   * A step with what it would write.
+   * What a step would write.
    *
+   * @param index of its command
    * @param moved its command moved stock, so that it has to be taken, or all of it fails
    */
-  private record Wanted(StepAttempt attempt, Change change, boolean moved) {}
+  private record Wanted(int index, Change change, boolean moved) {}
 
-  private void write(Exchange exchange, long campaign, Map<UUID, Wanted> round)
+  private void write(
+      Exchange exchange, long campaign, Map<UUID, Wanted> round, List<StepResult> results)
       throws SQLException {
     List<Change> changes = round.values().stream().map(Wanted::change).toList();
     Set<UUID> taken = change(exchange, campaign, changes);
@@ -99,9 +90,10 @@ final class StepCompanion implements Companion<StepAttempt> {
       Wanted one = wanted.getValue();
       boolean mine = taken.contains(wanted.getKey());
       if (one.moved() && !mine) {
-        throw new StepRefused();
+        throw new CommandRefused(new StepResult.TooLate());
       }
-      one.attempt().decided(one.change(), mine);
+      results.set(
+          one.index(), mine ? new StepResult.Taken(one.change()) : new StepResult.TooLate());
     }
   }
 
@@ -132,22 +124,24 @@ final class StepCompanion implements Companion<StepAttempt> {
     return taken;
   }
 
-  private void tell(Exchange exchange, List<Accompanied<StepAttempt>> outcomes)
+  private void tell(Exchange exchange, List<Accompanied<Step, HoldOutcome>> commands)
       throws SQLException {
-    List<Ended> returned = ended(outcomes, HoldState.RETURNED);
+    List<Ended> returned = ended(commands, HoldState.RETURNED);
     if (!returned.isEmpty() && !listener.mayComeBack(exchange.connection(), returned)) {
-      throw new GoodsStay();
+      throw new CommandRefused(new StepResult.GoodsStay());
     }
-    List<Ended> sold = ended(outcomes, HoldState.SOLD);
+    List<Ended> sold = ended(commands, HoldState.SOLD);
     if (!sold.isEmpty()) {
       listener.sold(exchange, sold);
     }
   }
 
-  /** The outcome is final. */
-  void committed(StepAttempt attempt, HoldOutcome outcome) {
-    ended(outcome, HoldState.SOLD).ifPresent(listener::committed);
-    attempt.end().ifPresent(this::ended);
+  /** What a transaction wrote is committed. */
+  void committed(CompanionResult<? extends HoldOutcome, StepResult> committed) {
+    if (committed instanceof Written<? extends HoldOutcome, StepResult> written) {
+      ended(written.outcome(), HoldState.SOLD).ifPresent(listener::committed);
+      written.result().end().ifPresent(this::ended);
+    }
   }
 
   /** A purchase has this status for good. */
@@ -155,8 +149,8 @@ final class StepCompanion implements Companion<StepAttempt> {
     listener.ended(status.label());
   }
 
-  private static List<Ended> ended(List<Accompanied<StepAttempt>> outcomes, HoldState state) {
-    return outcomes.stream().flatMap(made -> ended(made.outcome(), state).stream()).toList();
+  private static List<Ended> ended(List<Accompanied<Step, HoldOutcome>> commands, HoldState state) {
+    return commands.stream().flatMap(made -> ended(made.outcome(), state).stream()).toList();
   }
 
   private static Optional<Ended> ended(HoldOutcome outcome, HoldState state) {

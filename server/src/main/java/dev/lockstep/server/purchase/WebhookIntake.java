@@ -99,8 +99,9 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
   }
 
   @Override
-  public void write(Exchange exchange, Long campaign, List<Intake> sorted) {
+  public List<Intake> write(Exchange exchange, Long campaign, List<Intake> sorted) {
     // Sorting changes nothing.
+    return sorted;
   }
 
   @Override

@@ -1,7 +1,7 @@
 package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.hold.HoldState;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.TransferState;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
@@ -74,10 +74,10 @@ final class Comparison {
       StoredEnum.sql(
           """
       SELECT transfer, posted FROM lockstep.transfer
-      WHERE book = ? AND transfer = ANY (?) AND state = {State.POSTED}
+      WHERE book = ? AND transfer = ANY (?) AND state = {TransferState.POSTED}
         AND source = %d AND target = %d"""
               .formatted(SaleBooks.TAKINGS.value(), SaleBooks.BUYERS.value()),
-          State.class);
+          TransferState.class);
 
   // A purchase begins with a hold of its own id; few have another one now.
   private static final String UNPAID =

@@ -1,7 +1,7 @@
 package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.hold.HoldState;
-import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.ledger.TransferState;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.purchase.Status;
 import dev.lockstep.sql.StoredEnum;
@@ -57,7 +57,7 @@ record PurchaseFacts(
         now() AS read_at,
         EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign) AS drawn,
         h.state, h.pools, h.quantities, h.unit_pools, h.units,
-        t.posted, t.state = {State.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
+        t.posted, t.state = {TransferState.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
         b.created_at AS book_since,
         EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.hold = p.hold AND o.hold <> o.id AND o.id <> p.id
@@ -75,7 +75,7 @@ record PurchaseFacts(
       """
               .formatted(SaleBooks.BUYERS.value(), SaleBooks.TAKINGS.value()),
           Status.class,
-          State.class);
+          TransferState.class);
 
   /** A quantity of a pool. */
   record Line(long pool, int quantity) {}

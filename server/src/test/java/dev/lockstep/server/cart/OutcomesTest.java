@@ -49,7 +49,7 @@ class OutcomesTest {
 
   static Stream<Arguments> table() {
     return Stream.of(
-        Arguments.of(new HoldOutcome.Overloaded(Duration.ofMillis(1_200)), 503, "overloaded"),
+        Arguments.of(new HoldOutcome.HoldsOverloaded(Duration.ofMillis(1_200)), 503, "overloaded"),
         Arguments.of(new HoldOutcome.HoldIdReused(HOLD), 422, "idempotency-key-reused"),
         Arguments.of(new HoldOutcome.UnknownHold(HOLD), 404, "not-found"),
         Arguments.of(new HoldOutcome.NotYours(HOLD), 404, "not-found"),

@@ -2,9 +2,11 @@ package dev.lockstep.server.purchase;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.combine.Companion;
+import dev.lockstep.combine.CompanionResult;
+import dev.lockstep.combine.CompanionResult.RolledBack;
 import dev.lockstep.hold.Actor;
 import dev.lockstep.hold.BuyerId;
-import dev.lockstep.hold.Companion;
 import dev.lockstep.hold.HoldCommand;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Confirm;
@@ -12,6 +14,7 @@ import dev.lockstep.hold.HoldCommand.Extend;
 import dev.lockstep.hold.HoldCommand.Release;
 import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.Line;
 import dev.lockstep.hold.NewPool;
@@ -24,7 +27,6 @@ import dev.lockstep.server.campaign.Item;
 import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
-import dev.lockstep.server.purchase.StepCompanion.StepRefused;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonArray;
@@ -36,7 +38,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -174,11 +175,11 @@ class TwoStepsOfOnePurchaseTest {
     if (together) {
       taken.add(blockUntil(queued));
     }
-    CompletableFuture<?> one = take(purchase, first, "first");
+    var one = take(purchase, first, "first");
     if (!together) {
       told(one);
     }
-    CompletableFuture<?> two = take(purchase, second, "second");
+    var two = take(purchase, second, "second");
     queued.countDown();
     List<String> told = List.of(told(one), told(two));
     for (CompletableFuture<?> other : taken) {
@@ -190,22 +191,24 @@ class TwoStepsOfOnePurchaseTest {
   /** Nothing else of this sale is decided before the latch falls; what is queued makes a batch. */
   private static CompletableFuture<?> blockUntil(CountDownLatch latch) throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
-    Companion<String> waiting =
-        (exchange, outcomes) -> {
-          begun.countDown();
-          try {
-            latch.await(30, TimeUnit.SECONDS);
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-          }
-        };
+    Companion<String, HoldOutcome, HoldOutcome> waiting =
+        Companion.writing(
+            (transaction, commands) -> {
+              begun.countDown();
+              try {
+                latch.await(30, TimeUnit.SECONDS);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
     CompletableFuture<?> blocked =
         holds.submit(acquire(HoldId.next()), waiting, "").toCompletableFuture();
     assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     return blocked;
   }
 
-  private static CompletableFuture<?> take(Purchase purchase, Kinds kind, String event) {
+  private static CompletableFuture<? extends CompanionResult<?, StepResult>> take(
+      Purchase purchase, Kinds kind, String event) {
     HoldId hold = purchase.hold();
     Optional<String> told = Optional.of(event + " " + purchase.id().value());
     return switch (kind) {
@@ -225,17 +228,14 @@ class TwoStepsOfOnePurchaseTest {
     };
   }
 
-  private static CompletableFuture<?> submit(HoldCommand<?> command, Step step) {
-    return holds.submit(command, COMPANION, new StepAttempt(step)).toCompletableFuture();
+  private static CompletableFuture<? extends CompanionResult<?, StepResult>> submit(
+      HoldCommand<?> command, Step step) {
+    return holds.submit(command, COMPANION, step).toCompletableFuture();
   }
 
-  private static String told(CompletableFuture<?> taken) throws Exception {
-    try {
-      return taken.thenApply(outcome -> outcome.getClass().getSimpleName()).join();
-    } catch (CompletionException e) {
-      assertThat(e.getCause()).isInstanceOf(StepRefused.class);
-      return "refused";
-    }
+  private static String told(CompletableFuture<? extends CompanionResult<?, StepResult>> taken) {
+    CompanionResult<?, StepResult> result = taken.join();
+    return result instanceof RolledBack ? "refused" : result.outcome().getClass().getSimpleName();
   }
 
   private static Purchase begun(Start start) throws Exception {

@@ -1,0 +1,26 @@
+package dev.lockstep.combine;
+
+/**
+ * Thrown by a {@link Companion} to undo a command whose effect is written already, and to answer it
+ * all the same. The transaction rolls back, and the batch is split until the refused command is
+ * alone. So throw it for any command of the batch: only a command that is refused alone gets the
+ * answer, as {@link CompanionResult.RolledBack}.
+ */
+public final class CommandRefused extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient Object result;
+
+  /**
+   * @param result what the companion would otherwise return for the command, of the same type
+   */
+  public CommandRefused(Object result) {
+    super("The companion refused the command", null, false, false);
+    this.result = result;
+  }
+
+  /** The companion's result for the command. */
+  public Object result() {
+    return result;
+  }
+}

@@ -1,0 +1,315 @@
+package dev.lockstep.hold;
+
+import dev.lockstep.hold.StockViolation.StockInvariant;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Checks one scope's pools, with one statement per invariant, all in one round trip. */
+final class ScopeCheck {
+  // Each row must continue from the one before it; the first row, from the mark.
+  private static final String CHAIN =
+      """
+      SELECT c.pool, count(*), min(c.seq) FILTER (WHERE NOT c.linked)
+      FROM (
+        SELECT a.pool, a.seq,
+          a.seq = lag(a.seq, 1, m.seq) OVER w + 1
+            AND a.held_before = lag(a.held_after, 1, m.held) OVER w
+            AND a.sold_before = lag(a.sold_after, 1, m.sold) OVER w AS linked
+        FROM unnest(?, ?, ?, ?) AS m (pool, seq, held, sold)
+        JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq > m.seq
+        WINDOW w AS (PARTITION BY a.pool ORDER BY a.seq)) c
+      GROUP BY c.pool""";
+
+  private static final String CHAIN_END =
+      """
+      SELECT a.pool, a.held_after, a.sold_after
+      FROM unnest(?, ?) AS m (pool, seq)
+      JOIN lockstep.stock_audit a ON a.scope = ? AND a.pool = m.pool AND a.seq = m.seq""";
+
+  // A handful of rows per pool, by their own index: the opening total and its changes.
+  private static final String TOTALS =
+      """
+      SELECT pool, sum(total_after - total_before) FROM lockstep.stock_audit
+      WHERE scope = ? AND pool = ANY (?) AND total_after IS NOT NULL
+      GROUP BY pool""";
+
+  // unnest in the select list takes a third of the time of a join.
+  private static final String HOLDS =
+      StoredEnum.sql(
+          """
+      SELECT l.pool, coalesce(sum(l.quantity) FILTER (WHERE l.state = {HoldState.HELD}), 0),
+        coalesce(sum(l.quantity) FILTER (WHERE l.state = {HoldState.SOLD}), 0)
+      FROM (SELECT state, unnest(pools) AS pool, unnest(quantities) AS quantity
+            FROM lockstep.hold WHERE scope = ? AND state IN ({HoldState.HELD}, {HoldState.SOLD})) l
+      GROUP BY l.pool""",
+          HoldState.class);
+
+  // A unit with an owner must be listed by that live hold. A free unit that was never given back
+  // must still be ahead in the shuffle, or it is never given out.
+  private static final String UNITS =
+      StoredEnum.sql(
+          """
+      SELECT u.pool, count(*), count(u.hold), count(*) FILTER (WHERE u.stray),
+        min(u.unit) FILTER (WHERE u.stray),
+        count(*) FILTER (WHERE u.lost), min(u.unit) FILTER (WHERE u.lost)
+      FROM (
+        SELECT u.pool, u.unit, u.hold,
+          u.hold IS NOT NULL AND NOT coalesce(
+            h.state IN ({HoldState.HELD}, {HoldState.SOLD}) AND EXISTS (
+            SELECT 1 FROM unnest(h.unit_pools, h.units) AS x (pool, unit)
+            WHERE x.pool = u.pool AND x.unit = u.unit), false) AS stray,
+          u.hold IS NULL AND NOT u.returned AND u.rank < p.next_rank AS lost
+        FROM lockstep.unit u
+        JOIN lockstep.pool p ON p.scope = ? AND p.pool = u.pool
+        LEFT JOIN lockstep.hold h ON h.scope = ? AND h.hold = u.hold
+        WHERE u.scope = ? AND u.pool = ANY (?)) u
+      GROUP BY u.pool""",
+          HoldState.class);
+
+  private static final String LISTED_UNITS =
+      StoredEnum.sql(
+          """
+      SELECT l.pool, count(*)
+      FROM (SELECT unnest(unit_pools) AS pool
+            FROM lockstep.hold WHERE scope = ? AND state IN ({HoldState.HELD}, {HoldState.SOLD})) l
+      GROUP BY l.pool""",
+          HoldState.class);
+
+  private static final String QUOTAS =
+      StoredEnum.sql(
+          """
+      SELECT coalesce(q.buyer, h.buyer), coalesce(q.used, 0), coalesce(h.used, 0)
+      FROM (SELECT buyer, used FROM lockstep.quota WHERE scope = ? AND used > 0) q
+      FULL JOIN (
+        SELECT l.buyer, sum(l.quantity) AS used
+        FROM (SELECT buyer, unnest(quantities) AS quantity
+              FROM lockstep.hold WHERE scope = ? AND state IN ({HoldState.HELD}, {HoldState.SOLD})) l
+        GROUP BY l.buyer) h ON h.buyer = q.buyer
+      WHERE q.used IS DISTINCT FROM h.used
+        AND EXISTS (SELECT 1 FROM lockstep.scope WHERE scope = ? AND buyer_limit IS NOT NULL)
+      ORDER BY 1 LIMIT 1""",
+          HoldState.class);
+
+  private final long scope;
+  private final Map<Long, PoolFacts> pools = new LinkedHashMap<>();
+  private final List<StockViolation> violations = new ArrayList<>();
+
+  private record Chain(long pool, long rows, long firstBroken) {}
+
+  private record Pair(long pool, long held, long sold) {}
+
+  /** Stray units have an owner that does not list them; lost units are free but never given out. */
+  private record UnitCounts(
+      long pool, long rows, long owned, long stray, int firstStray, long lost, int firstLost) {
+    static UnitCounts none(long pool) {
+      return new UnitCounts(pool, 0, 0, 0, 0, 0, 0);
+    }
+
+    static UnitCounts read(ResultSet row) throws SQLException {
+      return new UnitCounts(
+          row.getLong(1),
+          row.getLong(2),
+          row.getLong(3),
+          row.getLong(4),
+          row.getInt(5),
+          row.getLong(6),
+          row.getInt(7));
+    }
+  }
+
+  ScopeCheck(long scope, List<PoolFacts> facts) {
+    this.scope = scope;
+    facts.forEach(pool -> pools.put(pool.pool(), pool));
+  }
+
+  List<StockViolation> violations(Connection connection) throws SQLException {
+    List<PoolFacts> facts = List.copyOf(pools.values());
+    SqlArray ids = SqlArray.bigints(facts.stream().map(PoolFacts::pool).toList());
+    RoundTrip trip = new RoundTrip(connection);
+    var chains =
+        trip.query(
+            CHAIN,
+            row -> new Chain(row.getLong(1), row.getLong(2), row.getLong(3)),
+            ids,
+            SqlArray.bigints(facts.stream().map(pool -> pool.from().seq()).toList()),
+            SqlArray.integers(facts.stream().map(pool -> pool.from().held()).toList()),
+            SqlArray.integers(facts.stream().map(pool -> pool.from().sold()).toList()),
+            scope);
+    var ends =
+        trip.query(
+            CHAIN_END,
+            row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)),
+            ids,
+            SqlArray.bigints(facts.stream().map(PoolFacts::auditSeq).toList()),
+            scope);
+    Map<Long, Long> totals = new HashMap<>();
+    trip.query(TOTALS, row -> totals.put(row.getLong(1), row.getLong(2)), scope, ids);
+    var holds =
+        trip.query(HOLDS, row -> new Pair(row.getLong(1), row.getLong(2), row.getLong(3)), scope);
+    var units = trip.query(UNITS, UnitCounts::read, scope, scope, scope, ids);
+    Map<Long, Long> listed = new HashMap<>();
+    trip.query(LISTED_UNITS, row -> listed.put(row.getLong(1), row.getLong(2)), scope);
+    var quotas = addWrongQuota(trip, scope);
+    trip.send();
+    checkChains(chains.list());
+    checkEnds(ends.list());
+    checkTotals(totals);
+    checkHolds(holds.list());
+    checkUnits(units.list(), listed);
+    quotas
+        .list()
+        .forEach(detail -> pools.keySet().forEach(p -> add(StockInvariant.QUOTAS, p, detail)));
+    return violations;
+  }
+
+  /** Returns the first buyer whose quota differs from the live holds; empty if there is none. */
+  static Optional<String> firstWrongQuota(Connection connection, long scope) throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<String> found = addWrongQuota(trip, scope);
+    trip.send();
+    return found.list().stream().findFirst();
+  }
+
+  private static Rows<String> addWrongQuota(RoundTrip trip, long scope) {
+    return trip.query(
+        QUOTAS,
+        row ->
+            "the quota of buyer %s counts %d, live holds have %d"
+                .formatted(row.getString(1), row.getLong(2), row.getLong(3)),
+        scope,
+        scope,
+        scope);
+  }
+
+  private void checkChains(List<Chain> chains) {
+    Map<Long, Chain> byPool = new HashMap<>();
+    chains.forEach(chain -> byPool.put(chain.pool(), chain));
+    for (PoolFacts pool : pools.values()) {
+      Chain chain = byPool.getOrDefault(pool.pool(), new Chain(pool.pool(), 0, 0));
+      if (chain.firstBroken() != 0) {
+        add(
+            StockInvariant.AUDIT_CHAIN,
+            pool.pool(),
+            "audit row %d does not begin where the one before it ended"
+                .formatted(chain.firstBroken()));
+      } else if (chain.rows() != pool.auditSeq() - pool.from().seq()) {
+        add(
+            StockInvariant.AUDIT_CHAIN,
+            pool.pool(),
+            "%d audit rows after row %d, where the pool counts %d"
+                .formatted(chain.rows(), pool.from().seq(), pool.auditSeq() - pool.from().seq()));
+      }
+    }
+  }
+
+  private void checkEnds(List<Pair> ends) {
+    Map<Long, Pair> byPool = new HashMap<>();
+    ends.forEach(end -> byPool.put(end.pool(), end));
+    for (PoolFacts pool : pools.values()) {
+      Pair end = byPool.get(pool.pool());
+      if (end == null && pool.auditSeq() > 0) {
+        add(
+            StockInvariant.AUDIT_END,
+            pool.pool(),
+            "audit row %d, the newest, is missing".formatted(pool.auditSeq()));
+      } else {
+        Pair start = new Pair(pool.pool(), 0, 0);
+        compare(
+            StockInvariant.AUDIT_END, pool, "the newest audit row says", end == null ? start : end);
+      }
+    }
+  }
+
+  private void checkTotals(Map<Long, Long> totals) {
+    for (PoolFacts pool : pools.values()) {
+      long accounted = totals.getOrDefault(pool.pool(), 0L);
+      if (accounted != pool.total()) {
+        add(
+            StockInvariant.TOTAL,
+            pool.pool(),
+            "the pool has a total of %d, its audit accounts for %d"
+                .formatted(pool.total(), accounted));
+      }
+    }
+  }
+
+  private void checkHolds(List<Pair> sums) {
+    Map<Long, Pair> byPool = new HashMap<>();
+    sums.forEach(sum -> byPool.put(sum.pool(), sum));
+    for (PoolFacts pool : pools.values()) {
+      Pair sum = byPool.getOrDefault(pool.pool(), new Pair(pool.pool(), 0, 0));
+      compare(StockInvariant.HOLDS, pool, "live holds have", sum);
+      if (sum.held() + sum.sold() > pool.total()) {
+        add(
+            StockInvariant.OVERSOLD,
+            pool.pool(),
+            "live holds have %d of %d".formatted(sum.held() + sum.sold(), pool.total()));
+      }
+    }
+  }
+
+  private void compare(StockInvariant check, PoolFacts pool, String other, Pair found) {
+    if (found.held() != pool.held() || found.sold() != pool.sold()) {
+      add(
+          check,
+          pool.pool(),
+          "the pool counts %d held and %d sold, %s %d and %d"
+              .formatted(pool.held(), pool.sold(), other, found.held(), found.sold()));
+    }
+  }
+
+  private void checkUnits(List<UnitCounts> counts, Map<Long, Long> listed) {
+    Map<Long, UnitCounts> byPool = new HashMap<>();
+    counts.forEach(count -> byPool.put(count.pool(), count));
+    for (PoolFacts pool : pools.values()) {
+      String fault =
+          faultOf(
+              pool,
+              byPool.getOrDefault(pool.pool(), UnitCounts.none(pool.pool())),
+              listed.getOrDefault(pool.pool(), 0L));
+      if (fault != null) {
+        add(StockInvariant.UNITS, pool.pool(), fault);
+      }
+    }
+  }
+
+  /** Returns only the first fault of a pool's units: one fault often causes others. */
+  private static @Nullable String faultOf(PoolFacts pool, UnitCounts units, long listed) {
+    int rows = pool.hasUnits() ? pool.total() : 0;
+    int owned = pool.hasUnits() ? pool.held() + pool.sold() : 0;
+    if (units.rows() != rows) {
+      return "%d units instead of %d".formatted(units.rows(), rows);
+    }
+    if (units.stray() != 0) {
+      return "%d units have an owner that is not a live hold listing them, the first is unit %d"
+          .formatted(units.stray(), units.firstStray());
+    }
+    if (units.owned() != owned) {
+      return "%d units have an owner, the pool counts %d".formatted(units.owned(), owned);
+    }
+    if (listed != owned) {
+      return "live holds list %d units, the pool counts %d".formatted(listed, owned);
+    }
+    if (units.lost() != 0) {
+      return "%d free units can never be given out, the first is unit %d"
+          .formatted(units.lost(), units.firstLost());
+    }
+    return null;
+  }
+
+  private void add(StockInvariant check, long pool, String detail) {
+    violations.add(new StockViolation(check, scope, pool, detail));
+  }
+}
