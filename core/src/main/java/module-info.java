@@ -13,7 +13,6 @@ module dev.lockstep.core {
   requires org.slf4j;
   requires static org.jspecify;
 
-  exports dev.lockstep.audit;
   exports dev.lockstep.combine;
   exports dev.lockstep.fault;
   exports dev.lockstep.hold;
