@@ -69,9 +69,7 @@ final class Report {
     }
     text.append(
         String.format(
-            Locale.ROOT,
-            "%n%d cells were never hit%n",
-            coverage.missing(config.faults()).size()));
+            Locale.ROOT, "%n%d cells were never hit%n", coverage.missing(config.faults()).size()));
     for (Fault fault : config.faults()) {
       List<String> missing = coverage.missing(List.of(fault));
       if (!missing.isEmpty()) {

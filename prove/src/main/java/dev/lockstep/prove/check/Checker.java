@@ -23,10 +23,10 @@ public interface Checker {
   }
 
   /**
-   * Whether a history without this call is still a history: what remains can be told without it.
-   * True for calls that had no effect.
+   * Whether a history that breaks a rule still tells the truth without this call. True for calls
+   * that had no effect; a checker knows more about its rules.
    */
-  default boolean droppable(Op op) {
+  default boolean droppable(String rule, Op op) {
     return op.failed() || op.refused();
   }
 }

@@ -16,7 +16,7 @@ final class Graph {
   private final Map<Op, Set<Op>> edges = new LinkedHashMap<>();
 
   void edge(Op from, Op to) {
-    if (from != to) {
+    if (!from.equals(to)) {
       edges.computeIfAbsent(from, op -> new LinkedHashSet<>()).add(to);
       edges.computeIfAbsent(to, op -> new LinkedHashSet<>());
     }
@@ -57,7 +57,7 @@ final class Graph {
     while (!queue.isEmpty()) {
       Op op = queue.poll();
       for (Op to : edges.getOrDefault(op, Set.of())) {
-        if (to == start) {
+        if (to.equals(start)) {
           List<Op> path = new ArrayList<>();
           for (Op at = op; at != null; at = cameFrom.get(at)) {
             path.add(0, at);

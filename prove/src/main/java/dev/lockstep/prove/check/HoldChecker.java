@@ -122,6 +122,15 @@ final class HoldChecker implements Checker {
     return found;
   }
 
+  /** Where too much was taken, it is still too much, or not, without some of those who took. */
+  @Override
+  public boolean droppable(String rule, Op op) {
+    boolean takes = op.is("hold.acquire") || op.is("hold.extend") || op.kind().startsWith("final.");
+    return op.failed()
+        || op.refused()
+        || (takes && !rule.endsWith("is linearizable") && !rule.equals("a hold ends once"));
+  }
+
   private Violation of(String rule, String part, String why) {
     return new Violation(name(), rule, part, why, List.of());
   }

@@ -30,7 +30,18 @@ final class JobChecker implements Checker {
     boolean any =
         history.ops().stream()
             .anyMatch(op -> op.is("job.enqueue") || op.is("job.schedule") || op.is("job.held"));
-    return any ? Map.of("all", history) : Map.of();
+    return any
+        ? Map.of(
+            "all",
+            history.where(
+                op -> op.kind().startsWith("job.") || op.is("final.job") || op.is("final.done")))
+        : Map.of();
+  }
+
+  /** Without a cancel its job would be missing, and without the last reading everything. */
+  @Override
+  public boolean droppable(String rule, Op op) {
+    return !op.is("job.cancel") && !op.is("final.done");
   }
 
   /** An effect as it was read. */

@@ -95,7 +95,7 @@ public final class Shrinker {
         List<Op> fewer = new ArrayList<>(ops.subList(0, from));
         int to = Math.min(ops.size(), from + size);
         for (Op op : ops.subList(from, to)) {
-          if (!checker.droppable(op)) {
+          if (!checker.droppable(rule, op)) {
             fewer.add(op);
           }
         }

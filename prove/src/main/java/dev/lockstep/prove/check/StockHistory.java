@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** The calls about one pool, or about one buyer, put in the terms of {@link StockModel}. */
 final class StockHistory {
   /** How far the two clocks may be apart. */
-  private static final long SLACK = 150_000_000;
+  private static final long SLACK = 40_000_000;
 
   private final History history;
   // The pool; empty: a buyer, whose quantities are those of all pools.

@@ -48,6 +48,17 @@ public record Op(
     return end < other.start;
   }
 
+  /** Within a history the number says which call it is. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Op op && op.id == id;
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(id);
+  }
+
   @Override
   public String toString() {
     return "#%d client %d node %d %s(%s) → %s %s"

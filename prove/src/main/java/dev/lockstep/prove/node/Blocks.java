@@ -23,7 +23,9 @@ import org.slf4j.LoggerFactory;
 /** Everything that a node runs, wired as an application wires it. */
 final class Blocks implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Blocks.class);
-  private static final Duration SWEEP_INTERVAL = Duration.ofMillis(400);
+  // Rarely: correctness does not need the sweepers, and they would hide a command that relies on
+  // them.
+  private static final Duration SWEEP_INTERVAL = Duration.ofSeconds(3);
   private static final long CONNECTION_TIMEOUT_MS = 4_000;
   private static final int LOGIN_TIMEOUT_SECONDS = 4;
 

@@ -27,6 +27,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ final class JobVerbs implements AutoCloseable {
     this.transactor = transactor;
     this.pipe = pipe;
     this.jobs = new Jobs(transactor, JobsConfig.DEFAULT.withShards(8));
-    this.schedules = jobs.schedules(JobVerbs::everySecond);
+    this.schedules = jobs.schedules(JobVerbs::everySecond, JobVerbs::occurrence);
     Handlers handlers = schedules.handlers(Handlers.none().on(KIND, this::handle));
     QueueConfig queue =
         QueueConfig.of(QUEUE, 4).withBackoff(Duration.ofMillis(50), Duration.ofMillis(400));
@@ -84,6 +85,17 @@ final class JobVerbs implements AutoCloseable {
     LocalTimes times =
         after -> Optional.of(after.truncatedTo(ChronoUnit.SECONDS).plusSeconds(seconds(spec)));
     return new Recurrence(times, ZoneOffset.UTC, Recurrence.Gap.NEXT, Recurrence.Overlap.FIRST);
+  }
+
+  /** The job's content names its occurrence: when it is run again, it is due at another time. */
+  private static NewJob occurrence(NewJob job, Instant at) {
+    Fields content = content(job.payload()).with("at", HoldVerbs.micros(at));
+    return NewJob.of(job.queue(), job.kind(), '"' + content.line() + '"')
+        .withMaxAttempts(job.maxAttempts());
+  }
+
+  private static Fields content(String payload) {
+    return Fields.parse(payload.substring(1, payload.length() - 1));
   }
 
   private static long seconds(String spec) {
@@ -159,7 +171,7 @@ final class JobVerbs implements AutoCloseable {
 
   /** Runs a job: fails as often as it is told, then does its effect with its completion. */
   private Outcome handle(String payload, JobContext job) throws Exception {
-    Fields content = Fields.parse(payload.substring(1, payload.length() - 1));
+    Fields content = content(payload);
     String run = UUID.randomUUID().toString();
     long begin = clock();
     if (!job.holdsLease()) {
@@ -177,7 +189,7 @@ final class JobVerbs implements AutoCloseable {
     if (job.attempt() <= content.number("fails")) {
       return new Outcome.Retry("told to fail");
     }
-    return Outcome.Done.writing(connection -> effect(connection, job, content.text("name"), run));
+    return Outcome.Done.writing(connection -> effect(connection, job, content, run));
   }
 
   private long clock() throws SQLException {
@@ -191,13 +203,13 @@ final class JobVerbs implements AutoCloseable {
         });
   }
 
-  private static void effect(Connection connection, JobContext job, String name, String run)
+  private static void effect(Connection connection, JobContext job, Fields content, String run)
       throws SQLException {
     try (PreparedStatement insert = connection.prepareStatement(EFFECT)) {
       insert.setString(1, job.id().toString());
-      insert.setString(2, name);
+      insert.setString(2, content.text("name"));
       insert.setString(3, run);
-      insert.setLong(4, HoldVerbs.micros(job.due()));
+      insert.setLong(4, content.number("at", HoldVerbs.micros(job.due())));
       insert.executeUpdate();
     }
   }

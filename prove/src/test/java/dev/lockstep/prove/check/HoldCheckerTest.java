@@ -94,7 +94,7 @@ class HoldCheckerTest {
   void seesThatSoldOutCountedAHoldWhoseTimeWasUp() {
     Told told =
         shop(1, 0)
-            .ok(2, 5, "hold.acquire", acquire("a", "1:1"), granted("1:1:").with("expires", 100_000))
+            .ok(2, 5, "hold.acquire", acquire("a", "1:1"), granted("1:1:").with("expires", 500_000))
             .refused(900, 901, "hold.acquire", acquire("c", "1:1"), soldOut(1, 0));
     assertThat(told.broken(checker)).containsExactly("a pool is linearizable");
   }

@@ -149,11 +149,11 @@ class OtherCheckersTest {
     Told twice =
         new Told()
             .ok(1, 2, "job.schedule", schedule, Fields.of("next", 1_000_000))
-            .ok(9, 9, "final.done", MINE, done("a;s;r1;1000000;5", "b;s;r2;1000000;6"));
+            .ok(9, 9, "final.done", MINE, done("a;s;r1;1000000;5000000", "b;s;r2;1000000;6000000"));
     Told lost =
         new Told()
             .ok(1, 2, "job.schedule", schedule, Fields.of("next", 1_000_000))
-            .ok(9, 9, "final.done", MINE, done("a;s;r1;1000000;5", "b;s;r2;3000000;6"));
+            .ok(9, 9, "final.done", MINE, done("a;s;r1;1000000;5000000", "b;s;r2;3000000;6000000"));
     assertThat(twice.broken(new JobChecker())).containsExactly("each occurrence once");
     assertThat(lost.broken(new JobChecker())).containsExactly("no occurrence is lost");
   }
