@@ -96,7 +96,7 @@ final class ProofDocument {
   private static String commit() {
     try {
       Process git =
-          new ProcessBuilder("git", "rev-parse", "--short", "HEAD")
+          new ProcessBuilder("git", "describe", "--always", "--dirty")
               .redirectErrorStream(true)
               .start();
       String said = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();

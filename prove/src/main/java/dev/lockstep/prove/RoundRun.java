@@ -24,6 +24,7 @@ import java.util.function.LongConsumer;
 final class RoundRun {
   private static final long FINISH_SECONDS = 240;
   private static final int LONGEST_GAP_MS = 120;
+  private static final int AFTER_CRASH_MS = 2_500;
 
   private final Cluster cluster;
   private final CampaignConfig config;
@@ -104,7 +105,12 @@ final class RoundRun {
         TimeUnit.MILLISECONDS.sleep(LONGEST_GAP_MS);
       } else {
         TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_GAP_MS));
-        injector.inject(deck.get(random.nextInt(deck.size())), random);
+        Fault fault = deck.get(random.nextInt(deck.size()));
+        injector.inject(fault, random);
+        if (fault == Fault.CRASH) {
+          // Without work in between there would be nothing to lose.
+          TimeUnit.MILLISECONDS.sleep(random.nextInt(AFTER_CRASH_MS));
+        }
       }
       progress.accept(round.recorder().count());
     }

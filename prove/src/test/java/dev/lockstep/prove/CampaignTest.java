@@ -23,10 +23,8 @@ class CampaignTest {
           Fault.TERMINATE,
           Fault.CRASH);
 
-  @TempDir Path folder;
-
   @Test
-  void noPromiseBreaksWhileNodesConnectionsAndDatabaseDo() throws Exception {
+  void noPromiseBreaksWhileNodesConnectionsAndDatabaseDo(@TempDir Path folder) throws Exception {
     CampaignConfig config =
         CampaignConfig.of(19, Duration.ofSeconds(8))
             .with(CampaignConfig.of(1, Duration.ofSeconds(1)).workloads(), QUICK)

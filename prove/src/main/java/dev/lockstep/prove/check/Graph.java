@@ -62,7 +62,7 @@ final class Graph {
           for (Op at = op; at != null; at = cameFrom.get(at)) {
             path.add(0, at);
           }
-          return path;
+          return List.copyOf(path);
         }
         if (left.contains(to) && !cameFrom.containsKey(to)) {
           cameFrom.put(to, op);

@@ -96,13 +96,13 @@ final class HoldChecker implements Checker {
   public List<Violation> check(String part, History history) {
     String name = part.substring(part.indexOf('/') + 1);
     boolean isBuyer = !Character.isDigit(name.charAt(0));
+    List<Violation> found = new ArrayList<>();
     List<Op> open = history.of("hold.open").toList();
     if (open.isEmpty()) {
-      return List.of();
+      return found;
     }
     long capacity = isBuyer ? open.get(0).args().number("limit", 0) : total(open.get(0), name);
     StockHistory stock = new StockHistory(history, isBuyer ? "" : name, capacity);
-    List<Violation> found = new ArrayList<>();
     if (!isBuyer) {
       stock.unitsTwice().ifPresent(why -> found.add(of("a unit has one live hold", part, why)));
     }
@@ -137,7 +137,7 @@ final class HoldChecker implements Checker {
 
   private static long total(Op open, String pool) {
     for (String each : open.args().parts("pools", ",")) {
-      String[] parts = each.split(":");
+      String[] parts = each.split(":", -1);
       if (parts[0].equals(pool)) {
         return Long.parseLong(parts[1]);
       }

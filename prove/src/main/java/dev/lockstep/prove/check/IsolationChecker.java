@@ -33,7 +33,7 @@ final class IsolationChecker implements Checker {
   private record Append(String key, String item) {}
 
   static List<String> items(String text) {
-    return text.isEmpty() ? List.of() : List.of(text.split("\\."));
+    return text.isEmpty() ? List.of() : List.of(text.split("\\.", -1));
   }
 
   private static List<Read> reads(Op op) {
@@ -48,7 +48,7 @@ final class IsolationChecker implements Checker {
   private static List<Append> appends(Op op) {
     List<Append> appends = new ArrayList<>();
     for (String step : op.args().parts("steps", ",")) {
-      String[] parts = step.split("\\.");
+      String[] parts = step.split("\\.", -1);
       if (parts[0].equals("a")) {
         appends.add(new Append(parts[1], parts[2]));
       }

@@ -47,7 +47,7 @@ final class JobChecker implements Checker {
   /** An effect as it was read. */
   private record Effect(String job, String name, String run, long due, long at) {
     static Effect parse(String text) {
-      String[] parts = text.split(";");
+      String[] parts = text.split(";", -1);
       return new Effect(
           parts[0], parts[1], parts[2], Long.parseLong(parts[3]), Long.parseLong(parts[4]));
     }

@@ -37,7 +37,7 @@ final class LedgerChecker implements Checker {
       long pending,
       long at) {
     static Entry parse(String text) {
-      String[] p = text.split(":");
+      String[] p = text.split(":", -1);
       return new Entry(
           Long.parseLong(p[0]),
           p[1],
@@ -61,7 +61,7 @@ final class LedgerChecker implements Checker {
           .forEach(
               op -> {
                 for (String each : op.args().parts("accounts", ",")) {
-                  String[] p = each.split(":");
+                  String[] p = each.split(":", -1);
                   if (!p[1].equals("none")) {
                     floors.put(Long.parseLong(p[0]), Long.parseLong(p[1]));
                   }
@@ -156,7 +156,7 @@ final class LedgerChecker implements Checker {
         case "ledger.move" -> expect(op, op.args().text("id"), "POSTED", book, found);
         case "ledger.linked" -> {
           for (String step : op.args().parts("steps", ",")) {
-            expect(op, step.split(":")[1], "POSTED", book, found);
+            expect(op, step.split(":", -1)[1], "POSTED", book, found);
           }
         }
         case "ledger.reserve" -> expect(op, op.args().text("id"), "", book, found);
@@ -187,7 +187,7 @@ final class LedgerChecker implements Checker {
       return List.of(op.args().text("id"));
     }
     return op.is("ledger.linked")
-        ? op.args().parts("steps", ",").stream().map(step -> step.split(":")[1]).toList()
+        ? op.args().parts("steps", ",").stream().map(step -> step.split(":", -1)[1]).toList()
         : List.of();
   }
 
@@ -287,7 +287,7 @@ final class LedgerChecker implements Checker {
   private void refusals(
       History history,
       long account,
-      TreeMap<Long, Entry> entries,
+      Map<Long, Entry> entries,
       Book book,
       Map<String, List<Op>> byTransfer,
       List<Violation> found) {

@@ -43,7 +43,7 @@ final class OutboxChecker implements Checker {
       wasRead = true;
       long expected = 1;
       for (String each : op.result().parts("events", ",")) {
-        String[] parts = each.split(":");
+        String[] parts = each.split(":", -1);
         contents.put(Long.parseLong(parts[0]), parts[1]);
         if (Long.parseLong(parts[0]) != expected++) {
           found.add(

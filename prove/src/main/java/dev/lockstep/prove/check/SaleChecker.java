@@ -43,11 +43,12 @@ final class SaleChecker implements Checker {
 
   @Override
   public List<Violation> check(String hold, History history) {
+    List<Violation> found = new ArrayList<>();
     List<Fields> holds = history.of("final.hold").map(Op::result).toList();
     List<Fields> transfers = history.of("final.transfer").map(Op::result).toList();
     List<Op> done = history.of("final.done").toList();
     if (holds.isEmpty() || transfers.isEmpty() || done.isEmpty()) {
-      return List.of();
+      return found;
     }
     boolean isHeld = !holds.get(0).text("state").equals("NONE");
     boolean isMoved = transfers.get(0).text("state").equals("POSTED");
@@ -56,10 +57,9 @@ final class SaleChecker implements Checker {
     long jobs =
         done.stream()
             .flatMap(op -> op.result().parts("done", ",").stream())
-            .filter(each -> each.split(";")[1].endsWith(hold))
+            .filter(each -> each.split(";", -1)[1].endsWith(hold))
             .distinct()
             .count();
-    List<Violation> found = new ArrayList<>();
     if (isHeld != isMoved || isHeld != (events > 0) || isHeld != (jobs > 0) || jobs > 1) {
       found.add(
           of(

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -62,8 +63,8 @@ final class StockHistory {
     return ops.stream().anyMatch(op -> op.is("hold.extend") && op.unknown());
   }
 
-  private TreeSet<Long> expiries(String hold) {
-    TreeSet<Long> known = new TreeSet<>();
+  private SortedSet<Long> expiries(String hold) {
+    SortedSet<Long> known = new TreeSet<>();
     for (Op op : byHold.getOrDefault(hold, List.of())) {
       if (op.ok() && op.result().has("expires")) {
         known.add(op.result().number("expires"));
@@ -108,7 +109,7 @@ final class StockHistory {
     for (String line : grant.result().parts("lines", ",")) {
       String[] parts = line.split(":", -1);
       if (parts.length == 3 && parts[0].equals(pool) && !parts[2].isEmpty()) {
-        units.addAll(List.of(parts[2].split("\\.")));
+        units.addAll(List.of(parts[2].split("\\.", -1)));
       }
     }
     return Optional.of(new Live(grant.end(), until, quantity(grant.result()), hold, units));
@@ -161,7 +162,7 @@ final class StockHistory {
   /** Whether a hold was used after its time was up. */
   Optional<String> lateUse() {
     for (Map.Entry<String, List<Op>> each : byHold.entrySet()) {
-      TreeSet<Long> known = expiries(each.getKey());
+      SortedSet<Long> known = expiries(each.getKey());
       if (known.isEmpty() || isVague(each.getValue())) {
         continue;
       }
@@ -237,7 +238,7 @@ final class StockHistory {
     switch (why.text("why")) {
       case "SoldOut" -> {
         for (String shortage : why.parts("shortages", ",")) {
-          String[] parts = shortage.split(":");
+          String[] parts = shortage.split(":", -1);
           if (parts[0].equals(pool)) {
             return step(Kind.REFUSED, hold, "", Long.parseLong(parts[2]));
           }

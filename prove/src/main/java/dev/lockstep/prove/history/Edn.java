@@ -46,7 +46,7 @@ public final class Edn {
     List<String> reads = withReads ? new ArrayList<>(op.result().parts("reads", ",")) : List.of();
     int next = 0;
     for (String step : op.args().parts("steps", ",")) {
-      String[] parts = step.split("\\.");
+      String[] parts = step.split("\\.", -1);
       if (parts[0].equals("a")) {
         steps.add("[:append " + parts[1] + " " + parts[2] + "]");
       } else if (withReads) {

@@ -113,7 +113,7 @@ public final class Timeline {
               "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"16\"><title>%s</title></rect>",
               op.status(),
               x,
-              rows.get(op.client()) * ROW + 6,
+              rows.getOrDefault(op.client(), 0) * ROW + 6,
               Math.max(2, end - x),
               escaped(op.toString())));
     }

@@ -80,7 +80,7 @@ final class HoldVerbs {
   private static List<Line> lines(Fields f) {
     List<Line> lines = new ArrayList<>();
     for (String line : f.parts("lines", ",")) {
-      String[] parts = line.split(":");
+      String[] parts = line.split(":", -1);
       lines.add(Line.of(new PoolId(Long.parseLong(parts[0])), Integer.parseInt(parts[1])));
     }
     return lines;
@@ -93,7 +93,7 @@ final class HoldVerbs {
     holds.createScope(scope, limit == 0 ? OptionalInt.empty() : OptionalInt.of((int) limit));
     List<NewPool> pools = new ArrayList<>();
     for (String line : f.parts("pools", ",")) {
-      String[] parts = line.split(":");
+      String[] parts = line.split(":", -1);
       PoolId id = new PoolId(Long.parseLong(parts[0]));
       int total = Integer.parseInt(parts[1]);
       UnitShuffle shuffle = UnitShuffle.seeded("00112233445566778899aabbccddeeff");

@@ -68,7 +68,7 @@ final class LedgerVerbs {
     ledger.openBook(book);
     List<NewAccount> accounts = new ArrayList<>();
     for (String each : f.parts("accounts", ",")) {
-      String[] parts = each.split(":");
+      String[] parts = each.split(":", -1);
       AccountId id = new AccountId(Long.parseLong(parts[0]));
       accounts.add(
           parts[1].equals("none")
@@ -118,7 +118,7 @@ final class LedgerVerbs {
   private static Linked linked(Fields f) {
     List<LedgerCommand<?>> steps = new ArrayList<>();
     for (String each : f.parts("steps", ",")) {
-      String[] parts = each.split(":");
+      String[] parts = each.split(":", -1);
       steps.add(step(book(f), parts[0], parts));
     }
     return new Linked(book(f), steps);

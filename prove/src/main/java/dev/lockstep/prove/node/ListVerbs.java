@@ -46,7 +46,7 @@ final class ListVerbs {
       throws SQLException {
     List<String> seen = new ArrayList<>();
     for (String step : steps) {
-      String[] parts = step.split("\\.");
+      String[] parts = step.split("\\.", -1);
       long key = Long.parseLong(parts[1]);
       if (parts[0].equals("a")) {
         try (PreparedStatement append = connection.prepareStatement(APPEND)) {

@@ -220,7 +220,7 @@ final class OutboxVerbs implements AutoCloseable {
           continue;
         }
         SinkResult result = deliver(event);
-        if (result != SinkResult.DELIVERED) {
+        if (!(result instanceof SinkResult.Delivered)) {
           failed.add(event.key());
         }
         results.add(result);

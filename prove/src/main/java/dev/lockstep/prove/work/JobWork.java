@@ -5,7 +5,6 @@ import dev.lockstep.prove.history.Op;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -24,8 +23,6 @@ final class JobWork implements Workload {
   private final Round round;
   private final AtomicInteger names = new AtomicInteger();
   private final List<String> accepted = new CopyOnWriteArrayList<>();
-  // By job: those that a cancel may have met.
-  private final Set<String> cancelled = ConcurrentHashMap.newKeySet();
   private final Map<String, String> schedules = new ConcurrentHashMap<>();
 
   JobWork(Round round) {
@@ -52,7 +49,6 @@ final class JobWork implements Workload {
     if (client.chance(10) && !accepted.isEmpty()) {
       int back = Math.min(accepted.size(), RECENT);
       String job = accepted.get(accepted.size() - 1 - client.below(back));
-      cancelled.add(job);
       client.call("job.cancel", Fields.of("job", job));
       return;
     }

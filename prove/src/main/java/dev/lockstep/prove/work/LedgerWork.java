@@ -136,7 +136,7 @@ final class LedgerWork implements Workload {
         if (entries.isEmpty()) {
           break;
         }
-        after = Long.parseLong(entries.get(entries.size() - 1).split(":")[0]);
+        after = Long.parseLong(entries.get(entries.size() - 1).split(":", -1)[0]);
       }
     }
   }

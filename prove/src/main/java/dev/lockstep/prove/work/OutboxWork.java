@@ -78,7 +78,7 @@ final class OutboxWork implements Workload {
   private List<String[]> parked(Client client, String sink) throws InterruptedException {
     Fields found = client.ask("final.parked", Fields.of("sink", sink, "prefix", prefix));
     return found.parts("parked", ",").stream()
-        .map(each -> each.split(":"))
+        .map(each -> each.split(":", -1))
         .filter(parts -> parts[2].equals("p"))
         .toList();
   }
@@ -101,7 +101,8 @@ final class OutboxWork implements Workload {
       Op op = client.insist("final.events", Fields.of("key", key));
       List<String> events = op.result().parts("events", ",");
       last.put(
-          key, events.isEmpty() ? 0 : Long.parseLong(events.get(events.size() - 1).split(":")[0]));
+          key,
+          events.isEmpty() ? 0 : Long.parseLong(events.get(events.size() - 1).split(":", -1)[0]));
     }
     for (int i = 0; i < POLLS; i++) {
       for (String sink : SINKS) {

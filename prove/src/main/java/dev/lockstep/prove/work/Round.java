@@ -15,6 +15,8 @@ public final class Round implements Cluster.NodeListener {
   private volatile boolean calm;
 
   /**
+   * Begins a round.
+   *
    * @param number unique in its database; ids and names of the round derive from it
    */
   public Round(Cluster cluster, long number) {
