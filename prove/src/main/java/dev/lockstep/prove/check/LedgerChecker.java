@@ -100,7 +100,7 @@ final class LedgerChecker implements Checker {
     return found;
   }
 
-  private void chain(long account, TreeMap<Long, Entry> entries, Book book, List<Violation> found) {
+  private void chain(long account, Map<Long, Entry> entries, Book book, List<Violation> found) {
     long version = 0;
     long balance = 0;
     Map<String, Integer> kinds = new HashMap<>();
