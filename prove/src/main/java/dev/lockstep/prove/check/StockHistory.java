@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -63,8 +63,8 @@ final class StockHistory {
     return ops.stream().anyMatch(op -> op.is("hold.extend") && op.unknown());
   }
 
-  private SortedSet<Long> expiries(String hold) {
-    SortedSet<Long> known = new TreeSet<>();
+  private NavigableSet<Long> expiries(String hold) {
+    NavigableSet<Long> known = new TreeSet<>();
     for (Op op : byHold.getOrDefault(hold, List.of())) {
       if (op.ok() && op.result().has("expires")) {
         known.add(op.result().number("expires"));
@@ -162,7 +162,7 @@ final class StockHistory {
   /** Whether a hold was used after its time was up. */
   Optional<String> lateUse() {
     for (Map.Entry<String, List<Op>> each : byHold.entrySet()) {
-      SortedSet<Long> known = expiries(each.getKey());
+      NavigableSet<Long> known = expiries(each.getKey());
       if (known.isEmpty() || isVague(each.getValue())) {
         continue;
       }
