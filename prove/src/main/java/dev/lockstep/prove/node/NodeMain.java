@@ -1,8 +1,8 @@
 package dev.lockstep.prove.node;
 
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.prove.history.Fields;
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.OutcomeUnknown;
 import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;

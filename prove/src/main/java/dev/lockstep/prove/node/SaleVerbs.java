@@ -1,5 +1,6 @@
 package dev.lockstep.prove.node;
 
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.hold.Companion;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
@@ -12,8 +13,7 @@ import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.NewEvent;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.prove.history.Fields;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LockstepException;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import java.sql.SQLException;
 import java.util.ArrayList;
