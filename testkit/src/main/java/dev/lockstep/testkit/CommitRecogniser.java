@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
  * or the execution of a portal bound to a statement that was parsed as COMMIT, perhaps long before.
  * Not thread-safe.
  */
-final class CommitRecogniser {
+public final class CommitRecogniser {
 
   /** COMMIT PREPARED does not match. */
   private static final Pattern COMMIT =
@@ -23,7 +23,7 @@ final class CommitRecogniser {
   private final Set<String> portals = new HashSet<>();
 
   /** Checks the connection's next message. */
-  boolean isCommit(Message message) {
+  public boolean isCommit(Message message) {
     return switch (message.type()) {
       case 'Q' -> isCommitSql(message.strings(1).get(0));
       case 'P' -> parsed(message.strings(2));

@@ -11,16 +11,16 @@ import java.util.List;
  * byte, a length that includes itself, and the body; only a client's first message has no type. Not
  * thread-safe.
  */
-final class MessageStream {
+public final class MessageStream {
 
   /** The type of a message without one. */
-  static final byte NO_TYPE = 0;
+  public static final byte NO_TYPE = 0;
 
   private static final int LENGTH_BYTES = 4;
   private static final int PROTOCOL_MAJOR = 3;
 
   /** One message; do not change its bytes. */
-  static final class Message {
+  public static final class Message {
 
     private final byte type;
     private final byte[] bytes;
@@ -30,17 +30,18 @@ final class MessageStream {
       this.bytes = bytes;
     }
 
-    byte type() {
+    /** The type byte; {@link #NO_TYPE} for a client's first message. */
+    public byte type() {
       return type;
     }
 
     /** The whole message, as sent. */
-    byte[] bytes() {
+    public byte[] bytes() {
       return bytes;
     }
 
     /** The first zero-terminated strings after the header. */
-    List<String> strings(int count) {
+    public List<String> strings(int count) {
       List<String> found = new ArrayList<>();
       int from = 1 + LENGTH_BYTES;
       for (int i = 0; i < count; i++) {
@@ -62,16 +63,18 @@ final class MessageStream {
     this.typed = typed;
   }
 
-  static MessageStream fromClient() {
+  /** What a client sends, from its first byte. */
+  public static MessageStream fromClient() {
     return new MessageStream(false);
   }
 
-  static MessageStream fromServer() {
+  /** What a server sends, from its first byte. */
+  public static MessageStream fromServer() {
     return new MessageStream(true);
   }
 
   /** Returns the messages that these bytes complete; keeps the rest for the next call. */
-  List<Message> add(byte[] bytes) {
+  public List<Message> add(byte[] bytes) {
     byte[] all = Arrays.copyOf(rest, rest.length + bytes.length);
     System.arraycopy(bytes, 0, all, rest.length, bytes.length);
     List<Message> messages = new ArrayList<>();

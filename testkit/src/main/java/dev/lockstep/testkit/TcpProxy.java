@@ -72,6 +72,11 @@ public final class TcpProxy implements AutoCloseable {
       return new Passage(new byte[0], Then.CUT);
     }
 
+    /** Forwards these bytes and resets both sides at once, whatever the server is doing. */
+    public static Passage forwardThenCut(byte[] bytes) {
+      return new Passage(bytes, Then.CUT);
+    }
+
     /**
      * Forwards these bytes and nothing after them. The server sees its client close; once the
      * server has closed its side, the client is reset.

@@ -1,0 +1,44 @@
+package dev.lockstep.prove;
+
+import java.util.Locale;
+
+/** Tells a person at a terminal how it goes; silent otherwise. */
+final class ProgressLine implements Campaign.Listener {
+  /** Set by the script when standard error is a terminal, which Java cannot tell. */
+  private static final boolean TERMINAL = "yes".equals(System.getenv("LOCKSTEP_TERMINAL"));
+
+  private final CampaignConfig config;
+  private final long begun = System.nanoTime();
+  private long before;
+
+  ProgressLine(CampaignConfig config) {
+    this.config = config;
+  }
+
+  void say(String text) {
+    if (TERMINAL) {
+      System.err.printf(Locale.ROOT, "\r\033[K%s …", text);
+      System.err.flush();
+    }
+  }
+
+  @Override
+  public void onProgress(int round, long calls) {
+    say(
+        "seed %d, round %d, %d calls, %d s"
+            .formatted(
+                config.seed(), round, before + calls, (System.nanoTime() - begun) / 1_000_000_000));
+  }
+
+  @Override
+  public void onRound(int round, Campaign.Result soFar) {
+    before = soFar.operations();
+  }
+
+  void done() {
+    if (TERMINAL) {
+      System.err.print("\r\033[K");
+      System.err.flush();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.lockstep.prove.check;
+
+import dev.lockstep.prove.history.Op;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Which transaction depends on which. */
+final class Graph {
+  private final Map<Op, Set<Op>> edges = new LinkedHashMap<>();
+
+  void edge(Op from, Op to) {
+    if (!from.equals(to)) {
+      edges.computeIfAbsent(from, op -> new LinkedHashSet<>()).add(to);
+      edges.computeIfAbsent(to, op -> new LinkedHashSet<>());
+    }
+  }
+
+  /** A shortest cycle; empty if there is none. */
+  List<Op> cycle() {
+    // What can be removed because nothing leads to it, or nothing from it, is in no cycle.
+    Set<Op> left = new LinkedHashSet<>(edges.keySet());
+    boolean changed = true;
+    while (changed) {
+      Set<Op> reached = new LinkedHashSet<>();
+      for (Op op : left) {
+        for (Op to : edges.getOrDefault(op, Set.of())) {
+          if (left.contains(to)) {
+            reached.add(to);
+          }
+        }
+      }
+      changed = left.retainAll(reached);
+    }
+    List<Op> shortest = List.of();
+    for (Op op : left) {
+      List<Op> own = cycleThrough(op, left);
+      if (!own.isEmpty() && (shortest.isEmpty() || own.size() < shortest.size())) {
+        shortest = own;
+      }
+      if (shortest.size() == 2) {
+        break;
+      }
+    }
+    return shortest;
+  }
+
+  private List<Op> cycleThrough(Op start, Set<Op> left) {
+    Map<Op, Op> cameFrom = new HashMap<>();
+    Deque<Op> queue = new ArrayDeque<>(List.of(start));
+    while (!queue.isEmpty()) {
+      Op op = queue.poll();
+      for (Op to : edges.getOrDefault(op, Set.of())) {
+        if (to.equals(start)) {
+          List<Op> path = new ArrayList<>();
+          for (Op at = op; at != null; at = cameFrom.get(at)) {
+            path.add(0, at);
+          }
+          return List.copyOf(path);
+        }
+        if (left.contains(to) && !cameFrom.containsKey(to)) {
+          cameFrom.put(to, op);
+          queue.add(to);
+        }
+      }
+    }
+    return List.of();
+  }
+}

@@ -1,0 +1,302 @@
+package dev.lockstep.prove.fault;
+
+import dev.lockstep.postgres.PostgresConfig;
+import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.prove.history.Fields;
+import dev.lockstep.prove.node.Answer;
+import dev.lockstep.prove.node.NodeSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.flywaydb.core.Flyway;
+import org.jspecify.annotations.Nullable;
+
+/** A PostgreSQL with fsync on, and nodes that reach it through a proxy each. */
+public final class Cluster implements AutoCloseable {
+  /** Short, so that a pause outlasts it soon. */
+  public static final Duration LEASE = Duration.ofSeconds(2);
+
+  private static final Duration START_PATIENCE = Duration.ofSeconds(60);
+  private static final int START_ATTEMPTS = 3;
+  private static final long SETTLE_STEP_MS = 50;
+  private static final int SETTLE_STEPS = 1_200;
+
+  private static final String TABLES =
+      """
+      CREATE SCHEMA prove;
+      CREATE TABLE prove.effect (key text NOT NULL, op text NOT NULL);
+      CREATE INDEX ON prove.effect (key text_pattern_ops);
+      CREATE TABLE prove.done (
+        job text NOT NULL, name text NOT NULL, run text NOT NULL, due bigint NOT NULL,
+        at timestamptz NOT NULL DEFAULT clock_timestamp());
+      CREATE INDEX ON prove.done (name text_pattern_ops);
+      CREATE TABLE prove.list (key bigint PRIMARY KEY, items bigint[] NOT NULL);
+      CREATE FUNCTION prove.slow() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF coalesce(current_setting('prove.slept', true), '') <> 'yes' THEN
+          PERFORM set_config('prove.slept', 'yes', true), pg_sleep(0.25);
+        END IF;
+        RETURN NULL;
+      END $$;
+      """;
+
+  private final PostgresServer server;
+  private final Path folder;
+  private final ExecutorService threads;
+  private final List<Line> lines = new ArrayList<>();
+  private final List<@Nullable NodeProcess> nodes = new ArrayList<>();
+  private final AtomicInteger lives = new AtomicInteger();
+  private final Coverage coverage;
+  private final NodeProcess.Listener relayed = new Relayed();
+  private volatile NodeListener listener = new NodeListener() {};
+  private volatile String database = "lockstep";
+
+  /** Hears of what nodes do on their own account. */
+  public interface NodeListener {
+    default void told(int node, String verb, Fields fields) {}
+
+    default Fields asked(int node, String verb, Fields fields) {
+      return Fields.of("result", "ok");
+    }
+  }
+
+  private final class Relayed implements NodeProcess.Listener {
+    @Override
+    public void told(int node, String verb, Fields fields) {
+      listener.told(node, verb, fields);
+    }
+
+    @Override
+    public Fields asked(int node, String verb, Fields fields) {
+      return listener.asked(node, verb, fields);
+    }
+  }
+
+  private Cluster(PostgresServer server, Path folder, int nodeCount, Coverage coverage) {
+    this.server = server;
+    this.folder = folder;
+    this.coverage = coverage;
+    this.threads =
+        Executors.newCachedThreadPool(
+            task -> {
+              Thread thread = new Thread(task, "cluster");
+              thread.setDaemon(true);
+              return thread;
+            });
+    for (int i = 0; i < nodeCount; i++) {
+      lines.add(new Line(server.port(), coverage));
+      nodes.add(null);
+    }
+  }
+
+  /** Starts the database; the nodes come with {@link #newDatabase}. */
+  public static Cluster start(Path folder, int nodes, Coverage coverage) throws IOException {
+    Path binaries =
+        Path.of(
+            System.getProperty("java.io.tmpdir"),
+            "lockstep-postgres-" + System.getProperty("user.name"));
+    PostgresConfig config =
+        PostgresConfig.durable(Files.createDirectories(folder.resolve("database")))
+            .withBinariesDirectory(binaries)
+            .withSetting("shared_buffers", "128MB")
+            .withSetting("min_wal_size", "128MB")
+            .withSetting("max_wal_size", "512MB");
+    return new Cluster(PostgresServer.start(config), folder, nodes, coverage);
+  }
+
+  /** Makes an empty, migrated database and starts the nodes on it. */
+  public void newDatabase(String name) throws SQLException, InterruptedException {
+    stopNodes();
+    execute("postgres", "CREATE DATABASE " + name);
+    String before = database;
+    database = name;
+    Flyway.configure()
+        .dataSource(server.url(name), server.user(), server.password())
+        .locations("classpath:db/lockstep")
+        .defaultSchema("lockstep")
+        .createSchemas(true)
+        .load()
+        .migrate();
+    execute(name, TABLES);
+    if (!before.equals("lockstep")) {
+      execute("postgres", "DROP DATABASE " + before + " WITH (FORCE)");
+    }
+    for (int i = 0; i < lines.size(); i++) {
+      begin(i);
+    }
+    awaitNodes();
+  }
+
+  public void listener(NodeListener hears) {
+    listener = hears;
+  }
+
+  /** Changes statements on their way to the database, from each new connection on. */
+  public void rewriting(@Nullable UnaryOperator<String> how) {
+    lines.forEach(line -> line.rewriting(how));
+  }
+
+  public int size() {
+    return lines.size();
+  }
+
+  public Coverage coverage() {
+    return coverage;
+  }
+
+  PostgresServer server() {
+    return server;
+  }
+
+  Line line(int node) {
+    return lines.get(node);
+  }
+
+  @Nullable NodeProcess node(int node) {
+    synchronized (nodes) {
+      return nodes.get(node);
+    }
+  }
+
+  /** Starts a node's next process; returns at once. */
+  void begin(int node) {
+    NodeSettings settings =
+        new NodeSettings(
+            "node-%d.%d".formatted(node, lives.incrementAndGet()),
+            lines.get(node).proxy().port(),
+            database,
+            server.user(),
+            server.password(),
+            LEASE);
+    NodeProcess next =
+        NodeProcess.start(
+            node, settings, folder.resolve("node-" + node + ".log"), relayed, threads);
+    synchronized (nodes) {
+      nodes.set(node, next);
+    }
+  }
+
+  /** Calls a node. */
+  public Answer call(int node, String verb, Fields fields, Duration patience)
+      throws InterruptedException {
+    NodeProcess process = node(node);
+    return process == null
+        ? Answer.failed("the node is down")
+        : process.call(verb, fields, patience);
+  }
+
+  /** Runs one or more statements past all proxies. */
+  public void execute(String sql) throws SQLException {
+    execute(database, sql);
+  }
+
+  private void execute(String where, String sql) throws SQLException {
+    try (Connection connection = connect(where);
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+
+  Connection connect() throws SQLException {
+    return connect(database);
+  }
+
+  private Connection connect(String where) throws SQLException {
+    return DriverManager.getConnection(
+        server.url(where) + "?socketTimeout=60&connectTimeout=10&ApplicationName=driver",
+        server.user(),
+        server.password());
+  }
+
+  private void awaitNodes() throws InterruptedException {
+    for (int i = 0; i < lines.size(); i++) {
+      boolean isReady = false;
+      for (int attempt = 1; attempt <= START_ATTEMPTS && !isReady; attempt++) {
+        revive();
+        NodeProcess process = node(i);
+        isReady = process != null && process.awaitReady(START_PATIENCE);
+      }
+      if (!isReady) {
+        throw new IllegalStateException(
+            "Node " + i + " does not start; its log is " + folder.resolve("node-" + i + ".log"));
+      }
+    }
+  }
+
+  /** Ends every fault: everything passes, the database runs, every node runs. */
+  public void heal() throws InterruptedException {
+    lines.forEach(Line::heal);
+    revive();
+    awaitNodes();
+    // A connection that lost bytes, or that nothing reads any more, would hang its node.
+    lines.forEach(Line::cut);
+  }
+
+  /** Starts the nodes that have ended; a fault may have met one while it started. */
+  void revive() {
+    for (int i = 0; i < lines.size(); i++) {
+      NodeProcess process = node(i);
+      if (process == null || process.isGone()) {
+        begin(i);
+      }
+    }
+  }
+
+  /** Waits until no session of an earlier fault is still at work. */
+  public void settle() throws SQLException, InterruptedException {
+    String busy =
+        """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+          AND backend_type = 'client backend' AND xact_start < now() - interval '3 seconds'""";
+    try (Connection connection = connect();
+        Statement statement = connection.createStatement()) {
+      for (int i = 0; i < SETTLE_STEPS; i++) {
+        try (ResultSet row = statement.executeQuery(busy)) {
+          row.next();
+          if (row.getInt(1) == 0) {
+            return;
+          }
+        }
+        TimeUnit.MILLISECONDS.sleep(SETTLE_STEP_MS);
+      }
+    }
+    throw new IllegalStateException("A transaction does not end");
+  }
+
+  private void stopNodes() throws InterruptedException {
+    for (int i = 0; i < lines.size(); i++) {
+      NodeProcess process = node(i);
+      if (process != null) {
+        process.kill();
+      }
+      lines.get(i).heal();
+      lines.get(i).cut();
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      stopNodes();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    lines.forEach(Line::close);
+    threads.shutdownNow();
+    server.close();
+  }
+}

@@ -1,0 +1,107 @@
+package dev.lockstep.prove.work;
+
+import dev.lockstep.prove.history.Fields;
+import dev.lockstep.prove.history.Op;
+import dev.lockstep.prove.history.Status;
+import dev.lockstep.prove.node.Answer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+
+/** One client: one call at a time, each recorded. Used by one thread. */
+public final class Client {
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final int INSISTENCE = 400;
+  private static final long PAUSE_MS = 100;
+
+  private final Round round;
+  private final int number;
+  private final Random random;
+
+  public Client(Round round, int number, long seed) {
+    this.round = round;
+    this.number = number;
+    this.random = new Random(seed);
+  }
+
+  public Round round() {
+    return round;
+  }
+
+  public Random random() {
+    return random;
+  }
+
+  public int below(int bound) {
+    return random.nextInt(bound);
+  }
+
+  public boolean chance(int percent) {
+    return random.nextInt(100) < percent;
+  }
+
+  public UUID uuid() {
+    return new UUID(random.nextLong(), random.nextLong());
+  }
+
+  public <T> T pick(List<T> from) {
+    return from.get(random.nextInt(from.size()));
+  }
+
+  /** Calls a random node. */
+  public Op call(String kind, Fields args) throws InterruptedException {
+    int node = random.nextInt(round.cluster().size());
+    long start = System.nanoTime();
+    Answer answer = round.cluster().call(node, kind, args, PATIENCE);
+    Op op = op(node, kind, args, start, answer);
+    round.recorder().add(op);
+    if (op.failed() && op.result().text("why", "").startsWith("the node is down")) {
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    }
+    return op;
+  }
+
+  /**
+   * Calls nodes until one answers; only that call is recorded. For things that may happen twice.
+   *
+   * @throws IllegalStateException if none ever answers
+   */
+  public Op insist(String kind, Fields args) throws InterruptedException {
+    Op last = null;
+    for (int i = 0; i < INSISTENCE; i++) {
+      int node = i % round.cluster().size();
+      long start = System.nanoTime();
+      last = op(node, kind, args, start, round.cluster().call(node, kind, args, PATIENCE));
+      boolean exists = last.result().text("why", "").startsWith("ConstraintViolated");
+      if (last.ok() || last.refused() || exists) {
+        round.recorder().add(last);
+        return last;
+      }
+      TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+    }
+    throw new IllegalStateException("Nobody answers: " + last);
+  }
+
+  /** Asks a node without recording it; what is said when nobody answers is empty. */
+  public Fields ask(String kind, Fields args) throws InterruptedException {
+    int node = random.nextInt(round.cluster().size());
+    Answer answer = round.cluster().call(node, kind, args, PATIENCE);
+    return answer.status() == Status.OK ? answer.fields() : Fields.NONE;
+  }
+
+  private Op op(int node, String kind, Fields args, long start, Answer answer) {
+    long end = answer.status() == Status.UNKNOWN ? Op.NEVER : System.nanoTime();
+    return new Op(
+        round.recorder().nextId(),
+        number,
+        node,
+        kind,
+        args,
+        start,
+        end,
+        answer.status(),
+        answer.fields());
+  }
+}

@@ -1,0 +1,20 @@
+package dev.lockstep.prove.work;
+
+import dev.lockstep.prove.history.Fields;
+
+/** One kind of work. An object serves one round. Clients call it concurrently. */
+public interface Workload {
+  /** Makes what the clients need; nothing is broken yet. */
+  void prepare(Client client) throws InterruptedException;
+
+  /** One or a few calls of one client. */
+  void step(Client client) throws InterruptedException;
+
+  /** Waits for what is still to come, and reads everything; nothing is broken any more. */
+  void finish(Client client) throws InterruptedException;
+
+  /** Decides on a delivery, where this workload's events arrive. */
+  default String deliver(Fields event, boolean calm) {
+    return "ok";
+  }
+}
