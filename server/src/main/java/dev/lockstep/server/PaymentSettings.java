@@ -1,6 +1,6 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.payment.PaymentsConfig;
 import dev.lockstep.server.purchase.Timings;

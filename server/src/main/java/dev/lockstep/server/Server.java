@@ -4,7 +4,7 @@ import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresKeeper;
 import dev.lockstep.postgres.PostgresServer;
-import dev.lockstep.server.gateway.Gateway;
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.server.key.Secret;
 import java.net.URI;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;
-import dev.lockstep.server.gateway.TestGateway;
+import dev.lockstep.gateway.TestGateway;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.ArrayList;

@@ -5,9 +5,9 @@ import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;
-import dev.lockstep.server.gateway.GatewayFaults;
-import dev.lockstep.server.gateway.GatewayFaults.Answers;
-import dev.lockstep.server.gateway.TestGateway;
+import dev.lockstep.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults.Answers;
+import dev.lockstep.gateway.TestGateway;
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.server.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults;
 import dev.lockstep.server.setting.Sources;
 import dev.lockstep.server.setting.WrongSettings;
 import java.nio.file.Path;

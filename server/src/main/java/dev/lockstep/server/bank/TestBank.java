@@ -9,7 +9,7 @@ import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
-import dev.lockstep.server.gateway.Gateway;
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.server.purchase.Purchases;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
