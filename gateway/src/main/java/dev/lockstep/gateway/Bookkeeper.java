@@ -49,7 +49,7 @@ final class Bookkeeper implements AutoCloseable {
   private final Vertx vertx;
   private final Transactor transactor;
   private final TxOptions reading;
-  private final Combiner<String, Ask, Answer> combiner;
+  private final Combiner<String, GatewayRequest, Answer> combiner;
   private final WorkerExecutor readers;
   private final Consumer<Event> afterCommit;
   private final long forgetTimer;
@@ -75,10 +75,10 @@ final class Bookkeeper implements AutoCloseable {
                     .onFailure(e -> log.warn("Old keys are kept for now: {}", e.toString())));
   }
 
-  Future<Answer> submit(Ask ask) {
+  Future<Answer> submit(GatewayRequest request) {
     return Future.fromCompletionStage(
         combiner
-            .submit(BooksOperation.KEY, ask)
+            .submit(BooksOperation.KEY, request)
             .thenApply(
                 answer -> {
                   if (answer.event() != null) {
@@ -146,7 +146,8 @@ final class Bookkeeper implements AutoCloseable {
                 refund.isEmpty()
                     ? Future.succeededFuture(Answer.of(StripeError.noSuch("refund", id, "id")))
                     : submit(
-                        Ask.ofOurOwn(new Command.SettleRefund(id, refund.get().intent(), to))));
+                        GatewayRequest.ofOurOwn(
+                            new Command.SettleRefund(id, refund.get().intent(), to))));
   }
 
   @Override

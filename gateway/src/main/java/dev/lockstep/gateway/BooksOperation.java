@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * Requests as one combined write: one round trip to lock and read, one to write, however many there
  * are. All requests share one key: a batch is bounded by the commit, not by the work.
  */
-final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer> {
+final class BooksOperation implements Combined<String, GatewayRequest, Books, Plan, Answer> {
   static final String KEY = "books";
 
   // Answers are never changed, so they need no lock. A key that another node is writing at this
@@ -97,11 +97,12 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
   }
 
   @Override
-  public Books lock(Exchange exchange, String key, List<Ask> asks) throws SQLException {
-    List<String> keys = asks.stream().map(Ask::key).distinct().toList();
+  public Books lock(Exchange exchange, String key, List<GatewayRequest> requests)
+      throws SQLException {
+    List<String> keys = requests.stream().map(GatewayRequest::key).distinct().toList();
     List<String> ids =
-        asks.stream()
-            .map(Ask::command)
+        requests.stream()
+            .map(GatewayRequest::command)
             .filter(command -> !(command instanceof Command.Create))
             .map(Command::intent)
             .distinct()
@@ -114,8 +115,8 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
     Rows<Intent> intents =
         ids.isEmpty() ? null : trip.query(IntentRows.LOCK, IntentRows::read, SqlArray.texts(ids));
     List<String> refundIds =
-        asks.stream()
-            .map(Ask::command)
+        requests.stream()
+            .map(GatewayRequest::command)
             .filter(SettleRefund.class::isInstance)
             .map(command -> ((SettleRefund) command).refund())
             .distinct()
@@ -141,8 +142,8 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
   }
 
   @Override
-  public Plan decide(String key, Books books, List<Ask> asks) {
-    return Decision.decide(books, asks, takeOverAfter.isPresent());
+  public Plan decide(String key, Books books, List<GatewayRequest> requests) {
+    return Decision.decide(books, requests, takeOverAfter.isPresent());
   }
 
   @Override

@@ -11,6 +11,19 @@ sealed interface Command {
   /** The intent it is about. */
   String intent();
 
+  /** What it comes to, by the rules of {@link Decision}. */
+  Answer decide(Decision rules, GatewayRequest request);
+
+  /** One whose intent has to be there already. */
+  sealed interface OnIntent extends Command {
+    Answer decide(Decision rules, GatewayRequest request, Intent intent);
+
+    @Override
+    default Answer decide(Decision rules, GatewayRequest request) {
+      return rules.onIntent(request, this);
+    }
+  }
+
   /** A new intent, paid at once if {@code confirm}. */
   record Create(
       String intent,
@@ -21,21 +34,51 @@ sealed interface Command {
       boolean confirm,
       @Nullable String description,
       JsonObject metadata)
-      implements Command {}
+      implements Command {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request) {
+      return rules.create(request, this);
+    }
+  }
 
   /** Pay, with this card or the one the intent has. */
-  record Confirm(String intent, @Nullable TestCard card) implements Command {}
+  record Confirm(String intent, @Nullable TestCard card) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.confirm(request, this, intent);
+    }
+  }
 
-  record Cancel(String intent, @Nullable String reason) implements Command {}
+  record Cancel(String intent, @Nullable String reason) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.cancel(request, this, intent);
+    }
+  }
 
   /** The cardholder passed or failed the challenge. */
-  record Authenticate(String intent, boolean passed) implements Command {}
+  record Authenticate(String intent, boolean passed) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.authenticate(request, this, intent);
+    }
+  }
 
   /** What a processing intent comes to. */
-  record Settle(String intent, boolean paid) implements Command {}
+  record Settle(String intent, boolean paid) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.settle(request, this, intent);
+    }
+  }
 
   /** What a pending refund comes to. */
-  record SettleRefund(String refund, String intent, RefundStatus to) implements Command {}
+  record SettleRefund(String refund, String intent, RefundStatus to) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.settleRefund(request, this, intent);
+    }
+  }
 
   /**
    * Refund.
@@ -48,5 +91,10 @@ sealed interface Command {
       OptionalLong amount,
       @Nullable String reason,
       JsonObject metadata)
-      implements Command {}
+      implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.giveBack(request, this, intent);
+    }
+  }
 }

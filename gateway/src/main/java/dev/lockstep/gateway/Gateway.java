@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  * or canceled. Events are posted, signed, until the receiver answers 2xx: at least once, in any
  * order, across restarts.
  *
- * <p><b>Needs</b> the server's migrations named {@code gateway}. The Vert.x instance and the data
- * source stay the caller's. Several gateways may share a database.
+ * <p><b>Needs</b> the migrations in {@code db/gateway}. The Vert.x instance and the data source
+ * stay the caller's. Several gateways may share a database.
  *
  * <p>Thread-safe. {@link #close} answers what is under way, in bounded time, and may block: not to
  * be called on an event loop.
@@ -116,7 +116,7 @@ public final class Gateway implements AutoCloseable {
    */
   public CompletionStage<Boolean> authenticate(String intent, boolean passed) {
     return bookkeeper
-        .submit(Ask.ofOurOwn(new Command.Authenticate(intent, passed)))
+        .submit(GatewayRequest.ofOurOwn(new Command.Authenticate(intent, passed)))
         .map(answer -> answer.status() == 200 || answer.status() == 402)
         .toCompletionStage();
   }
@@ -129,7 +129,7 @@ public final class Gateway implements AutoCloseable {
    */
   public CompletionStage<Boolean> settle(String intent, boolean paid) {
     return bookkeeper
-        .submit(Ask.ofOurOwn(new Command.Settle(intent, paid)))
+        .submit(GatewayRequest.ofOurOwn(new Command.Settle(intent, paid)))
         .map(answer -> answer.status() == 200 || answer.status() == 402)
         .toCompletionStage();
   }

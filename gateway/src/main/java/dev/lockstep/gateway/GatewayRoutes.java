@@ -139,7 +139,7 @@ final class GatewayRoutes {
                     context,
                     form -> {
                       Draw draw = Draw.from(faults.get());
-                      Ask ask = ask(context, form, reader.read(context, form), draw);
+                      GatewayRequest ask = ask(context, form, reader.read(context, form), draw);
                       withFaults(context, draw, () -> bookkeeper.submit(ask));
                     }));
   }
@@ -233,7 +233,7 @@ final class GatewayRoutes {
 
   // ------------------------------------------------------------------ in and out
 
-  private Ask ask(RoutingContext context, Form form, Command command, Draw draw) {
+  private GatewayRequest ask(RoutingContext context, Form form, Command command, Draw draw) {
     HttpServerRequest request = context.request();
     String requestId = requestId(context);
     String key = request.getHeader("Idempotency-Key");
@@ -243,12 +243,12 @@ final class GatewayRoutes {
               null, "Idempotency keys have 1 to " + MAX_KEY_LENGTH + " characters."));
     }
     String version = request.getHeader("Stripe-Version");
-    return new Ask(
+    return new GatewayRequest(
         command,
         requestId,
         key == null ? requestId : key,
         form.fingerprint(request.path()),
-        version == null ? Ask.NO_VERSION : version,
+        version == null ? GatewayRequest.NO_VERSION : version,
         GatewayIds.next("evt_"),
         draw.declined(),
         draw.processing(),

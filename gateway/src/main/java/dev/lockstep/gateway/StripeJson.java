@@ -80,18 +80,18 @@ final class StripeJson {
   /**
    * An event about an object that is text already: it is the larger part, and is answered as well.
    */
-  static String event(Ask ask, String type, String object, Instant at) {
+  static String event(GatewayRequest request, String type, String object, Instant at) {
     String head =
         new JsonObject()
-            .put("id", ask.eventId())
+            .put("id", request.eventId())
             .put("object", "event")
-            .put("api_version", ask.apiVersion())
+            .put("api_version", request.apiVersion())
             .put("created", seconds(at))
             .put("livemode", false)
             .put("pending_webhooks", 1)
             .put(
                 "request",
-                new JsonObject().put("id", ask.request()).put("idempotency_key", ask.key()))
+                new JsonObject().put("id", request.id()).put("idempotency_key", request.key()))
             .put("type", type)
             .encode();
     return head.substring(0, head.length() - 1) + ",\"data\":{\"object\":" + object + EVENT_END;

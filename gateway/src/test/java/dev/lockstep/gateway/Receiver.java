@@ -13,20 +13,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /** Receives webhooks, and answers as a test wants. */
-final class Receiver implements AutoCloseable {
-  static final String SECRET = "whsec_test";
+public final class Receiver implements AutoCloseable {
+  public static final String SECRET = "whsec_test";
 
   private final Vertx vertx = Vertx.vertx();
   private final HttpServer server;
   private final BlockingQueue<Delivery> deliveries = new LinkedBlockingQueue<>();
 
   /** One request, as it arrived. */
-  record Delivery(String body, String signature) {
-    String id() {
+  public record Delivery(String body, String signature) {
+    public String id() {
       return new JsonObject(body).getString("id");
     }
 
-    String type() {
+    public String type() {
       return new JsonObject(body).getString("type");
     }
   }
@@ -57,7 +57,7 @@ final class Receiver implements AutoCloseable {
             .get(30, TimeUnit.SECONDS);
   }
 
-  static Receiver accepting() throws Exception {
+  public static Receiver accepting() throws Exception {
     return new Receiver(delivery -> 200);
   }
 
@@ -74,11 +74,11 @@ final class Receiver implements AutoCloseable {
         Duration.ofMillis(20));
   }
 
-  GatewayConfig config() {
+  public GatewayConfig config() {
     return GatewayConfig.withKey(TestGateway.KEY).withWebhooks(target());
   }
 
-  Delivery take() throws InterruptedException {
+  public Delivery take() throws InterruptedException {
     Delivery delivery = deliveries.poll(30, TimeUnit.SECONDS);
     assertThat(delivery).as("a webhook within 30 seconds").isNotNull();
     return delivery;

@@ -3,7 +3,6 @@ package dev.lockstep.gateway;
 import com.stripe.StripeClient;
 import com.stripe.net.RequestOptions;
 import com.stripe.param.PaymentIntentCreateParams;
-import dev.lockstep.server.ServerTables;
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.Vertx;
 import java.net.URI;
@@ -23,8 +22,9 @@ public final class TestGateway implements AutoCloseable {
 
   /** Makes the gateway's tables. Once a database. */
   public static void migrate(TestDatabase database) {
-    ServerTables.migrate(
-        database, "V150__gateway", "V196__gateway_webhooks", "V200__gateway_delays");
+    database.runScript("/db/gateway/V150__gateway.sql");
+    database.runScript("/db/gateway/V196__gateway_webhooks.sql");
+    database.runScript("/db/gateway/V200__gateway_delays.sql");
   }
 
   public static TestGateway start(TestDatabase database) {
@@ -52,7 +52,7 @@ public final class TestGateway implements AutoCloseable {
     return gateway.url();
   }
 
-  StripeClient client() {
+  public StripeClient client() {
     return client(KEY);
   }
 
@@ -65,7 +65,7 @@ public final class TestGateway implements AutoCloseable {
   }
 
   /** ¥500 to be paid at once. */
-  static PaymentIntentCreateParams paying(String paymentMethod) {
+  public static PaymentIntentCreateParams paying(String paymentMethod) {
     return PaymentIntentCreateParams.builder()
         .setAmount(500L)
         .setCurrency("jpy")

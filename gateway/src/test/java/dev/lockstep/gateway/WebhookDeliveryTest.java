@@ -10,16 +10,9 @@ import com.stripe.net.Webhook;
 import com.stripe.param.RefundCreateParams;
 import dev.lockstep.gateway.GatewayFaults.Webhooks;
 import dev.lockstep.gateway.Receiver.Delivery;
-import dev.lockstep.server.payment.IntentId;
-import dev.lockstep.server.payment.Money;
-import dev.lockstep.server.payment.PaymentEvent;
-import dev.lockstep.server.payment.PaymentResult;
-import dev.lockstep.server.payment.Verification;
 import dev.lockstep.testkit.TestDatabase;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,7 +36,7 @@ class WebhookDeliveryTest {
   }
 
   @Test
-  void aSignatureSatisfiesStripesVerifierAndOurs() throws Exception {
+  void aSignatureSatisfiesStripesVerifier() throws Exception {
     try (Receiver receiver = Receiver.accepting();
         TestGateway gateway = TestGateway.start(database, receiver.config())) {
       PaymentIntent paid = pay(gateway.client(), "pm_card_visa");
@@ -55,19 +48,6 @@ class WebhookDeliveryTest {
       PaymentIntent inEvent =
           (PaymentIntent) event.getDataObjectDeserializer().getObject().orElseThrow();
       assertThat(inEvent.toJson()).isEqualTo(paid.toJson());
-
-      Verification ours =
-          dev.lockstep.server.payment.Webhooks.verify(
-              delivery.body().getBytes(StandardCharsets.UTF_8),
-              delivery.signature(),
-              Receiver.SECRET,
-              Instant.now());
-      assertThat(ours).isInstanceOf(Verification.Genuine.class);
-      PaymentEvent seen = ((Verification.Genuine) ours).event();
-      assertThat(seen.id()).isEqualTo(event.getId());
-      assertThat(seen.metadata()).containsEntry("purchase", "p-1");
-      assertThat(seen.result())
-          .contains(new PaymentResult.Succeeded(new IntentId(paid.getId()), new Money(500, "JPY")));
     }
   }
 

@@ -33,6 +33,10 @@ final class Database implements AutoCloseable {
   private static final String CORE_MIGRATIONS = "classpath:db/lockstep";
   private static final String SERVER_SCHEMA = "lockstep_server";
   private static final String SERVER_MIGRATIONS = "classpath:db/server";
+
+  /** Numbered with the server's, and in the server's history. */
+  private static final String GATEWAY_MIGRATIONS = "classpath:db/gateway";
+
   private static final int PROBE_TIMEOUT_SECONDS = 3;
 
   /** Another node may do the same: then one of the two finds that it is done. */
@@ -211,7 +215,7 @@ final class Database implements AutoCloseable {
   private static int migrateAll(DataSource pool, DatabaseAddress address) throws SQLException {
     createSchemas(pool);
     return migrate(pool, address, CORE_SCHEMA, CORE_MIGRATIONS)
-        + migrate(pool, address, SERVER_SCHEMA, SERVER_MIGRATIONS);
+        + migrate(pool, address, SERVER_SCHEMA, SERVER_MIGRATIONS, GATEWAY_MIGRATIONS);
   }
 
   /** Flyway would, too; but it tries ten times, a second apart, where it is not allowed to. */
@@ -228,7 +232,7 @@ final class Database implements AutoCloseable {
    * behind a transaction-mode pooler.
    */
   private static int migrate(
-      DataSource pool, DatabaseAddress address, String schema, String migrations) {
+      DataSource pool, DatabaseAddress address, String schema, String... migrations) {
     Flyway flyway =
         Flyway.configure()
             .dataSource(pool)

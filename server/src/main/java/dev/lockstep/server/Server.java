@@ -1,10 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresKeeper;
 import dev.lockstep.postgres.PostgresServer;
-import dev.lockstep.gateway.Gateway;
 import dev.lockstep.server.key.Secret;
 import java.net.URI;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.lab.LabConfig;
 import dev.lockstep.server.account.Accounts;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
-import dev.lockstep.gateway.Gateway;
 import dev.lockstep.server.job.Duties;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;

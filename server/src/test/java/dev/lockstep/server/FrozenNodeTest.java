@@ -2,8 +2,8 @@ package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.server.Client.Reply;
 import dev.lockstep.gateway.TestGateway;
+import dev.lockstep.server.Client.Reply;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.ArrayList;

@@ -4,10 +4,10 @@ import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.server.Client.Reply;
 import dev.lockstep.gateway.GatewayFaults;
 import dev.lockstep.gateway.GatewayFaults.Answers;
 import dev.lockstep.gateway.TestGateway;
+import dev.lockstep.server.Client.Reply;
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;

@@ -1,10 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.delivery.DeliveryConfig;
 import dev.lockstep.server.edge.EdgeConfig;
-import dev.lockstep.gateway.Gateway;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.outgoing.OutgoingConfig;

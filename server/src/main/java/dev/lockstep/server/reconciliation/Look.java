@@ -5,6 +5,7 @@ import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.reconciliation.Changes.ChangedPool;
 import dev.lockstep.server.reconciliation.Changes.Portion;
 import dev.lockstep.tx.DatabaseUnavailable;
+import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
@@ -54,6 +55,10 @@ final class Look {
 
   private final Transactor transactor;
   private final TxOptions options;
+
+  /** Several statements compare what must agree, so they see one snapshot. */
+  private final TxOptions reading;
+
   private final Campaigns campaigns;
   private final Comparison comparison;
   private final DutyState duty;
@@ -75,6 +80,7 @@ final class Look {
       BiConsumer<Kind, Integer> onNew) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("reconciliation").withPointLookups();
+    this.reading = options.withIsolation(Isolation.REPEATABLE_READ).asReadOnly();
     this.campaigns = campaigns;
     this.comparison = comparison;
     this.duty = duty;
@@ -300,7 +306,7 @@ final class Look {
   }
 
   private <T> T call(TxWork<T> work) {
-    return transactor.call(options, work);
+    return transactor.call(reading, work);
   }
 
   private static Instant now(Connection connection) throws SQLException {

@@ -5,7 +5,7 @@ import java.time.Duration;
 /**
  * A request on its way to a decision, with everything random already drawn.
  *
- * @param request its own id
+ * @param id its own
  * @param key its idempotency key; one of its own if the client sent none
  * @param fingerprint of route and parameters: tells a repeated request from another one with its
  *     key
@@ -16,9 +16,9 @@ import java.time.Duration;
  * @param pendingRefund a fault: the refund is done later
  * @param webhookDelay a fault: its event is sent so much later
  */
-record Ask(
+record GatewayRequest(
     Command command,
-    String request,
+    String id,
     String key,
     String fingerprint,
     String apiVersion,
@@ -30,13 +30,13 @@ record Ask(
   static final String NO_VERSION = "unknown";
 
   /** One that no client sent: nothing goes wrong with it, and it has no key to be repeated by. */
-  static Ask ofOurOwn(Command command) {
-    String request = GatewayIds.next("req_");
-    return new Ask(
+  static GatewayRequest ofOurOwn(Command command) {
+    String id = GatewayIds.next("req_");
+    return new GatewayRequest(
         command,
-        request,
-        request,
-        request,
+        id,
+        id,
+        id,
         NO_VERSION,
         GatewayIds.next("evt_"),
         false,

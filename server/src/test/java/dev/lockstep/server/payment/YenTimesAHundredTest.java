@@ -1,14 +1,10 @@
-package dev.lockstep.gateway;
+package dev.lockstep.server.payment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.stripe.param.PaymentIntentCreateParams;
-import dev.lockstep.server.payment.Money;
-import dev.lockstep.server.payment.PaymentKey;
-import dev.lockstep.server.payment.PaymentRequest;
+import dev.lockstep.gateway.TestGateway;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
-import dev.lockstep.server.payment.Payments;
-import dev.lockstep.server.payment.PaymentsConfig;
 import dev.lockstep.testkit.TestDatabase;
 import java.math.BigDecimal;
 import java.util.Map;
