@@ -1,10 +1,10 @@
 // The ledger: accounts, what changed them, and the trial balance, which is always zero.
 
-import { el, field, notice, show } from './dom.js';
-import { all, get, post } from './api.js';
-import { time } from './words.js';
-import { act, badge, choice, code, fact, figure, filters, head, identity, name, paged, table, toast } from './console-parts.js';
-import { amount, transfer } from './console-transfers.js';
+import { el, field, notice, show } from '../shared/dom.js';
+import { all, get, post } from '../shared/api.js';
+import { time } from '../shared/words.js';
+import { act, badge, choice, code, fact, figure, filters, head, identity, name, paged, table, toast } from './parts.js';
+import { amount, transfer } from './transfers.js';
 
 export async function accounts(place) {
   const campaigns = await all('/v1/campaigns');

@@ -1,7 +1,7 @@
 // Months with what happens on their days, in a zone of one's choice.
 
-import { el } from './dom.js';
-import { plural } from './words.js';
+import { el } from '../shared/dom.js';
+import { plural } from '../shared/words.js';
 
 const DAYS = [['Mon', 'Monday'], ['Tue', 'Tuesday'], ['Wed', 'Wednesday'], ['Thu', 'Thursday'], ['Fri', 'Friday'], ['Sat', 'Saturday'], ['Sun', 'Sunday']];
 const SHOWN_TIMES = 2;

@@ -1,10 +1,10 @@
 // Campaigns: made, published, paused, resumed, closed; and what happened to their stock.
 
-import { el, notice, show, stockBar } from './dom.js';
-import { all, get, post } from './api.js';
-import { money, seconds, state, time } from './words.js';
-import { act, badge, choice, code, every, fact, figure, filters, head, identity, name, paged, prose, table, toast } from './console-parts.js';
-import { newCampaign } from './console-new-campaign.js';
+import { el, notice, show, stockBar } from '../shared/dom.js';
+import { all, get, post } from '../shared/api.js';
+import { money, seconds, state, time } from '../shared/words.js';
+import { act, badge, choice, code, every, fact, figure, filters, head, identity, name, paged, prose, table, toast } from './parts.js';
+import { newCampaign } from './new-campaign.js';
 
 const EVERY_MS = 3_000;
 

@@ -1,22 +1,22 @@
 // The operator's console: signing in, and the way to its parts.
 
-import { busy, byId, el, field, notice, say, show } from './dom.js';
-import { get, useKey } from './api.js';
-import { forOperator } from './words.js';
-import { overview } from './console-overview.js';
-import { campaigns, campaign } from './console-campaigns.js';
-import { hold, holds } from './console-holds.js';
-import { purchase, purchases } from './console-purchases.js';
-import { reconciliation } from './console-reconciliation.js';
-import { stream, streams } from './console-streams.js';
-import { invariants } from './console-invariants.js';
-import { accounts, account } from './console-accounts.js';
-import { transferPage } from './console-transfers.js';
-import { queues } from './console-queues.js';
-import { job, jobs } from './console-jobs.js';
-import { schedule, schedules } from './console-schedules.js';
-import { database } from './console-database.js';
-import { keys } from './console-keys.js';
+import { busy, byId, el, field, notice, say, show } from '../shared/dom.js';
+import { get, useKey } from '../shared/api.js';
+import { forOperator } from '../shared/words.js';
+import { overview } from './overview.js';
+import { campaigns, campaign } from './campaigns.js';
+import { hold, holds } from './holds.js';
+import { purchase, purchases } from './purchases.js';
+import { reconciliation } from './reconciliation.js';
+import { stream, streams } from './streams.js';
+import { invariants } from './invariants.js';
+import { accounts, account } from './accounts.js';
+import { transferPage } from './transfers.js';
+import { queues } from './queues.js';
+import { job, jobs } from './jobs.js';
+import { schedule, schedules } from './schedules.js';
+import { database } from './database.js';
+import { keys } from './keys.js';
 
 // In sessionStorage: a reload keeps the operator signed in, closing the tab forgets the key, other tabs and the disk
 // never see it. A cookie would be sent by itself with every request, and so need protection against forged ones.

@@ -1,9 +1,9 @@
 // The health of the database: what is wrong and what to do, who waits for whom, what is old and what is dirty.
 
-import { announce, button, el, notice, redraw, show } from './dom.js';
-import { get } from './api.js';
-import { count, plural, seconds, time } from './words.js';
-import { badge, code, every, fact, figure, head, name, prose, table } from './console-parts.js';
+import { announce, button, el, notice, redraw, show } from '../shared/dom.js';
+import { get } from '../shared/api.js';
+import { count, plural, seconds, time } from '../shared/words.js';
+import { badge, code, every, fact, figure, head, name, prose, table } from './parts.js';
 import { lockGraph } from './lock-graph.js';
 
 const EVERY_MS = 5_000;

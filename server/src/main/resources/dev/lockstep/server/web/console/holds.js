@@ -1,9 +1,9 @@
 // Holds, by campaign, buyer and state, or one by its id; an operator may let one go.
 
-import { el, notice, show } from './dom.js';
-import { all, get, remove } from './api.js';
-import { distance, money, position, time } from './words.js';
-import { act, badge, byIdentity, choice, code, fact, figure, filters, head, identity, name, paged, table, toast } from './console-parts.js';
+import { el, notice, show } from '../shared/dom.js';
+import { all, get, remove } from '../shared/api.js';
+import { distance, money, position, time } from '../shared/words.js';
+import { act, badge, byIdentity, choice, code, fact, figure, filters, head, identity, name, paged, table, toast } from './parts.js';
 
 export async function holds(place) {
   const campaigns = (await all('/v1/campaigns')).filter((one) => one.status !== 'draft').reverse();

@@ -1,9 +1,9 @@
 // Whether every record of the stock, and of the money, agrees with every other.
 
-import { button, el, notice, show } from './dom.js';
-import { get, post } from './api.js';
-import { forOperator, plural, time } from './words.js';
-import { head, prose, table } from './console-parts.js';
+import { button, el, notice, show } from '../shared/dom.js';
+import { get, post } from '../shared/api.js';
+import { forOperator, plural, time } from '../shared/words.js';
+import { head, prose, table } from './parts.js';
 
 /** Each minute only what has changed is compared, which may be nothing. */
 function compared(checked) {

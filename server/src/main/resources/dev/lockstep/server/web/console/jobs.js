@@ -1,9 +1,9 @@
 // Jobs: searched, looked into, brought back and cancelled, one or all that match.
 
-import { busy, button, el, notice, show } from './dom.js';
-import { get, post } from './api.js';
-import { distance, forOperator, plural, time } from './words.js';
-import { act, badge, choice, code, every, fact, figure, filters, head, identity, name, paged, prose, toast } from './console-parts.js';
+import { busy, button, el, notice, show } from '../shared/dom.js';
+import { get, post } from '../shared/api.js';
+import { distance, forOperator, plural, time } from '../shared/words.js';
+import { act, badge, choice, code, every, fact, figure, filters, head, identity, name, paged, prose, toast } from './parts.js';
 
 const STATES = ['scheduled', 'ready', 'running', 'dead', 'done'];
 const ENDED = ['done', 'dead'];

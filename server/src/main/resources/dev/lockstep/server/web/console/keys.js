@@ -1,9 +1,9 @@
 // Keys: made and shown once, revoked for good.
 
-import { el, field, show } from './dom.js';
-import { post, remove } from './api.js';
-import { time } from './words.js';
-import { act, badge, choice, code, filters, head, name, paged, toast } from './console-parts.js';
+import { el, field, show } from '../shared/dom.js';
+import { post, remove } from '../shared/api.js';
+import { time } from '../shared/words.js';
+import { act, badge, choice, code, filters, head, name, paged, toast } from './parts.js';
 
 export async function keys(place) {
   const role = choice([['', 'all'], ['operator', 'operator'], ['service', 'service'], ['buyer', 'buyer']]);

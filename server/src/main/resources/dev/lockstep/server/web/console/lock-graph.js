@@ -1,7 +1,7 @@
 // Who waits for whom, drawn: those who have a lock on the left, those who wait for it to their right.
 
-import { el, notice, svg } from './dom.js';
-import { seconds } from './words.js';
+import { el, notice, svg } from '../shared/dom.js';
+import { seconds } from '../shared/words.js';
 
 const BOX = { width: 200, height: 48 };
 const APART = { x: 280, y: 64 };

@@ -1,8 +1,8 @@
 // The form for a new campaign of either kind.
 
-import { el, field } from './dom.js';
-import { post } from './api.js';
-import { act, choice } from './console-parts.js';
+import { el, field } from '../shared/dom.js';
+import { post } from '../shared/api.js';
+import { act, choice } from './parts.js';
 
 const number = (value, min, max, attributes = {}) => el('input', { type: 'number', value, min, max, step: 1, ...attributes });
 const text = (attributes = {}) => el('input', { type: 'text', maxlength: 200, required: true, autocomplete: 'off', ...attributes });

@@ -1,9 +1,9 @@
 // How everything goes, now: what needs somebody, rates and latency of sales, and the campaigns.
 
-import { announce, el, notice, redraw, say, show } from './dom.js';
-import { all, get, text } from './api.js';
-import { plural, state, time } from './words.js';
-import { badge, every, figure, head, name, table } from './console-parts.js';
+import { announce, el, notice, redraw, say, show } from '../shared/dom.js';
+import { all, get, text } from '../shared/api.js';
+import { plural, state, time } from '../shared/words.js';
+import { badge, every, figure, head, name, table } from './parts.js';
 import { plot } from './plot.js';
 import { parse, quantile, sum } from './metrics.js';
 

@@ -1,8 +1,8 @@
 // What the console's parts have in common: tables, lists that page, and actions that ask first.
 
-import { busy, byId, el, field, notice, show } from './dom.js';
-import { get } from './api.js';
-import { count, forOperator } from './words.js';
+import { busy, byId, el, field, notice, show } from '../shared/dom.js';
+import { get } from '../shared/api.js';
+import { count, forOperator } from '../shared/words.js';
 
 /** A table that scrolls sideways by itself where it is too wide. A column is set as its first cell is. */
 export function table(label, columns, rows, empty) {

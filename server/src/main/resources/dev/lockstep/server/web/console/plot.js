@@ -1,6 +1,6 @@
 // A small plot of the last two minutes: one or two lines, the newest figure in large, and the same in words.
 
-import { el, say, svg } from './dom.js';
+import { el, say, svg } from '../shared/dom.js';
 
 const SPAN_MS = 120_000;
 const WIDTH = 300;

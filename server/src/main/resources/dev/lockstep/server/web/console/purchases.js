@@ -1,10 +1,10 @@
 // Purchases, searched for or found by their id; refunded with a reason.
 
-import { el, notice, show } from './dom.js';
-import { all, get, post, randomKey } from './api.js';
-import { money, time } from './words.js';
-import { act, badge, byIdentity, choice, code, fact, figure, filters, head, identity, name, paged, toast } from './console-parts.js';
-import { itemTable, items } from './console-holds.js';
+import { el, notice, show } from '../shared/dom.js';
+import { all, get, post, randomKey } from '../shared/api.js';
+import { money, time } from '../shared/words.js';
+import { act, badge, byIdentity, choice, code, fact, figure, filters, head, identity, name, paged, toast } from './parts.js';
+import { itemTable, items } from './holds.js';
 
 const WORDS = { requiresAction: 'waits for the bank' };
 const STATUS = ['pending', 'requiresAction', 'completed', 'failed', 'expired', 'refunding', 'refunded'];

@@ -1,9 +1,9 @@
 // Queues: how much waits in each, how fast it goes; paused, resumed and limited.
 
-import { el, field, say, show } from './dom.js';
-import { get, post } from './api.js';
-import { count, distance, time } from './words.js';
-import { act, badge, every, figure, head, identity, name, paged, prose, table, toast } from './console-parts.js';
+import { el, field, say, show } from '../shared/dom.js';
+import { get, post } from '../shared/api.js';
+import { count, distance, time } from '../shared/words.js';
+import { act, badge, every, figure, head, identity, name, paged, prose, table, toast } from './parts.js';
 import { plot } from './plot.js';
 
 const EVERY_MS = 2_000;

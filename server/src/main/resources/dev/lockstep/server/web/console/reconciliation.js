@@ -1,9 +1,9 @@
 // The lists that have to be empty: money and goods that do not belong together.
 
-import { el, notice, show } from './dom.js';
-import { get } from './api.js';
-import { money, time } from './words.js';
-import { code, figure, head, identity, name, prose, table } from './console-parts.js';
+import { el, notice, show } from '../shared/dom.js';
+import { get } from '../shared/api.js';
+import { money, time } from '../shared/words.js';
+import { code, figure, head, identity, name, prose, table } from './parts.js';
 
 export async function reconciliation(place) {
   const found = await get('/v1/reconciliation');

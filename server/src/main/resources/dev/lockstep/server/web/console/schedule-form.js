@@ -1,9 +1,9 @@
 // The fields of a schedule, for a new one or one that is changed; with a look at when it would run.
 
-import { button, el, field, notice, show } from './dom.js';
-import { post } from './api.js';
-import { forOperator } from './words.js';
-import { choice } from './console-parts.js';
+import { button, el, field, notice, show } from '../shared/dom.js';
+import { post } from '../shared/api.js';
+import { forOperator } from '../shared/words.js';
+import { choice } from './parts.js';
 import { local } from './calendar.js';
 
 const LOOK_AHEAD = 5;

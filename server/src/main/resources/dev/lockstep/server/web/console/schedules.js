@@ -1,11 +1,11 @@
 // Schedules: when they run next, made, changed by who has seen the latest version, and ended.
 
-import { button, el, notice, show } from './dom.js';
-import { get, patch, post, remove } from './api.js';
-import { distance, forOperator, time } from './words.js';
-import { act, badge, code, fact, figure, head, name, paged, toast } from './console-parts.js';
+import { button, el, notice, show } from '../shared/dom.js';
+import { get, patch, post, remove } from '../shared/api.js';
+import { distance, forOperator, time } from '../shared/words.js';
+import { act, badge, code, fact, figure, head, name, paged, toast } from './parts.js';
 import { calendar, local } from './calendar.js';
-import { scheduleForm } from './console-schedule-form.js';
+import { scheduleForm } from './schedule-form.js';
 
 const PREVIEW = 100;
 const LISTED = 10;

@@ -1,9 +1,9 @@
 // Streams: how far each sink is behind, who relays, and keys that do not flow, with what to do about them.
 
-import { button, el, field, notice, redraw, show } from './dom.js';
-import { all, get, post } from './api.js';
-import { count, forOperator, plural, seconds, time } from './words.js';
-import { act, badge, code, every, figure, filters, head, identity, name, paged, prose, table, toast } from './console-parts.js';
+import { button, el, field, notice, redraw, show } from '../shared/dom.js';
+import { all, get, post } from '../shared/api.js';
+import { count, forOperator, plural, seconds, time } from '../shared/words.js';
+import { act, badge, code, every, figure, filters, head, identity, name, paged, prose, table, toast } from './parts.js';
 import { plot } from './plot.js';
 
 const EVERY_MS = 2_000;

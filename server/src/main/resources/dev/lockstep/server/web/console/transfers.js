@@ -1,9 +1,9 @@
 // Transfers: made, looked at; a reserved one posted or given back.
 
-import { el, field, show } from './dom.js';
-import { get, Intention } from './api.js';
-import { count, distance, forOperator, money, time } from './words.js';
-import { act, badge, code, fact, head, toast } from './console-parts.js';
+import { el, field, show } from '../shared/dom.js';
+import { get, Intention } from '../shared/api.js';
+import { count, distance, forOperator, money, time } from '../shared/words.js';
+import { act, badge, code, fact, head, toast } from './parts.js';
 
 const BADGES = { pending: 'held', posted: 'completed' };
 

@@ -1,8 +1,8 @@
 // The catalogue of the lab.
 
-import { byId, el, notice, show } from './dom.js';
-import { get } from './api.js';
-import { explain, plural } from './words.js';
+import { byId, el, notice, show } from '../shared/dom.js';
+import { get } from '../shared/api.js';
+import { explain, plural } from '../shared/words.js';
 
 const view = byId('lab');
 

@@ -1,8 +1,8 @@
 // Every scenario at every level, as this server answers: filled cell by cell, each cell a run.
 
-import { announce, button, byId, el, notice, show } from './dom.js';
-import { get, post, useKey } from './api.js';
-import { explain } from './words.js';
+import { announce, button, byId, el, notice, show } from '../shared/dom.js';
+import { get, post, useKey } from '../shared/api.js';
+import { explain } from '../shared/words.js';
 
 const LEVELS = [['read-committed', 'Read committed'], ['repeatable-read', 'Repeatable read'], ['serializable', 'Serializable']];
 const RETRIES = 20;

@@ -1,9 +1,9 @@
 // A scenario of the lab: both variants, played at one level, step by step or at once. What is shown is in the address.
 
-import { announce, button, byId, el, notice, show } from './dom.js';
-import { Problem, get, post, useKey } from './api.js';
-import { explain } from './words.js';
-import { duration, moments, rows, timeline, told } from './lab-timeline.js';
+import { announce, button, byId, el, notice, show } from '../shared/dom.js';
+import { Problem, get, post, useKey } from '../shared/api.js';
+import { explain } from '../shared/words.js';
+import { duration, moments, rows, timeline, told } from './timeline.js';
 
 const PLAY_MS = 1_100;
 const LEVELS = [['read-committed', 'Read committed'], ['repeatable-read', 'Repeatable read'], ['serializable', 'Serializable']];

@@ -1,6 +1,6 @@
 // A run of the lab as moments, and the drawing of them: sessions side by side, waits as bars.
 
-import { el } from './dom.js';
+import { el } from '../shared/dom.js';
 
 /**
  * What happens one after another: a step is sent and answered, or sent and waits; a waiting one goes on. The times are

@@ -1,8 +1,8 @@
 // One sale: what is left, live, and the way to buy.
 
-import { byId, el, notice, say, show, stockBar } from './dom.js';
-import { get } from './api.js';
-import { explain, plural, state } from './words.js';
+import { byId, el, notice, say, show, stockBar } from '../shared/dom.js';
+import { get } from '../shared/api.js';
+import { explain, plural, state } from '../shared/words.js';
 import { coalesced, watchStock } from './live.js';
 import { checkout } from './checkout.js';
 import { commitments } from './memory.js';

@@ -1,9 +1,9 @@
 // The panel beside the goods. It is always in one of five states, each drawn by the function of that name:
 // choosing, holding, confirming (3-D Secure), waiting (for the bank) and done.
 
-import { announce, busy, button, el, notice, say, show } from './dom.js';
-import { Intention, Problem, all, get, post, remove } from './api.js';
-import { clock, explain, money, position } from './words.js';
+import { announce, busy, button, el, notice, say, show } from '../shared/dom.js';
+import { Intention, Problem, all, get, post, remove } from '../shared/api.js';
+import { clock, explain, money, position } from '../shared/words.js';
 import { keyForm, visitor } from './visitor.js';
 import { memory } from './memory.js';
 

@@ -1,8 +1,8 @@
 // The draw of a triangle: what was promised before the sale, what came of it, and a way to check both.
 
-import { button, byId, el, field, notice, show } from './dom.js';
-import { Problem, get } from './api.js';
-import { explain, plural, position, time } from './words.js';
+import { button, byId, el, field, notice, show } from '../shared/dom.js';
+import { Problem, get } from '../shared/api.js';
+import { explain, plural, position, time } from '../shared/words.js';
 import { commitments } from './memory.js';
 import { canVerify, verify } from './verify.js';
 

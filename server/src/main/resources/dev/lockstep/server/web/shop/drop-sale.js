@@ -1,7 +1,7 @@
 // What a drop offers: products with what is left of each, and how many of them are wanted.
 
-import { el, field, say, stockBar } from './dom.js';
-import { money } from './words.js';
+import { el, field, say, stockBar } from '../shared/dom.js';
+import { money } from '../shared/words.js';
 
 export function dropSale(campaign) {
   const most = Math.min(campaign.purchaseLimit || 99, 99);

@@ -1,8 +1,8 @@
 // The list of sales.
 
-import { byId, el, notice, say, stockBar } from './dom.js';
-import { all } from './api.js';
-import { explain, money, plural, state } from './words.js';
+import { byId, el, notice, say, stockBar } from '../shared/dom.js';
+import { all } from '../shared/api.js';
+import { explain, money, plural, state } from '../shared/words.js';
 
 const REFRESH_MS = 3_000;
 const list = byId('sales');

@@ -1,7 +1,7 @@
 // What a triangle offers: the drawing, and the same as a list of layers.
 
-import { announce, el, field, say } from './dom.js';
-import { money, plural } from './words.js';
+import { announce, el, field, say } from '../shared/dom.js';
+import { money, plural } from '../shared/words.js';
 import { triangle } from './triangle.js';
 
 export function triangleSale(campaign) {

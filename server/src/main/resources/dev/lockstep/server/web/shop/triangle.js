@@ -1,7 +1,7 @@
 // The triangle, drawn once; afterwards only what changed is touched, so 1,275 positions stay light.
 
-import { svg, say } from './dom.js';
-import { plural } from './words.js';
+import { svg, say } from '../shared/dom.js';
+import { plural } from '../shared/words.js';
 
 const STEP = 20;
 const RISE = 17.5;

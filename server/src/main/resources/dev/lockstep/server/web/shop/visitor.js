@@ -1,9 +1,9 @@
 // Who is buying. Where the server lets visitors in, it gives this browser a cookie that no script can read; where it
 // does not, the person gives a buyer key, which stays in this tab.
 
-import { busy, el, field, notice } from './dom.js';
-import { get, post, useKey } from './api.js';
-import { explain } from './words.js';
+import { busy, el, field, notice } from '../shared/dom.js';
+import { get, post, useKey } from '../shared/api.js';
+import { explain } from '../shared/words.js';
 
 const KEY = 'lockstep.buyer-key';
 useKey(() => sessionStorage.getItem(KEY));
