@@ -1,5 +1,9 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.Opened;
+import dev.lockstep.server.database.DatabaseSettings;
+import dev.lockstep.server.config.BlockSettings;
+import dev.lockstep.server.database.Database;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.hold.Holds;

@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.Opened;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.invariant.Invariants;
 import dev.lockstep.server.job.Duties;

@@ -1,5 +1,8 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.WrongUse;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.lab.Group;
 import dev.lockstep.lab.Lab;
 import dev.lockstep.lab.LabConfig;

@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.config.PaymentSettings;
 import dev.lockstep.gateway.Gateway;
 import dev.lockstep.gateway.GatewayConfig;
 import dev.lockstep.gateway.WebhookTarget;

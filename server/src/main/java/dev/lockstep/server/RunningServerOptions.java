@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.WrongUse;
 import java.net.URI;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.server.rush.Rush;
 import dev.lockstep.server.rush.RushFailed;
 import dev.lockstep.server.rush.RushPlan;

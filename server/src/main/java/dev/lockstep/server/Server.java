@@ -1,5 +1,11 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.Database;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.http.HttpApi;
+import dev.lockstep.server.lifecycle.StopTime;
 import dev.lockstep.gateway.Gateway;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;

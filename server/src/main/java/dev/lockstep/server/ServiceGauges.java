@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.database.DiskSpace;
+import dev.lockstep.server.database.Database;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.HoldsConfig;

@@ -1,5 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.database.DiskSpace;
+import dev.lockstep.server.lifecycle.Opened;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.lifecycle.StopTime;
+import dev.lockstep.server.config.ServerConfig;
 import dev.lockstep.gateway.Gateway;
 import dev.lockstep.lab.LabConfig;
 import dev.lockstep.server.account.Accounts;

@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.config.ServerConfig;
 import dev.lockstep.server.setting.SettingsText;
 import dev.lockstep.server.setting.Sources;
 import java.util.ArrayList;

@@ -1,5 +1,8 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.Version;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.config.BlockSettings;
 import dev.lockstep.kafka.KafkaConfig;
 import dev.lockstep.kafka.KafkaSink;
 import dev.lockstep.outbox.Outbox;

@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.StopRequest;
+import dev.lockstep.server.config.ServerConfig;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.setting.SettingsText;
 import dev.lockstep.server.setting.Sources;

@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.WrongUse;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.lockstep.server.verify.DrawVerifier;

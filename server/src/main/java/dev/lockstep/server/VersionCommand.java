@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.Version;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;

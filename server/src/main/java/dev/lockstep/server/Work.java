@@ -1,5 +1,8 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.config.BlockSettings;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.Opened;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.job.Duties;

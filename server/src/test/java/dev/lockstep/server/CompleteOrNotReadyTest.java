@@ -1,5 +1,9 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.http.HttpApi;
+import dev.lockstep.server.database.Database;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.setting.Sources;

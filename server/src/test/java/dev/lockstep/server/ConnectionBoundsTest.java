@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.http.HttpApi;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.edge.EdgeConfig;

@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.http.Headers;
+import dev.lockstep.server.http.ErrorAnswers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.api.FaultLog;

@@ -1,5 +1,9 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.config.DeliverySettings;
+import dev.lockstep.server.config.PaymentSettings;
 import dev.lockstep.gateway.Gateway;
 import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Workers;

@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.config.ServerConfig;
 import static dev.lockstep.server.Client.cart;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.config.ServerConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

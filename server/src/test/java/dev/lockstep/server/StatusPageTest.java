@@ -1,5 +1,8 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.http.StatusPage;
+import dev.lockstep.server.http.Readiness;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

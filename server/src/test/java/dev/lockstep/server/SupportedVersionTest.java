@@ -1,5 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.database.SupportedVersion;
+import dev.lockstep.server.lifecycle.CannotStart;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

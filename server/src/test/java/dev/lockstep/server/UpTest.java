@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.lifecycle.Version;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.http;
 
 import dev.lockstep.server.api.ApiRouter;
 import dev.lockstep.server.api.FaultLog;

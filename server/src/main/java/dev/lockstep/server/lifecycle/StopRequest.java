@@ -1,5 +1,6 @@
-package dev.lockstep.server;
+package dev.lockstep.server.lifecycle;
 
+import dev.lockstep.server.Server;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.lifecycle;
 
 import java.io.IOException;
 import java.io.InputStream;

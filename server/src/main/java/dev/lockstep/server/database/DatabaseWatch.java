@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
 import dev.lockstep.server.api.Trouble;
 import dev.lockstep.tx.SqlFault;

@@ -1,5 +1,9 @@
-package dev.lockstep.server;
+package dev.lockstep.server.http;
 
+import dev.lockstep.server.lifecycle.Version;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.Services;
+import dev.lockstep.server.database.Database;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.lockstep.server.api.ApiRouter;

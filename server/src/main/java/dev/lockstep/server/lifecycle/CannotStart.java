@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.lifecycle;
 
 /**
  * The surroundings do not let the server start. The message is one line for the user: what is wrong

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
 import java.io.PrintWriter;
 import java.sql.Connection;

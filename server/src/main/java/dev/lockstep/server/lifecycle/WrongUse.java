@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.lifecycle;
 
 /**
  * The command line or the environment asks for something that cannot be; the message is one line

@@ -1,5 +1,6 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
+import dev.lockstep.server.lifecycle.CannotStart;
 import java.util.Optional;
 
 /**

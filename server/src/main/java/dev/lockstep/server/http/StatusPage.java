@@ -1,5 +1,8 @@
-package dev.lockstep.server;
+package dev.lockstep.server.http;
 
+import dev.lockstep.server.database.DatabaseStatus;
+import dev.lockstep.server.lifecycle.Version;
+import dev.lockstep.server.database.Database;
 import dev.lockstep.server.page.Frame;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.lifecycle;
 
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.config;
 
 import dev.lockstep.server.api.BodyLimits;
 import dev.lockstep.server.edge.AddressRange;

@@ -1,5 +1,8 @@
-package dev.lockstep.server;
+package dev.lockstep.server.config;
 
+import dev.lockstep.server.Server;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.database.DatabaseSettings;
 import dev.lockstep.server.campaign.HoldRules;
 import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.key.Secret;

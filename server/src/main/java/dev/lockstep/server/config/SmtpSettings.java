@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.config;
 
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.mail.SmtpConfig;

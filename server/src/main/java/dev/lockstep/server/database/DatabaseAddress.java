@@ -1,5 +1,6 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
+import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.postgres.PostgresServer;
 import java.sql.DriverManager;
 import java.sql.SQLException;

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.config;
 
 import dev.lockstep.gateway.GatewayFaults;
 import dev.lockstep.server.key.Secret;

@@ -1,5 +1,7 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.Checks;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.http;
 
 import dev.lockstep.server.api.Caller;
 import io.vertx.core.http.HttpHeaders;

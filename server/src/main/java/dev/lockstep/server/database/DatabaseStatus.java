@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
 /**
  * The database as it is now.

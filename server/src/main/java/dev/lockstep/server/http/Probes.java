@@ -1,5 +1,7 @@
-package dev.lockstep.server;
+package dev.lockstep.server.http;
 
+import dev.lockstep.server.Prometheus;
+import dev.lockstep.server.Figures;
 import static io.vertx.core.http.HttpMethod.GET;
 
 import dev.lockstep.server.api.Endpoint;

@@ -1,4 +1,4 @@
-package dev.lockstep.server;
+package dev.lockstep.server.lifecycle;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
