@@ -84,7 +84,8 @@ final class Server implements AutoCloseable {
       opened(SERVICES_CLOSED, within -> services.close());
       gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();
-      http.serve(open, services);
+      http.serve(
+          open, services.endpoints(), services.authenticator(), services::problems);
       // First: what is in flight still needs everything above. Meanwhile jobs and streams end.
       List<StopTime.Ending> first = new ArrayList<>(services.workEndings());
       first.add(http::drain);

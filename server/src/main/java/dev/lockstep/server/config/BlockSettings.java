@@ -20,7 +20,7 @@ import java.time.Duration;
  * @param streamAttempts failures after which an event's key is parked (10)
  * @param claims what callers may ask for who do jobs over HTTP
  */
-record BlockSettings(
+public record BlockSettings(
     HoldsConfig holds,
     LedgerConfig ledger,
     OnceConfig once,
@@ -42,14 +42,14 @@ record BlockSettings(
   private static final int STREAM_ATTEMPTS = 10;
 
   /** How long jobs that are done can be looked up. */
-  Duration history() {
+  public Duration history() {
     return Duration.ofDays(jobs.historyDays());
   }
 
   /**
    * @param transactions what batches keep of it: its time-outs
    */
-  static BlockSettings read(SettingReader in, TxOptions transactions) {
+  public static BlockSettings read(SettingReader in, TxOptions transactions) {
     in.group("Batches of writes");
     CombinerConfig holds =
         combiner(in, "hold", "holds", HoldsConfig.DEFAULT.combiner().withGather(GATHER));

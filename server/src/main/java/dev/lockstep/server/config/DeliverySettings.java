@@ -20,7 +20,7 @@ import java.util.Optional;
  * @param config how many at a time, and how failures are put off
  * @param smtp how mail is sent; empty: not at all
  */
-record DeliverySettings(
+public record DeliverySettings(
     OutgoingConfig outgoing,
     List<Secret> signingKeys,
     DeliveryConfig config,
@@ -33,15 +33,15 @@ record DeliverySettings(
           DeliverySettings::signingKeys,
           keys -> "hidden");
 
-  static final DeliverySettings DEFAULT =
+  public static final DeliverySettings DEFAULT =
       new DeliverySettings(
           OutgoingConfig.DEFAULT, List.of(), DeliveryConfig.DEFAULT, Optional.empty());
 
-  DeliverySettings {
+  public DeliverySettings {
     signingKeys = List.copyOf(signingKeys);
   }
 
-  static DeliverySettings read(SettingReader in) {
+  public static DeliverySettings read(SettingReader in) {
     in.group("Webhooks");
     OutgoingConfig usual = OutgoingConfig.DEFAULT;
     boolean privateTargets =
@@ -141,19 +141,19 @@ record DeliverySettings(
     return new DeliveryConfig(concurrency, perReceiver, slowAfter, maxAside, firstBackoff);
   }
 
-  DeliverySettings withOutgoing(OutgoingConfig outgoing) {
+  public DeliverySettings withOutgoing(OutgoingConfig outgoing) {
     return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
-  DeliverySettings withSigningKeys(List<Secret> signingKeys) {
+  public DeliverySettings withSigningKeys(List<Secret> signingKeys) {
     return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
-  DeliverySettings withConfig(DeliveryConfig config) {
+  public DeliverySettings withConfig(DeliveryConfig config) {
     return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 
-  DeliverySettings withSmtp(Optional<SmtpConfig> smtp) {
+  public DeliverySettings withSmtp(Optional<SmtpConfig> smtp) {
     return new DeliverySettings(outgoing, signingKeys, config, smtp);
   }
 

@@ -22,7 +22,7 @@ import java.util.Optional;
  *     again
  * @param faults what the built-in gateway does wrong, to rehearse a bad day
  */
-record PaymentSettings(
+public record PaymentSettings(
     Optional<Secret> stripeKey,
     URI apiBase,
     Optional<Secret> webhookSecret,
@@ -58,7 +58,7 @@ record PaymentSettings(
           GatewayFaults::json);
 
   /** The built-in gateway. */
-  static final PaymentSettings BUILT_IN =
+  public static final PaymentSettings BUILT_IN =
       new PaymentSettings(
           Optional.empty(),
           PaymentsConfig.STRIPE,
@@ -67,7 +67,7 @@ record PaymentSettings(
           Timings.DEFAULT,
           GatewayFaults.NONE);
 
-  static PaymentSettings read(SettingReader in) {
+  public static PaymentSettings read(SettingReader in) {
     in.group("Payments");
     Optional<Secret> key =
         in.readSecret(
@@ -129,19 +129,19 @@ record PaymentSettings(
   }
 
   /** Whether nobody is charged: the built-in gateway, or Stripe's test mode. */
-  boolean takesTestCards() {
+  public boolean takesTestCards() {
     return stripeKey.map(key -> key.reveal().matches("(sk|rk)_test_.*")).orElse(true);
   }
 
-  PaymentSettings withTimings(Timings timings) {
+  public PaymentSettings withTimings(Timings timings) {
     return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings, faults);
   }
 
-  PaymentSettings withAnswerTimeout(Duration answerTimeout) {
+  public PaymentSettings withAnswerTimeout(Duration answerTimeout) {
     return new PaymentSettings(stripeKey, apiBase, webhookSecret, answerTimeout, timings, faults);
   }
 
-  PaymentSettings withWebhookSecret(Secret secret) {
+  public PaymentSettings withWebhookSecret(Secret secret) {
     return new PaymentSettings(
         stripeKey, apiBase, Optional.of(secret), answerTimeout, timings, faults);
   }

@@ -43,7 +43,7 @@ import java.util.Optional;
  * @param payments who is paid through
  * @param deliveries how webhooks are delivered to
  */
-record ServerConfig(
+public record ServerConfig(
     String host,
     int port,
     Path data,
@@ -61,7 +61,7 @@ record ServerConfig(
     EdgeConfig edge,
     PaymentSettings payments,
     DeliverySettings deliveries) {
-  static final String DEFAULT_HOST = "127.0.0.1";
+  public static final String DEFAULT_HOST = "127.0.0.1";
   private static final int MIN_PUBLIC_KEY_LENGTH = 16;
   private static final int DEFAULT_PORT = 8080;
 
@@ -94,7 +94,7 @@ record ServerConfig(
   /**
    * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
    */
-  static ServerConfig of(Sources sources) {
+  public static ServerConfig of(Sources sources) {
     return table(sources).config();
   }
 
@@ -103,12 +103,12 @@ record ServerConfig(
    *
    * @param warnings what is not wrong, yet nobody would want
    */
-  record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
+  public record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
 
   /**
    * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
    */
-  static Table table(Sources sources) {
+  public static Table table(Sources sources) {
     SettingReader in = new SettingReader(sources);
     ServerConfig config;
     try {
@@ -298,19 +298,19 @@ record ServerConfig(
         .map(home -> Path.of(home, ".lockstep"));
   }
 
-  ServerConfig withExternalDatabase(DatabaseAddress address) {
+  public ServerConfig withExternalDatabase(DatabaseAddress address) {
     return with(Optional.of(address), edge, payments, deliveries);
   }
 
-  ServerConfig withPayments(PaymentSettings others) {
+  public ServerConfig withPayments(PaymentSettings others) {
     return with(externalDatabase, edge, others, deliveries);
   }
 
-  ServerConfig withDeliveries(DeliverySettings others) {
+  public ServerConfig withDeliveries(DeliverySettings others) {
     return with(externalDatabase, edge, payments, others);
   }
 
-  ServerConfig withEdge(EdgeConfig other) {
+  public ServerConfig withEdge(EdgeConfig other) {
     return with(externalDatabase, other, payments, deliveries);
   }
 

@@ -1,7 +1,6 @@
 package dev.lockstep.server.database;
 
 import dev.lockstep.server.lifecycle.CannotStart;
-import dev.lockstep.server.Checks;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
@@ -28,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * The database the server runs on: reachable, of a supported release, migrated, behind a pool. Safe
  * for many threads; every method blocks, so none belongs on an event loop.
  */
-final class Database implements AutoCloseable {
+public final class Database implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Database.class);
 
   private static final String CORE_SCHEMA = "lockstep";
@@ -91,7 +90,7 @@ final class Database implements AutoCloseable {
    *
    * @throws CannotStart when any of it is refused
    */
-  static Database open(DatabaseAddress address, DatabaseSettings settings) {
+  public static Database open(DatabaseAddress address, DatabaseSettings settings) {
     checkVersion(address);
     HikariDataSource pool = pool(address, settings, "lockstep", settings.poolSize());
     try {
@@ -105,17 +104,17 @@ final class Database implements AutoCloseable {
   }
 
   /** Fails at once while the database is known to be gone. */
-  DataSource dataSource() {
+  public DataSource dataSource() {
     return gate;
   }
 
   /** Whether a write works, as of a moment ago; from memory. */
-  DatabaseWatch.Finding finding() {
+  public DatabaseWatch.Finding finding() {
     return watch.finding();
   }
 
   /** A transaction was attempted; its end says something about the database. */
-  void met(TxAttempt attempt) {
+  public void met(TxAttempt attempt) {
     if (attempt.outcome() == TxAttempt.Outcome.COMMITTED) {
       watch.heard();
     }
@@ -126,12 +125,12 @@ final class Database implements AutoCloseable {
   }
 
   /** For operators' reads, which may be slow: connections that no sale waits for. */
-  DataSource reports() {
+  public DataSource reports() {
     return reportsGate;
   }
 
   /** How busy the pool is; reading them blocks nobody. */
-  HikariPoolMXBean poolFigures() {
+  public HikariPoolMXBean poolFigures() {
     return pool.getHikariPoolMXBean();
   }
 
@@ -139,7 +138,7 @@ final class Database implements AutoCloseable {
    * Connections that are nobody else's, past the pool: for notifications, which need one for as
    * long as they are wanted.
    */
-  DataSource direct() {
+  public DataSource direct() {
     return direct(address);
   }
 
@@ -168,11 +167,11 @@ final class Database implements AutoCloseable {
   }
 
   /** How many connections the pool has at most. */
-  int poolSize() {
+  public int poolSize() {
     return pool.getMaximumPoolSize();
   }
 
-  DatabaseAddress address() {
+  public DatabaseAddress address() {
     return address;
   }
 

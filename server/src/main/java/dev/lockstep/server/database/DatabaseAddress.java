@@ -17,19 +17,19 @@ import org.jspecify.annotations.Nullable;
  * @param place host, port and database, fit for messages and pages
  * @param embedded whether we run it ourselves
  */
-record DatabaseAddress(
+public record DatabaseAddress(
     String url, @Nullable String user, @Nullable String password, String place, boolean embedded) {
   private static final String SCHEME = "jdbc:postgresql:";
   private static final String EXAMPLE = "jdbc:postgresql://localhost:5432/shop?user=me&password=…";
   private static final String CONNECT_TIMEOUT_SECONDS = "10";
 
-  static DatabaseAddress embedded(PostgresServer server) {
+  public static DatabaseAddress embedded(PostgresServer server) {
     return new DatabaseAddress(
         server.url(), server.user(), server.password(), "localhost:" + server.port(), true);
   }
 
   /** Reads the URL that a flag of this name was given; the value is never repeated. */
-  static DatabaseAddress external(String flag, String url) {
+  public static DatabaseAddress external(String flag, String url) {
     try {
       return external(url);
     } catch (IllegalArgumentException e) {
@@ -43,7 +43,7 @@ record DatabaseAddress(
    * @throws IllegalArgumentException with what is wrong with it, to follow its name; the value is
    *     never repeated
    */
-  static DatabaseAddress external(String url) {
+  public static DatabaseAddress external(String url) {
     if (!url.startsWith(SCHEME)) {
       throw new IllegalArgumentException(
           "must start with " + SCHEME + "//, for example " + EXAMPLE);
@@ -63,7 +63,7 @@ record DatabaseAddress(
   }
 
   /** What the driver is told beside the URL, which wins where both speak. */
-  Properties properties() {
+  public Properties properties() {
     Properties properties = new Properties();
     properties.setProperty("ApplicationName", "lockstep");
     properties.setProperty("connectTimeout", CONNECT_TIMEOUT_SECONDS);

@@ -17,7 +17,7 @@ import java.time.Duration;
  *     has room for one wait for a lock and for a slow COMMIT
  * @param workers how many requests use it at a time
  */
-record DatabaseSettings(
+public record DatabaseSettings(
     int poolSize, Duration poolWait, TxOptions transactions, WorkersConfig workers) {
   static final DatabaseSettings DEFAULT =
       new DatabaseSettings(
@@ -32,7 +32,7 @@ record DatabaseSettings(
   private static final Kind<Duration> TIMEOUT =
       Kind.duration(Duration.ofMillis(100), Duration.ofMinutes(10));
 
-  static DatabaseSettings read(SettingReader in) {
+  public static DatabaseSettings read(SettingReader in) {
     in.group("Database");
     TxOptions usual = DEFAULT.transactions;
     int size =

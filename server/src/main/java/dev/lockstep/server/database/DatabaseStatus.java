@@ -8,11 +8,11 @@ package dev.lockstep.server.database;
  * @param migrationsApplied how many are
  * @param migrationsKnown how many this build ships
  */
-record DatabaseStatus(
+public record DatabaseStatus(
     String serverVersion, String schemaVersion, int migrationsApplied, int migrationsKnown) {
 
   /** A database migrated by a newer build has more than we know, and is fine. */
-  boolean migrated() {
+  public boolean migrated() {
     return migrationsApplied >= migrationsKnown;
   }
 }

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * database is gone, whatever the look that is under way waits for. A database that is slow under
  * its load answers somebody, and is not gone.
  */
-final class DatabaseWatch implements AutoCloseable {
+public final class DatabaseWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DatabaseWatch.class);
 
   private static final long INTERVAL_MS = 500;
@@ -60,7 +60,7 @@ final class DatabaseWatch implements AutoCloseable {
    * @param trouble empty: a write works
    * @param status what the database said of itself, the last time it did
    */
-  record Finding(Optional<Trouble> trouble, Optional<DatabaseStatus> status) {
+  public record Finding(Optional<Trouble> trouble, Optional<DatabaseStatus> status) {
     boolean gone() {
       return trouble.filter(Trouble.GONE::equals).isPresent();
     }
@@ -95,14 +95,14 @@ final class DatabaseWatch implements AutoCloseable {
   }
 
   /** Looks once, then goes on looking. */
-  void start() {
+  public void start() {
     look();
     silence.heard();
     looker.start();
     ticker.start();
   }
 
-  Finding finding() {
+  public Finding finding() {
     Finding latest = finding;
     if (latest.trouble().isPresent()) {
       return latest;
@@ -115,14 +115,14 @@ final class DatabaseWatch implements AutoCloseable {
   }
 
   /** A transaction met this fault. */
-  void met(SqlFault fault) {
+  public void met(SqlFault fault) {
     if (fault == SqlFault.DISK_FULL) {
       diskFullNanos.set(System.nanoTime());
     }
   }
 
   /** A transaction was committed: the database answers. */
-  void heard() {
+  public void heard() {
     silence.heard();
   }
 

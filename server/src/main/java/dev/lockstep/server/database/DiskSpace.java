@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The room that is left where the embedded database lives. Thread-safe. */
-final class DiskSpace {
+public final class DiskSpace {
   private static final long GIB = 1024L * 1024 * 1024;
 
   /** The log alone may want this much between two checkpoints. */
@@ -16,12 +16,12 @@ final class DiskSpace {
 
   private final Path folder;
 
-  DiskSpace(Path folder) {
+  public DiskSpace(Path folder) {
     this.folder = folder;
   }
 
   /** What is left, in bytes; NaN when the system does not say. */
-  double freeBytes() {
+  public double freeBytes() {
     try {
       FileStore store = Files.getFileStore(folder);
       return store.getUsableSpace();
@@ -31,7 +31,7 @@ final class DiskSpace {
   }
 
   /** Empty, or that there is little left. */
-  List<String> problems() {
+  public List<String> problems() {
     double free = freeBytes();
     return free < LOW_BYTES
         ? List.of(

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Answers what no route does, with a problem each. Thread-safe. */
-final class ErrorAnswers {
+public final class ErrorAnswers {
   private static final Logger log = LoggerFactory.getLogger(ErrorAnswers.class);
 
   private final @Nullable ApiRouter api;
@@ -26,12 +26,12 @@ final class ErrorAnswers {
   /**
    * @param api null for a router that serves before the database is there
    */
-  ErrorAnswers(@Nullable ApiRouter api, FaultLog faultLog) {
+  public ErrorAnswers(@Nullable ApiRouter api, FaultLog faultLog) {
     this.api = api;
     this.faultLog = faultLog;
   }
 
-  void mountOn(Router routes) {
+  public void mountOn(Router routes) {
     // Vert.x Web answers a status without a handler itself, in plain text, and logs a stack trace.
     for (int status = 100; status < 400; status++) {
       routes.errorHandler(status, this::unreadable);

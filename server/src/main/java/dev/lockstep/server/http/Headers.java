@@ -14,7 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What every response carries: the request's id, and what keeps browsers from doing harm. */
-final class Headers {
+public final class Headers {
   private static final Logger log = LoggerFactory.getLogger(Headers.class);
 
   private static final CharSequence REQUEST_ID = HttpHeaders.createOptimized("X-Request-Id");
@@ -47,7 +47,7 @@ final class Headers {
   private Headers() {}
 
   /** Before anything answers. */
-  static void add(HttpServerRequest request) {
+  public static void add(HttpServerRequest request) {
     String given = request.getHeader(REQUEST_ID);
     String id = given != null && FIT.matcher(given).matches() ? given : newId();
     HttpServerResponse response = request.response().putHeader(REQUEST_ID, id);
@@ -55,7 +55,7 @@ final class Headers {
   }
 
   /** A handler that has the request logged when it was answered. */
-  static void log(RoutingContext context) {
+  public static void log(RoutingContext context) {
     if (log.isDebugEnabled()) {
       logAtEnd(context, String.valueOf(requestId(context)));
     }
@@ -68,7 +68,7 @@ final class Headers {
     return new UUID(random.nextLong(), random.nextLong()).toString();
   }
 
-  static @Nullable String requestId(RoutingContext context) {
+  public static @Nullable String requestId(RoutingContext context) {
     return context.response().headers().get(REQUEST_ID);
   }
 

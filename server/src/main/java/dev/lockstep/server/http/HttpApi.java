@@ -2,7 +2,6 @@ package dev.lockstep.server.http;
 
 import dev.lockstep.server.lifecycle.Version;
 import dev.lockstep.server.lifecycle.CannotStart;
-import dev.lockstep.server.Services;
 import dev.lockstep.server.database.Database;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -60,7 +59,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Several event loops serve the same port and share everything here; a connection stays on one.
  */
-final class HttpApi implements AutoCloseable {
+public final class HttpApi implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpApi.class);
 
   private static final Duration LISTEN_TIMEOUT = Duration.ofSeconds(10);
@@ -107,7 +106,7 @@ final class HttpApi implements AutoCloseable {
    *
    * @throws CannotStart when the port is taken or not ours to take
    */
-  static HttpApi listen(String host, int port, EdgeConfig edge) {
+  public static HttpApi listen(String host, int port, EdgeConfig edge) {
     HttpApi api = new HttpApi(edge);
     try {
       await(api.listenOnEveryLoop(host, port), LISTEN_TIMEOUT);
@@ -166,17 +165,25 @@ final class HttpApi implements AutoCloseable {
     }
   }
 
-  /** From here on requests are served from these, which stay the caller's to close. */
-  void serve(Database migrated, Services services) {
+  /**
+   * From here on requests are served from these, which stay the caller's to close.
+   *
+   * @param wrong what is wrong with each part of this node that works by itself; from memory
+   */
+  public void serve(
+      Database migrated,
+      List<Endpoint> endpoints,
+      Authenticator callers,
+      Supplier<Map<String, List<String>>> wrong) {
     ApiRouter served =
         new ApiRouter(
-            services.endpoints(),
-            services.authenticator(),
+            endpoints,
+            callers,
             () -> migrated.finding().trouble(),
             faultLog,
             edge.limits().bodies(),
             bodies);
-    List<Endpoint> described = new ArrayList<>(services.endpoints());
+    List<Endpoint> described = new ArrayList<>(endpoints);
     described.addAll(Probes.ENDPOINTS);
     ApiDocument document = new ApiDocument(described, Version.CURRENT);
     Router complete = routes(served);
@@ -189,31 +196,31 @@ final class HttpApi implements AutoCloseable {
         .handler(this::admit)
         .handler(Resource.revalidated(page, "text/html; charset=utf-8")::serve);
     served.mountOn(complete, vertx);
-    problems = services::problems;
-    authenticator = Optional.of(services.authenticator());
+    problems = wrong;
+    authenticator = Optional.of(callers);
     // One write, so that no request sees half of the API; before /readyz says so.
     router = complete;
     database = migrated;
   }
 
-  Vertx vertx() {
+  public Vertx vertx() {
     return vertx;
   }
 
-  InFlight inFlight() {
+  public InFlight inFlight() {
     return inFlight;
   }
 
-  Metrics metrics() {
+  public Metrics metrics() {
     return metrics;
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 
   /** Refuses what comes new and waits for what is being answered, and for it to be taken. */
-  void drain(Duration within) {
+  public void drain(Duration within) {
     long endNanos = System.nanoTime() + within.toNanos();
     try {
       await(inFlight.drain(), within);

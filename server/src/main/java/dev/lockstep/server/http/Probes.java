@@ -1,7 +1,5 @@
 package dev.lockstep.server.http;
 
-import dev.lockstep.server.Prometheus;
-import dev.lockstep.server.Figures;
 import static io.vertx.core.http.HttpMethod.GET;
 
 import dev.lockstep.server.api.Endpoint;
@@ -12,7 +10,7 @@ import java.util.List;
  * What machines ask of a server from its first moment on, described as the rest of the API is. They
  * are served by {@link HttpApi} itself, before there is a database and while it stops.
  */
-final class Probes {
+public final class Probes {
   static final String METRICS_TYPE = "text/plain; version=0.0.4";
 
   static final List<Endpoint> ENDPOINTS =

@@ -4,14 +4,14 @@ package dev.lockstep.server.lifecycle;
  * The surroundings do not let the server start. The message is one line for the user: what is wrong
  * and what to do next, never a credential.
  */
-final class CannotStart extends RuntimeException {
+public final class CannotStart extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  CannotStart(String message, Throwable cause) {
+  public CannotStart(String message, Throwable cause) {
     super(message, cause);
   }
 
-  CannotStart(String message) {
+  public CannotStart(String message) {
     super(message);
   }
 }

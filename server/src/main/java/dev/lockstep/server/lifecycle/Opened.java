@@ -7,7 +7,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What a part of the server has opened, closed newest first. One thread opens and closes it. */
-final class Opened implements AutoCloseable {
+public final class Opened implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Opened.class);
 
   private final Deque<AutoCloseable> newestFirst = new ArrayDeque<>();
@@ -15,7 +15,7 @@ final class Opened implements AutoCloseable {
   private Opened() {}
 
   /** Makes something of several resources: opens all of them, or leaves none open. */
-  static <T> T allOrNone(Function<Opened, T> make) {
+  public static <T> T allOrNone(Function<Opened, T> make) {
     Opened opened = new Opened();
     try {
       return make.apply(opened);
@@ -26,7 +26,7 @@ final class Opened implements AutoCloseable {
   }
 
   /** Closes this resource before those that were added earlier. */
-  <T extends AutoCloseable> T add(T resource) {
+  public <T extends AutoCloseable> T add(T resource) {
     newestFirst.push(resource);
     return resource;
   }

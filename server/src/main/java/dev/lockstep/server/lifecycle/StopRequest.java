@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * shutdown hook only asks, waits for a bounded time, and then ends the process with code 0 (the
  * JVM's own 143 and 130 would read as failures).
  */
-final class StopRequest implements AutoCloseable {
+public final class StopRequest implements AutoCloseable {
   /**
    * Longer than {@link Server#close} takes, and as long as most supervisors wait before SIGKILL.
    */
@@ -27,19 +27,19 @@ final class StopRequest implements AutoCloseable {
   private StopRequest() {}
 
   /** Listens from now on; the calling thread is the one that is asked. */
-  static StopRequest onSignal() {
+  public static StopRequest onSignal() {
     StopRequest stop = new StopRequest();
     Runtime.getRuntime().addShutdownHook(new Thread(stop::onShutdown, "lockstep-stop"));
     return stop;
   }
 
   /** From here on a request is noticed by {@link #await}; before, it interrupts the start. */
-  synchronized void startFinished() {
+  public synchronized void startFinished() {
     starting = false;
   }
 
   /** Whether the user asked for it. */
-  boolean requested() {
+  public boolean requested() {
     return requested.getCount() == 0 && failure == null;
   }
 
@@ -48,7 +48,7 @@ final class StopRequest implements AutoCloseable {
    *
    * @throws RuntimeException what it was asked for with, when it was not a signal
    */
-  void await() throws InterruptedException {
+  public void await() throws InterruptedException {
     requested.await();
     RuntimeException because = failure;
     if (because != null) {
@@ -57,7 +57,7 @@ final class StopRequest implements AutoCloseable {
   }
 
   /** Asks for a stop because the server cannot go on; {@link #await} throws this. */
-  void fail(RuntimeException because) {
+  public void fail(RuntimeException because) {
     failure = because;
     requested.countDown();
   }

@@ -10,12 +10,12 @@ import org.slf4j.LoggerFactory;
  * stop's beginning: what one stage does not need, the next one has. A stage that is not over by
  * then is left to itself, and the next begins. One thread uses it.
  */
-final class StopTime {
+public final class StopTime {
   private static final Logger log = LoggerFactory.getLogger(StopTime.class);
 
   /** Ends something. */
   @FunctionalInterface
-  interface Ending {
+  public interface Ending {
     /** Ends it within this time; after that nobody waits for it any more. */
     void end(Duration within) throws Exception;
   }
@@ -23,7 +23,7 @@ final class StopTime {
   private final long begunNanos = System.nanoTime();
 
   /** Ends all of these at the same time, and waits for them until so long after the beginning. */
-  void end(Duration until, List<Ending> endings) {
+  public void end(Duration until, List<Ending> endings) {
     List<Thread> threads = endings.stream().map(one -> start(one, left(until))).toList();
     try {
       for (Thread thread : threads) {

@@ -9,13 +9,13 @@ import java.util.Properties;
  * The version this was built as; from a resource, since a manifest is missing where tests run from
  * classes.
  */
-final class Version {
-  static final String CURRENT = read();
+public final class Version {
+  public static final String CURRENT = read();
 
   private Version() {}
 
   private static String read() {
-    try (InputStream in = Version.class.getResourceAsStream("version.properties")) {
+    try (InputStream in = Version.class.getResourceAsStream("/dev/lockstep/server/version.properties")) {
       if (in == null) {
         throw new IllegalStateException("version.properties is not in the build");
       }

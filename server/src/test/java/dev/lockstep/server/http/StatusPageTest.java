@@ -1,8 +1,6 @@
-package dev.lockstep.server;
+package dev.lockstep.server.http;
 
 import dev.lockstep.server.database.DatabaseAddress;
-import dev.lockstep.server.http.StatusPage;
-import dev.lockstep.server.http.Readiness;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;

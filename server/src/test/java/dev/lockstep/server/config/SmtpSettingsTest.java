@@ -1,6 +1,5 @@
-package dev.lockstep.server;
+package dev.lockstep.server.config;
 
-import dev.lockstep.server.config.ServerConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,8 +1,6 @@
-package dev.lockstep.server;
+package dev.lockstep.server.config;
 
 import dev.lockstep.server.database.DatabaseAddress;
-import dev.lockstep.server.config.ServerConfig;
-import dev.lockstep.server.config.DeliverySettings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,6 +1,5 @@
-package dev.lockstep.server;
+package dev.lockstep.server.database;
 
-import dev.lockstep.server.database.SupportedVersion;
 import dev.lockstep.server.lifecycle.CannotStart;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
