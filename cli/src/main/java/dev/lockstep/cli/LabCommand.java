@@ -1,8 +1,5 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.lifecycle.WrongUse;
-import dev.lockstep.server.lifecycle.CannotStart;
-import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.lab.Group;
 import dev.lockstep.lab.Lab;
 import dev.lockstep.lab.LabConfig;
@@ -13,7 +10,10 @@ import dev.lockstep.lab.Scenario;
 import dev.lockstep.lab.Timeline;
 import dev.lockstep.lab.TimelineText;
 import dev.lockstep.lab.Variant;
+import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.server.lab.LabJson;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.tx.Isolation;
 import java.util.Map;
 import java.util.concurrent.Callable;

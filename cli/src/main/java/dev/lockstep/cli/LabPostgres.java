@@ -1,10 +1,10 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.lifecycle.CannotStart;
 import dev.lockstep.lab.LabConfig;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.server.lifecycle.CannotStart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.server.setting.NearestName;
 import dev.lockstep.server.setting.WrongSettings;
 import java.io.PrintWriter;

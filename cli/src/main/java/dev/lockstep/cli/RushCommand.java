@@ -1,10 +1,10 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.cli.rush.Rush;
 import dev.lockstep.cli.rush.RushFailed;
 import dev.lockstep.cli.rush.RushPlan;
 import dev.lockstep.cli.rush.RushReport;
+import dev.lockstep.server.lifecycle.WrongUse;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;

@@ -1,9 +1,9 @@
 package dev.lockstep.cli;
 
 import dev.lockstep.server.Server;
-import dev.lockstep.server.lifecycle.StopRequest;
 import dev.lockstep.server.config.ServerConfig;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.lifecycle.StopRequest;
 import dev.lockstep.server.setting.SettingsText;
 import dev.lockstep.server.setting.Sources;
 import java.util.ArrayList;

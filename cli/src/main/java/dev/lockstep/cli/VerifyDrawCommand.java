@@ -1,8 +1,8 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.lifecycle.WrongUse;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.server.verify.DrawVerifier;
 import dev.lockstep.server.verify.Verdict;
 import io.vertx.core.json.JsonArray;

@@ -1,15 +1,15 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.MovableClock;
-import dev.lockstep.server.Await;
-import dev.lockstep.server.Server;
-import dev.lockstep.server.config.ServerConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.examples.birthdays.Birthdays;
 import dev.lockstep.examples.birthdays.GreetingDoor;
 import dev.lockstep.examples.birthdays.GreetingDoor.Greeting;
 import dev.lockstep.examples.birthdays.Person;
+import dev.lockstep.server.Await;
+import dev.lockstep.server.MovableClock;
+import dev.lockstep.server.Server;
+import dev.lockstep.server.config.ServerConfig;
 import dev.lockstep.server.setting.Sources;
 import dev.lockstep.testkit.TestDatabase;
 import java.net.URI;

@@ -1,13 +1,13 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
-import dev.lockstep.server.Await;
-import dev.lockstep.server.RunningServer;
-import dev.lockstep.server.StreamStage;
-import dev.lockstep.server.MoneyAndGoods;
-import dev.lockstep.server.Server;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Await;
+import dev.lockstep.server.Client;
+import dev.lockstep.server.MoneyAndGoods;
+import dev.lockstep.server.RunningServer;
+import dev.lockstep.server.Server;
+import dev.lockstep.server.StreamStage;
 import dev.lockstep.testkit.Race;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

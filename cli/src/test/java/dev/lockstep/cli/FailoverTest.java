@@ -1,11 +1,11 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
-import dev.lockstep.server.Await;
-import dev.lockstep.server.RunningServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Await;
+import dev.lockstep.server.Client;
 import dev.lockstep.server.Client.Reply;
+import dev.lockstep.server.RunningServer;
 import dev.lockstep.testkit.ReplicatedServer;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Client;
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.json.JsonObject;
 import java.util.List;

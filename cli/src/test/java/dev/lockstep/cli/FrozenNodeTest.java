@@ -1,11 +1,11 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
-import dev.lockstep.server.RunningServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.gateway.TestGateway;
+import dev.lockstep.server.Client;
 import dev.lockstep.server.Client.Reply;
+import dev.lockstep.server.RunningServer;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import java.util.ArrayList;

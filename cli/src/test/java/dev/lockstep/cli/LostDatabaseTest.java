@@ -1,8 +1,8 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,8 +1,5 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
-import dev.lockstep.server.Await;
-import dev.lockstep.server.RunningServer;
 import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -10,7 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.gateway.GatewayFaults;
 import dev.lockstep.gateway.GatewayFaults.Answers;
 import dev.lockstep.gateway.TestGateway;
+import dev.lockstep.server.Await;
+import dev.lockstep.server.Client;
 import dev.lockstep.server.Client.Reply;
+import dev.lockstep.server.RunningServer;
 import dev.lockstep.testkit.TestDatabase;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;

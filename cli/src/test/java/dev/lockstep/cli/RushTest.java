@@ -1,8 +1,8 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.RunningServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.RunningServer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Repository;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,10 +84,10 @@ class ScriptBuildTest {
         echo "[INFO] Downloaded from central: https://repo/b (1 kB)"
         echo "[INFO] Building Lockstep 0.1.0-SNAPSHOT                    [1/3]"
         echo "[INFO] Building Lockstep core 0.1.0-SNAPSHOT               [2/3]"
-        echo "[INFO] Building Lockstep server 0.1.0-SNAPSHOT             [3/3]"
+        echo "[INFO] Building Lockstep command line 0.1.0-SNAPSHOT             [3/3]"
         [ ! -e "$STORE/broken" ] || { echo "[ERROR] It does not compile"; exit 1; }
-        mkdir -p server/target/lib
-        : >server/target/lockstep-server.jar
+        mkdir -p cli/target/lib
+        : >cli/target/lockstep-cli.jar
         """);
     program(
         folder.resolve("store/java"),
@@ -201,7 +201,8 @@ class ScriptBuildTest {
                 assertThat(line)
                     .matches("  module 1 of 3: Lockstep \\(\\d+ s, 2 files downloaded\\)"))
         .anySatisfy(line -> assertThat(line).startsWith("  module 2 of 3: Lockstep core ("))
-        .anySatisfy(line -> assertThat(line).startsWith("  module 3 of 3: Lockstep server ("));
+        .anySatisfy(
+            line -> assertThat(line).startsWith("  module 3 of 3: Lockstep command line ("));
     assertThat(ended.err()).doesNotContain("\r", "\u001b");
     assertThat(run("settings").err()).as("built already").isEmpty();
   }

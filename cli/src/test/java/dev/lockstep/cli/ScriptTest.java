@@ -1,9 +1,9 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Repository;
-import dev.lockstep.server.lifecycle.Version;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Repository;
+import dev.lockstep.server.lifecycle.Version;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

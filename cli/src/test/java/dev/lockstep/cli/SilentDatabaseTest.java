@@ -1,12 +1,12 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
-import dev.lockstep.server.Await;
-import dev.lockstep.server.RunningServer;
 import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Await;
+import dev.lockstep.server.Client;
+import dev.lockstep.server.RunningServer;
 import dev.lockstep.testkit.TcpProxy;
 import dev.lockstep.testkit.TestDatabase;
 import java.net.URI;

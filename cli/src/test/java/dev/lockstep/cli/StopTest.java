@@ -1,11 +1,11 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Client;
-import dev.lockstep.server.Await;
-import dev.lockstep.server.RawHttp;
-import dev.lockstep.server.RunningServer;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Await;
+import dev.lockstep.server.Client;
+import dev.lockstep.server.RawHttp;
+import dev.lockstep.server.RunningServer;
 import io.vertx.core.json.JsonObject;
 import java.net.InetAddress;
 import java.net.ServerSocket;

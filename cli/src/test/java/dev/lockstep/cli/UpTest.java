@@ -1,10 +1,9 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Sales;
-import dev.lockstep.server.lifecycle.Version;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.server.lifecycle.Version;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -1,9 +1,9 @@
 package dev.lockstep.cli;
 
-import dev.lockstep.server.Repository;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.lockstep.server.Repository;
 import io.vertx.core.json.JsonObject;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

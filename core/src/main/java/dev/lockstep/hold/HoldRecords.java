@@ -150,7 +150,8 @@ public final class HoldRecords {
 
   private static void requireRows(int rows) {
     if (rows < 1 || rows > MAX_ROWS) {
-      throw new IllegalArgumentException("1 to " + MAX_ROWS + " rows are read at once, not " + rows);
+      throw new IllegalArgumentException(
+          "1 to " + MAX_ROWS + " rows are read at once, not " + rows);
     }
   }
 

@@ -68,8 +68,7 @@ class HoldRecordsTest {
       ByAge last = new ByAge(Instant.EPOCH, NONE, HoldState.HELD);
       List<ByAge> page;
       do {
-        page =
-            HoldRecords.oldestFirst(connection, sale.scope(), last.createdAt(), last.id(), 3);
+        page = HoldRecords.oldestFirst(connection, sale.scope(), last.createdAt(), last.id(), 3);
         all.addAll(page);
         last = page.isEmpty() ? last : page.get(page.size() - 1);
       } while (!page.isEmpty());
@@ -102,8 +101,7 @@ class HoldRecordsTest {
               new HoldChange(2, hold.id(), Cause.SOLD));
       assertThat(HoldRecords.changes(connection, sale.scope(), busy, 1, 100)).hasSize(1);
       assertThat(
-              HoldRecords.newestChanges(
-                  connection, sale.scope(), new PoolId(busy.value() - 1), 2))
+              HoldRecords.newestChanges(connection, sale.scope(), new PoolId(busy.value() - 1), 2))
           .containsExactly(
               new NewestChange(sale.scope(), busy, 2), new NewestChange(sale.scope(), quiet, 0));
       assertThat(HoldRecords.newestChanges(connection, sale.scope(), busy, 1))
@@ -124,9 +122,7 @@ class HoldRecordsTest {
               () ->
                   HoldRecords.find(
                       connection,
-                      Map.of(
-                          new ScopeId(1),
-                          Collections.nCopies(HoldRecords.MAX_ROWS + 1, NONE))));
+                      Map.of(new ScopeId(1), Collections.nCopies(HoldRecords.MAX_ROWS + 1, NONE))));
     }
   }
 }

@@ -1,9 +1,5 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.lifecycle.Opened;
-import dev.lockstep.server.database.DatabaseSettings;
-import dev.lockstep.server.config.BlockSettings;
-import dev.lockstep.server.database.Database;
 import com.zaxxer.hikari.HikariPoolMXBean;
 import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.hold.Holds;
@@ -15,8 +11,12 @@ import dev.lockstep.outbox.Outbox;
 import dev.lockstep.server.api.Reports;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.api.WorkersConfig;
+import dev.lockstep.server.config.BlockSettings;
+import dev.lockstep.server.database.Database;
+import dev.lockstep.server.database.DatabaseSettings;
 import dev.lockstep.server.health.DatabaseHealth;
 import dev.lockstep.server.health.PoolUse;
+import dev.lockstep.server.lifecycle.Opened;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;

@@ -1,8 +1,5 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.lifecycle.Version;
-import dev.lockstep.server.lifecycle.CannotStart;
-import dev.lockstep.server.config.BlockSettings;
 import dev.lockstep.kafka.KafkaConfig;
 import dev.lockstep.kafka.KafkaSink;
 import dev.lockstep.outbox.Outbox;
@@ -13,7 +10,10 @@ import dev.lockstep.outbox.SinkHealth;
 import dev.lockstep.outbox.SinkLag;
 import dev.lockstep.outbox.SinkTypes;
 import dev.lockstep.outbox.StreamView;
+import dev.lockstep.server.config.BlockSettings;
 import dev.lockstep.server.delivery.Deliveries;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.Version;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.saleevent.SaleEvents;
 import dev.lockstep.server.stream.SinkKinds;

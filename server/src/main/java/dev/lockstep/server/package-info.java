@@ -14,8 +14,8 @@
  * </ul>
  *
  * <p>Whatever a start has opened is closed again, in reverse, when the start fails or the server is
- * asked to stop. Two schemas are migrated: {@code lockstep} from the scripts that {@code core} ships,
- * and {@code lockstep_server}, whose tables belong to the packages below this one.
+ * asked to stop. Two schemas are migrated: {@code lockstep} from the scripts that {@code core}
+ * ships, and {@code lockstep_server}, whose tables belong to the packages below this one.
  *
  * <p>Table owned: {@code stream_namespace}.
  */

@@ -1,6 +1,5 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.lifecycle.Opened;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;

@@ -1,6 +1,5 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.database.Database;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonObject;

@@ -1,10 +1,10 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.http.Headers;
-import dev.lockstep.server.http.ErrorAnswers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.api.FaultLog;
+import dev.lockstep.server.http.ErrorAnswers;
+import dev.lockstep.server.http.Headers;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;

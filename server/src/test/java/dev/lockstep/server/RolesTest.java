@@ -1,6 +1,5 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.http.Probes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;

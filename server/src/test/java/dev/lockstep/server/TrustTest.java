@@ -1,8 +1,5 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.lifecycle.Version;
-import dev.lockstep.server.http.Probes;
-import dev.lockstep.server.database.Database;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.Client.Reply;

@@ -47,6 +47,8 @@ public record BlockSettings(
   }
 
   /**
+   * Reads the settings of the blocks.
+   *
    * @param transactions what batches keep of it: its time-outs
    */
   public static BlockSettings read(SettingReader in, TxOptions transactions) {

@@ -1,9 +1,8 @@
 package dev.lockstep.server.config;
 
-import dev.lockstep.server.Server;
+import dev.lockstep.server.campaign.HoldRules;
 import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.server.database.DatabaseSettings;
-import dev.lockstep.server.campaign.HoldRules;
 import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.setting.Kind;
@@ -92,6 +91,8 @@ public record ServerConfig(
           "localhost:9092");
 
   /**
+   * Reads the whole configuration.
+   *
    * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
    */
   public static ServerConfig of(Sources sources) {
@@ -106,6 +107,8 @@ public record ServerConfig(
   public record Table(ServerConfig config, List<SettingValue> values, List<String> warnings) {}
 
   /**
+   * Reads the whole configuration, and says of each setting where it came from.
+   *
    * @throws dev.lockstep.server.setting.WrongSettings with everything that is wrong
    */
   public static Table table(Sources sources) {

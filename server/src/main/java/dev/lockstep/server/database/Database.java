@@ -1,9 +1,9 @@
 package dev.lockstep.server.database;
 
-import dev.lockstep.server.lifecycle.CannotStart;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
+import dev.lockstep.server.lifecycle.CannotStart;
 import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.TxAttempt;
 import java.sql.Connection;

@@ -1,7 +1,7 @@
 package dev.lockstep.server.database;
 
-import dev.lockstep.server.lifecycle.WrongUse;
 import dev.lockstep.postgres.PostgresServer;
+import dev.lockstep.server.lifecycle.WrongUse;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.Properties;

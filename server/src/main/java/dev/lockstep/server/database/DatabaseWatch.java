@@ -61,7 +61,7 @@ public final class DatabaseWatch implements AutoCloseable {
    * @param status what the database said of itself, the last time it did
    */
   public record Finding(Optional<Trouble> trouble, Optional<DatabaseStatus> status) {
-    boolean gone() {
+    public boolean gone() {
       return trouble.filter(Trouble.GONE::equals).isPresent();
     }
   }

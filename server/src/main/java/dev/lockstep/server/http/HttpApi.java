@@ -1,8 +1,5 @@
 package dev.lockstep.server.http;
 
-import dev.lockstep.server.lifecycle.Version;
-import dev.lockstep.server.lifecycle.CannotStart;
-import dev.lockstep.server.database.Database;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import dev.lockstep.server.api.ApiRouter;
@@ -14,12 +11,15 @@ import dev.lockstep.server.api.FaultLog;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.ProblemException;
+import dev.lockstep.server.database.Database;
 import dev.lockstep.server.document.ApiDocument;
 import dev.lockstep.server.edge.AllowedHosts;
 import dev.lockstep.server.edge.Connections;
 import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.server.edge.Observers;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.Version;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.page.Pages;
 import dev.lockstep.server.page.Resource;

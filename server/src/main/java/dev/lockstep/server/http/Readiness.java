@@ -1,10 +1,10 @@
 package dev.lockstep.server.http;
 
+import dev.lockstep.server.api.Trouble;
+import dev.lockstep.server.database.Database;
+import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.server.database.DatabaseStatus;
 import dev.lockstep.server.database.DatabaseWatch;
-import dev.lockstep.server.database.DatabaseAddress;
-import dev.lockstep.server.database.Database;
-import dev.lockstep.server.api.Trouble;
 import java.util.Optional;
 
 /**

@@ -1,9 +1,7 @@
 package dev.lockstep.server.http;
 
 import dev.lockstep.server.database.DatabaseStatus;
-import dev.lockstep.server.lifecycle.Version;
-import dev.lockstep.server.database.Database;
-import dev.lockstep.server.page.Frame;
+import dev.lockstep.server.page.PageFrame;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -41,7 +39,7 @@ final class StatusPage {
             readiness.ready() ? "Ready." : "Not ready.",
             readiness.ready() ? "well" : "unwell",
             "<div><dt>Details</dt><dd>for operators, on the server's own machine</dd></div>\n");
-    return Frame.of("Status · Lockstep", "/status", main);
+    return PageFrame.of("Status · Lockstep", "/status", main);
   }
 
   /**
@@ -61,7 +59,7 @@ final class StatusPage {
     String main =
         PAGE.formatted(
             escape(readiness.explanation()), readiness.ready() ? "well" : "unwell", rows);
-    return Frame.of("Status · Lockstep", "/status", main);
+    return PageFrame.of("Status · Lockstep", "/status", main);
   }
 
   private static Map<String, String> facts(

@@ -1,6 +1,5 @@
 package dev.lockstep.server.lifecycle;
 
-import dev.lockstep.server.Server;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StopRequest implements AutoCloseable {
   /**
-   * Longer than {@link Server#close} takes, and as long as most supervisors wait before SIGKILL.
+   * Longer than {@code Server.close} takes, and as long as most supervisors wait before SIGKILL.
    */
   private static final long STOP_TIMEOUT_SECONDS = 10;
 

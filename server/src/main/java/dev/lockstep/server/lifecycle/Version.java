@@ -15,7 +15,8 @@ public final class Version {
   private Version() {}
 
   private static String read() {
-    try (InputStream in = Version.class.getResourceAsStream("/dev/lockstep/server/version.properties")) {
+    try (InputStream in =
+        Version.class.getResourceAsStream("/dev/lockstep/server/version.properties")) {
       if (in == null) {
         throw new IllegalStateException("version.properties is not in the build");
       }

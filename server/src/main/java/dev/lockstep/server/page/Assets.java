@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The scripts and the stylesheet, read once: a folder for the shop, one for the console, one for the
- * lab, and one for what they share. Their address contains a hash over all of them: a
- * script finds the others relative to itself, so a page never mixes two releases.
+ * The scripts and the stylesheet, read once: a folder for the shop, one for the console, one for
+ * the lab, and one for what they share. Their address contains a hash over all of them: a script
+ * finds the others relative to itself, so a page never mixes two releases.
  */
 final class Assets {
   private static final String FOLDER = "/dev/lockstep/server/web/";

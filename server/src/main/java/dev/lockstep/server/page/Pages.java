@@ -97,7 +97,8 @@ public final class Pages {
   }
 
   private static Resource page(String title, String place, String script, String main) {
-    return Resource.revalidated(Frame.scripted(title, place, script, main).getBytes(UTF_8), HTML);
+    return Resource.revalidated(
+        PageFrame.scripted(title, place, script, main).getBytes(UTF_8), HTML);
   }
 
   private static Route get(Route route) {

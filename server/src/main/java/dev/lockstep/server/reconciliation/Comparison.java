@@ -28,9 +28,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
- * what is wrong with them. Everything is found by key, on the caller's connection, whose transaction
- * is {@link dev.lockstep.tx.Isolation#REPEATABLE_READ}, so that all statements see one snapshot, and
- * plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
+ * what is wrong with them. Everything is found by key, on the caller's connection, whose
+ * transaction is {@link dev.lockstep.tx.Isolation#REPEATABLE_READ}, so that all statements see one
+ * snapshot, and plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
  */
 final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);

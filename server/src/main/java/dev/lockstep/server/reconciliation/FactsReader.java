@@ -65,8 +65,8 @@ final class FactsReader {
   }
 
   /** What the books have given back of these purchases, by purchase; nothing of the others. */
-  static Map<PurchaseFacts, Long> refundsBooked(
-      Connection connection, List<PurchaseFacts> refunded) throws SQLException {
+  static Map<PurchaseFacts, Long> refundsBooked(Connection connection, List<PurchaseFacts> refunded)
+      throws SQLException {
     Map<Key, Transfer> booked = transfers(connection, refunded, FactsReader::refundsOf);
     Map<PurchaseFacts, Long> posted = new HashMap<>();
     for (PurchaseFacts one : refunded) {

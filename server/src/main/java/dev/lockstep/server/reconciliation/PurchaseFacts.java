@@ -123,25 +123,8 @@ record PurchaseFacts(
 
   PurchaseFacts with(Optional<Goods> goods, Book book) {
     return new PurchaseFacts(
-        campaign,
-        id,
-        hold,
-        buyer,
-        status,
-        amount,
-        currency,
-        items,
-        intent,
-        paidAt,
-        createdAt,
-        changedAt,
-        deadline,
-        now,
-        drawn,
-        shared,
-        setAside,
-        goods,
-        book);
+        campaign, id, hold, buyer, status, amount, currency, items, intent, paidAt, createdAt,
+        changedAt, deadline, now, drawn, shared, setAside, goods, book);
   }
 
   private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

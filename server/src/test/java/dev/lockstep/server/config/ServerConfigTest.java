@@ -1,10 +1,10 @@
 package dev.lockstep.server.config;
 
-import dev.lockstep.server.database.DatabaseAddress;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.gateway.GatewayFaults;
+import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.server.setting.Sources;
 import dev.lockstep.server.setting.WrongSettings;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package dev.lockstep.server.database;
 
-import dev.lockstep.server.lifecycle.CannotStart;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.server.lifecycle.CannotStart;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -1,8 +1,8 @@
 package dev.lockstep.server.http;
 
-import dev.lockstep.server.database.DatabaseAddress;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.database.DatabaseAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

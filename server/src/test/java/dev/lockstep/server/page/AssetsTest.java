@@ -15,8 +15,7 @@ class AssetsTest {
   @Test
   void everyScriptAndStyleOfTheFolderIsServed() throws Exception {
     assertThat(names(FOLDER, ".js")).containsExactlyInAnyOrderElementsOf(Assets.SCRIPTS);
-    assertThat(names(FOLDER, ".css"))
-        .containsExactlyInAnyOrderElementsOf(Assets.STYLES);
+    assertThat(names(FOLDER, ".css")).containsExactlyInAnyOrderElementsOf(Assets.STYLES);
   }
 
   /** The browser refuses it anyway; this says so before anybody opens one. */

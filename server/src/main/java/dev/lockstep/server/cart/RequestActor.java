@@ -8,8 +8,8 @@ import dev.lockstep.server.api.Request;
 import java.util.Optional;
 
 /** For whom a request acts, and what it may see. */
-public final class Acting {
-  private Acting() {}
+public final class RequestActor {
+  private RequestActor() {}
 
   /** A buyer's key is its own buyer; the others say for whom they act, in the body. */
   public static BuyerId buyer(Request request) {

@@ -11,7 +11,7 @@ import java.util.List;
  * What a domain has done by jobs: the queues it needs, who runs its kinds of job, and what recurs.
  * Immutable; begin with {@link #none} and add.
  */
-public final class Duties {
+public final class BackgroundJobs {
   private final List<QueueConfig> queues = new ArrayList<>();
   private final List<Kind<?>> kinds = new ArrayList<>();
   private final List<Recurring> recurring = new ArrayList<>();
@@ -38,28 +38,28 @@ public final class Duties {
     }
   }
 
-  private Duties() {}
+  private BackgroundJobs() {}
 
-  public static Duties none() {
-    return new Duties();
+  public static BackgroundJobs none() {
+    return new BackgroundJobs();
   }
 
   /** With a queue that every node serves. */
-  public Duties serving(QueueConfig queue) {
-    Duties copy = copy();
+  public BackgroundJobs serving(QueueConfig queue) {
+    BackgroundJobs copy = copy();
     copy.queues.add(queue);
     return copy;
   }
 
   /** With a handler for one more kind of job, whose payload it wants read. */
-  public <T> Duties on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
-    Duties copy = copy();
+  public <T> BackgroundJobs on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
+    BackgroundJobs copy = copy();
     copy.kinds.add(new Kind<>(kind, reader, handler));
     return copy;
   }
 
   /** With a handler for one more kind of job, that takes the JSON as it is. */
-  public Duties on(String kind, JobHandler<String> handler) {
+  public BackgroundJobs on(String kind, JobHandler<String> handler) {
     return on(kind, json -> json, handler);
   }
 
@@ -70,7 +70,7 @@ public final class Duties {
    *
    * @param kind names it; there is one job of it, however many nodes
    */
-  public Duties every(Duration interval, String kind, Task task) {
+  public BackgroundJobs every(Duration interval, String kind, Task task) {
     return paced(
         interval,
         kind,
@@ -86,14 +86,14 @@ public final class Duties {
    *
    * @param afterFailure how long to wait when it throws
    */
-  public Duties paced(Duration afterFailure, String kind, PacedTask task) {
-    Duties copy = copy();
+  public BackgroundJobs paced(Duration afterFailure, String kind, PacedTask task) {
+    BackgroundJobs copy = copy();
     copy.recurring.add(new Recurring(kind, afterFailure, task));
     return copy;
   }
 
-  public Duties and(Duties others) {
-    Duties copy = copy();
+  public BackgroundJobs and(BackgroundJobs others) {
+    BackgroundJobs copy = copy();
     copy.queues.addAll(others.queues);
     copy.kinds.addAll(others.kinds);
     copy.recurring.addAll(others.recurring);
@@ -112,8 +112,8 @@ public final class Duties {
     return List.copyOf(recurring);
   }
 
-  private Duties copy() {
-    Duties copy = new Duties();
+  private BackgroundJobs copy() {
+    BackgroundJobs copy = new BackgroundJobs();
     copy.queues.addAll(queues);
     copy.kinds.addAll(kinds);
     copy.recurring.addAll(recurring);

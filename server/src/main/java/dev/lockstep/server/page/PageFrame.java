@@ -1,7 +1,7 @@
 package dev.lockstep.server.page;
 
 /** What all pages look like around their content. Plain HTML; nothing inline but text. */
-public final class Frame {
+public final class PageFrame {
   private static final String PAGE =
       """
       <!doctype html>
@@ -34,7 +34,7 @@ public final class Frame {
     {"/status", "Status"}
   };
 
-  private Frame() {}
+  private PageFrame() {}
 
   /**
    * A page without a script.

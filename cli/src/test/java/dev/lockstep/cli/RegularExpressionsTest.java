@@ -1,7 +1,8 @@
-package dev.lockstep.server;
+package dev.lockstep.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.Repository;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RegularExpressionsTest {
   private static final List<String> MODULES =
-      List.of("server", "core", "postgres", "cron", "kafka", "lab");
+      List.of("server", "gateway", "cli", "core", "postgres", "cron", "kafka", "lab");
 
   /** As long as headers may be; a body is matched only after its length was checked. */
   private static final int LENGTH = 8_000;

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
  * what is being done. What is forgotten here, or another node does, is found in the table.
  * Thread-safe.
  */
-final class UnderWay {
+final class PaymentsInFlight {
   /** Events come within seconds; without a webhook there are none. */
   private static final int REMEMBERED = 50_000;
 

@@ -10,8 +10,8 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-class UnderWayTest {
-  private final UnderWay underWay = new UnderWay();
+class PaymentsInFlightTest {
+  private final PaymentsInFlight underWay = new PaymentsInFlight();
 
   @Test
   void aPaymentIsTakenOnceWhetherItHasEndedOrNot() {

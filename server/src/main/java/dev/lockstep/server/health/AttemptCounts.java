@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
  * Counts attempts at transactions of this node and how they failed, since its start. PostgreSQL
  * itself counts deadlocks, and no serialization failures.
  */
-final class Attempts implements TxListener {
+final class AttemptCounts implements TxListener {
   private final LongAdder all = new LongAdder();
   private final LongAdder conflicts = new LongAdder();
   private final LongAdder lockTimeouts = new LongAdder();
