@@ -11,7 +11,7 @@ import dev.lockstep.server.setting.SettingReader;
  * @param log how lines of the log look
  * @param logLevel which lines there are
  */
-record ProcessSettings(long heapBytes, String log, String logLevel) {
+public record ProcessSettings(long heapBytes, String log, String logLevel) {
   private static final long MIN_HEAP = 256L << 20;
   private static final long DEFAULT_HEAP = 1L << 30;
   private static final long MAX_HEAP = 1024L << 30;
@@ -39,7 +39,7 @@ record ProcessSettings(long heapBytes, String log, String logLevel) {
   /**
    * Tells Logback, whose configuration asks for these names. Before anything logs: it is read once.
    */
-  void setUpLog() {
+  public void setUpLog() {
     System.setProperty("LOCKSTEP_LOG", log);
     System.setProperty("LOCKSTEP_LOG_LEVEL", logLevel);
   }
