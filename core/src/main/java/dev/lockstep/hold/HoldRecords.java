@@ -1,10 +1,10 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.hold.StockChange.Cause;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.RowReader;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.RowReader;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -23,7 +23,7 @@ import java.util.UUID;
  * <p>Every method runs on the caller's connection, in one round trip, and locks nothing. Each
  * statement reads by key or follows an index from where the last page ended. To compare what
  * several of them read, use a transaction with {@link dev.lockstep.tx.Isolation#REPEATABLE_READ}:
- * all its statements see one snapshot. With {@link dev.lockstep.tx.TxOptions#pointLookups} a plan
+ * all its statements see one snapshot. With {@link dev.lockstep.tx.TxOptions#indexLookups} a plan
  * never scans a table, whatever the statistics say.
  */
 public final class HoldRecords {

@@ -1,12 +1,12 @@
 package dev.lockstep.job;
 
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.job.Results.Place;
 import dev.lockstep.job.Results.Written;
 import dev.lockstep.job.Task.Settled;
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.Listening;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
 import dev.lockstep.tx.TxOptions;
@@ -65,7 +65,7 @@ final class Completer {
       Runnable died) {
     this.transactor = transactor;
     this.options =
-        transactor.defaults().withLabel(JobsConfig.RESULT_TRANSACTION).withPointLookups();
+        transactor.defaults().withLabel(JobsConfig.RESULT_TRANSACTION).withIndexLookups();
     this.hasty =
         LOCK_TIMEOUT.compareTo(options.lockTimeout()) < 0
             ? options.withLockTimeout(LOCK_TIMEOUT)

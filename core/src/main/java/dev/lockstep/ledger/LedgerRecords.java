@@ -1,8 +1,8 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -20,7 +20,7 @@ import java.util.UUID;
  * <p>Every method runs on the caller's connection, in one round trip, reads by key and locks
  * nothing. To compare what several of them read, use a transaction with {@link
  * dev.lockstep.tx.Isolation#REPEATABLE_READ}: all its statements see one snapshot. With {@link
- * dev.lockstep.tx.TxOptions#pointLookups} a plan never scans a table, whatever the statistics say.
+ * dev.lockstep.tx.TxOptions#indexLookups} a plan never scans a table, whatever the statistics say.
  */
 public final class LedgerRecords {
   /** The most rows that are looked up at once. */

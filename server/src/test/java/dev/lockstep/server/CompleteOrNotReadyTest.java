@@ -75,7 +75,8 @@ class CompleteOrNotReadyTest {
             all.add(callers.submit(() -> askUntilReady(starting, paths, waiting)));
           }
           assertThat(waiting.await(60, TimeUnit.SECONDS)).isTrue();
-          starting.serve(database, services.endpoints(), services.authenticator(), services::problems);
+          starting.serve(
+              database, services.endpoints(), services.authenticator(), services::problems);
           for (Future<?> one : all) {
             one.get(60, TimeUnit.SECONDS);
           }

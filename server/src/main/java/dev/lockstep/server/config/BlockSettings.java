@@ -166,6 +166,6 @@ public record BlockSettings(
 
   private static CombinerConfig bounded(CombinerConfig combiner, TxOptions bounds) {
     return combiner.withTransaction(
-        bounds.withLabel(combiner.transaction().label()).withPointLookups());
+        bounds.withLabel(combiner.transaction().label()).withIndexLookups());
   }
 }

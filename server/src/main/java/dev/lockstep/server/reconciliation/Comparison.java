@@ -7,10 +7,10 @@ import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.purchase.Status;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
  * what is wrong with them. Everything is found by key, on the caller's connection, whose
  * transaction is {@link dev.lockstep.tx.Isolation#REPEATABLE_READ}, so that all statements see one
- * snapshot, and plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
+ * snapshot, and plans {@link dev.lockstep.tx.TxOptions#indexLookups}.
  */
 final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);
@@ -56,7 +56,7 @@ final class Comparison {
 
   // Only what waits for somebody: what has ended is not in the index.
   private static final String OPEN =
-      Coded.sql(
+      StoredEnum.sql(
           """
       WITH p AS MATERIALIZED (
         SELECT %1$s FROM lockstep_server.purchase p
@@ -71,7 +71,7 @@ final class Comparison {
 
   // A purchase begins with a hold of its own id; few have another one now.
   private static final String WITHOUT_PAID_PURCHASE =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT sold.hold FROM unnest(?) AS sold (hold)
       WHERE NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
