@@ -27,12 +27,12 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.cart.Acting;
 import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
 import dev.lockstep.server.cart.Checkouts;
 import dev.lockstep.server.cart.Outcomes;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.cart.RequestActor;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.purchase.BeginCompanion.KeyTaken;
@@ -61,8 +61,8 @@ import java.util.concurrent.CompletionStage;
  * Purchases over HTTP: made in one call or of a cart, shown, refunded; and the webhook of the
  * payment provider.
  *
- * <p>Thread-safe. Its {@link #duties} look after unfinished purchases, those of earlier processes
- * included. The payments stay the caller's, and are to be closed after this.
+ * <p>Thread-safe. Its {@link #backgroundJobs} look after unfinished purchases, those of earlier
+ * processes included. The payments stay the caller's, and are to be closed after this.
  */
 public final class Purchases implements Checkouts, AutoCloseable {
   private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};
@@ -124,7 +124,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.store = new PurchaseStore(transactor, workers);
     this.mismatches = new Mismatches(transactor, workers, listener);
     this.refunds = new Refunds(transactor, workers, payments, holds, companion, mismatches, store);
-    UnderWay underWay = new UnderWay();
+    PaymentsInFlight underWay = new PaymentsInFlight();
     this.saga =
         new Saga(
             holds,
@@ -142,8 +142,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   /** What is to be done by jobs. */
-  public Duties duties() {
-    return Duties.none()
+  public BackgroundJobs backgroundJobs() {
+    return BackgroundJobs.none()
         .paced(timer.interval(), "unfinished-purchases", job -> timer.look())
         .every(Duration.ofMinutes(1), "old-payment-events", job -> timer.forgetEvents());
   }
@@ -216,7 +216,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
 
   private Future<Answer> buy(Request request) {
     String key = request.idempotencyKey().orElseThrow();
-    BuyerId buyer = Acting.buyer(request);
+    BuyerId buyer = RequestActor.buyer(request);
     JsonObject body = request.body();
     return campaigns
         .open(request)
@@ -231,7 +231,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                       buyer,
                       CartItems.lines(campaign, items(body)),
                       Saga.KEPT_FOR,
-                      Acting.actor(request.principal()));
+                      RequestActor.actor(request.principal()));
               return begin(acquire, order(request, campaign, key, Optional.of(acquire)));
             });
   }
@@ -254,7 +254,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                         campaign.scope(),
                         cart.hold(),
                         Saga.KEPT_FOR,
-                        Acting.actor(request.principal())),
+                        RequestActor.actor(request.principal())),
                     order(request, campaign, key, Optional.empty())));
   }
 
@@ -330,7 +330,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
 
   private static Purchase visible(Optional<Purchase> found, Principal principal) {
     return found
-        .filter(purchase -> Acting.maySee(principal, new BuyerId(purchase.buyer())))
+        .filter(purchase -> RequestActor.maySee(principal, new BuyerId(purchase.buyer())))
         .orElseThrow(() -> PurchaseId.unknown().asException());
   }
 

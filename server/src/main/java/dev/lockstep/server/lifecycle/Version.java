@@ -1,0 +1,30 @@
+package dev.lockstep.server.lifecycle;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Properties;
+
+/**
+ * The version this was built as; from a resource, since a manifest is missing where tests run from
+ * classes.
+ */
+public final class Version {
+  public static final String CURRENT = read();
+
+  private Version() {}
+
+  private static String read() {
+    try (InputStream in =
+        Version.class.getResourceAsStream("/dev/lockstep/server/version.properties")) {
+      if (in == null) {
+        throw new IllegalStateException("version.properties is not in the build");
+      }
+      Properties properties = new Properties();
+      properties.load(in);
+      return properties.getProperty("version", "unknown");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
