@@ -40,7 +40,7 @@ final class BenchedServer implements AutoCloseable {
     // As `./lockstep up` starts it.
     command.addAll(List.of("-Xmx1g", "-XX:+UseParallelGC", "-Dfile.encoding=UTF-8"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of("dev.lockstep.server.Main", "up", "--port", "0"));
+    command.addAll(List.of("dev.lockstep.cli.Main", "up", "--port", "0"));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
     builder.environment().keySet().removeIf(name -> name.startsWith("LOCKSTEP_"));
     builder.environment().put("LOCKSTEP_DATABASE_URL", database.url());

@@ -15,11 +15,13 @@ import dev.lockstep.combine.Rounds;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.combine.Timely;
 import dev.lockstep.fault.LockstepException;
+import dev.lockstep.hold.HoldRecords;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.StockCheck;
 import dev.lockstep.hold.Veto;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
+import dev.lockstep.ledger.LedgerRecords;
 import dev.lockstep.once.Once;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
@@ -79,6 +81,7 @@ class LayeringTest {
           Rounds.class,
           Sweeper.class,
           LockOrder.class,
+          HoldRecords.class,
           Holds.class,
           // A companion that can also refuse; holds are asked with it as with any other.
           Veto.class,
@@ -89,7 +92,8 @@ class LayeringTest {
           Outbox.class,
           // A consumer has an inbox without having an outbox.
           Inbox.class,
-          Ledger.class);
+          Ledger.class,
+          LedgerRecords.class);
 
   private static final String CORE = "dev.lockstep";
   private static final String FIXTURE = "dev.lockstep.architecture.fixture";

@@ -2,7 +2,8 @@ package dev.lockstep.server;
 
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.invariant.Invariants;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
+import dev.lockstep.server.lifecycle.Opened;
 import dev.lockstep.server.reconciliation.Reconciliation;
 import java.util.List;
 import java.util.stream.Stream;
@@ -48,8 +49,8 @@ record Checks(Invariants invariants, Reconciliation reconciliation, Opened opene
         .toList();
   }
 
-  List<Duties> duties() {
-    return List.of(invariants.duties(), reconciliation.duties());
+  List<BackgroundJobs> backgroundJobs() {
+    return List.of(invariants.backgroundJobs(), reconciliation.backgroundJobs());
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.InFlight;
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.Database;
 import dev.lockstep.server.metric.Metrics;
 import io.vertx.core.Vertx;
 import java.net.URI;

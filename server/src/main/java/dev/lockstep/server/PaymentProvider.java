@@ -1,8 +1,9 @@
 package dev.lockstep.server;
 
-import dev.lockstep.server.gateway.Gateway;
-import dev.lockstep.server.gateway.GatewayConfig;
-import dev.lockstep.server.gateway.WebhookTarget;
+import dev.lockstep.gateway.Gateway;
+import dev.lockstep.gateway.GatewayConfig;
+import dev.lockstep.gateway.WebhookTarget;
+import dev.lockstep.server.config.PaymentSettings;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.payment.PaymentListener;
 import dev.lockstep.server.payment.Payments;

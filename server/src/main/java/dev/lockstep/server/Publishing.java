@@ -1,6 +1,10 @@
 package dev.lockstep.server;
 
+import dev.lockstep.server.config.DeliverySettings;
+import dev.lockstep.server.config.ServerConfig;
 import dev.lockstep.server.delivery.Deliveries;
+import dev.lockstep.server.lifecycle.Opened;
+import dev.lockstep.server.lifecycle.Version;
 import dev.lockstep.server.mail.Mailer;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.saleevent.SaleEvents;

@@ -6,7 +6,8 @@ import dev.lockstep.server.bank.TestBank;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.cart.Carts;
 import dev.lockstep.server.draw.Draws;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
+import dev.lockstep.server.lifecycle.Opened;
 import dev.lockstep.server.purchase.Purchases;
 import dev.lockstep.server.saleevent.SaleEvents;
 import java.util.List;
@@ -100,8 +101,8 @@ record Sales(
         .toList();
   }
 
-  List<Duties> duties() {
-    return List.of(purchases.duties(), draws.duties());
+  List<BackgroundJobs> backgroundJobs() {
+    return List.of(purchases.backgroundJobs(), draws.backgroundJobs());
   }
 
   @Override

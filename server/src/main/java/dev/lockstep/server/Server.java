@@ -1,11 +1,17 @@
 package dev.lockstep.server;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.postgres.PostgresConfig;
 import dev.lockstep.postgres.PostgresException;
 import dev.lockstep.postgres.PostgresKeeper;
 import dev.lockstep.postgres.PostgresServer;
-import dev.lockstep.server.gateway.Gateway;
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.Database;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.http.HttpApi;
 import dev.lockstep.server.key.Secret;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.StopTime;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -28,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * take the port while the database recovers, and meanwhile {@code /healthz} answers and {@code
  * /readyz} says why it is not ready.
  */
-final class Server implements AutoCloseable {
+public final class Server implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Server.class);
 
   // A stop takes less than ten seconds, whatever clients and the database do. Each stage must end
@@ -78,7 +84,7 @@ final class Server implements AutoCloseable {
       opened(SERVICES_CLOSED, within -> services.close());
       gateway = services.gateway();
       firstOperatorKey = services.firstOperatorKey();
-      http.serve(open, services);
+      http.serve(open, services.endpoints(), services.authenticator(), services::problems);
       // Ends first: requests in flight need everything else. Jobs and streams end meanwhile.
       List<StopTime.Ending> first = new ArrayList<>(services.workEndings());
       first.add(http::drain);
@@ -100,7 +106,7 @@ final class Server implements AutoCloseable {
    * @param cannotGoOn called once, on another thread, when the embedded database is lost
    * @throws CannotStart with the reason
    */
-  static Server start(ServerConfig config, Consumer<RuntimeException> cannotGoOn) {
+  public static Server start(ServerConfig config, Consumer<RuntimeException> cannotGoOn) {
     return new Server(config, System::nanoTime, cannotGoOn);
   }
 
@@ -109,24 +115,24 @@ final class Server implements AutoCloseable {
    *
    * @throws CannotStart with one line that says why
    */
-  static Server start(ServerConfig config, LongSupplier nanoTime) {
+  public static Server start(ServerConfig config, LongSupplier nanoTime) {
     return new Server(config, nanoTime, e -> log.error("The database is gone for good", e));
   }
 
   /** The address as seen from this machine. */
-  String url() {
+  public String url() {
     boolean local =
         Set.of("0.0.0.0", "::", "localhost", ServerConfig.DEFAULT_HOST, "::1").contains(host);
     return "http://" + (local ? "localhost" : host) + ":" + http.port();
   }
 
   /** A key made at this start, to be shown once; empty if one already existed. */
-  Optional<Secret> firstOperatorKey() {
+  public Optional<Secret> firstOperatorKey() {
     return firstOperatorKey;
   }
 
   /** The built-in gateway, if there is no other provider. */
-  Optional<Gateway> gateway() {
+  public Optional<Gateway> gateway() {
     return gateway;
   }
 

@@ -7,6 +7,8 @@ import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerConfig;
 import dev.lockstep.server.api.Trouble;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.database.Database;
+import dev.lockstep.server.database.DiskSpace;
 import dev.lockstep.server.job.JobRunner;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.stream.Streams;

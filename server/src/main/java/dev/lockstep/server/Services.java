@@ -1,14 +1,19 @@
 package dev.lockstep.server;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.lab.LabConfig;
 import dev.lockstep.server.account.Accounts;
 import dev.lockstep.server.api.Authenticator;
 import dev.lockstep.server.api.Endpoint;
-import dev.lockstep.server.gateway.Gateway;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.database.DiskSpace;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.lab.LabRuns;
+import dev.lockstep.server.lifecycle.Opened;
+import dev.lockstep.server.lifecycle.StopTime;
 import dev.lockstep.server.visitor.Visitors;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -101,18 +106,18 @@ final class Services implements AutoCloseable {
     ServiceGauges.addHealth(node.metrics(), disk, work.jobs(), publishing.streams());
     publishing.streams().start();
     // Last, because jobs use everything above.
-    work.startJobs(duties());
+    work.startJobs(backgroundJobs());
   }
 
-  private List<Duties> duties() {
-    List<Duties> all = new ArrayList<>();
+  private List<BackgroundJobs> backgroundJobs() {
+    List<BackgroundJobs> all = new ArrayList<>();
     all.add(
         Upkeep.of(
             blocks.holds(), blocks.ledger(), blocks.once(), keys, work.jobs().jobs().claims()));
-    all.addAll(sales.duties());
-    all.addAll(checks.duties());
-    all.add(work.scheduling().duties());
-    all.add(publishing.deliveries().duties());
+    all.addAll(sales.backgroundJobs());
+    all.addAll(checks.backgroundJobs());
+    all.add(work.scheduling().backgroundJobs());
+    all.add(publishing.deliveries().backgroundJobs());
     return all;
   }
 

@@ -4,7 +4,7 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Claims;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.once.Once;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.key.Keys;
 import java.time.Duration;
 
@@ -22,8 +22,8 @@ final class Upkeep {
 
   private Upkeep() {}
 
-  static Duties of(Holds holds, Ledger ledger, Once once, Keys keys, Claims claims) {
-    return Duties.none()
+  static BackgroundJobs of(Holds holds, Ledger ledger, Once once, Keys keys, Claims claims) {
+    return BackgroundJobs.none()
         .paced(SHORTEST_WAIT, "expired-holds", job -> takeBack(holds))
         // Only for display: a transfer that needs the money expires old reservations itself.
         .every(LONGEST_WAIT, "expired-transfers", job -> ledger.sweep())

@@ -1,9 +1,12 @@
 package dev.lockstep.server;
 
 import dev.lockstep.server.api.Endpoint;
+import dev.lockstep.server.config.BlockSettings;
 import dev.lockstep.server.delivery.Deliveries;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.job.JobRunner;
+import dev.lockstep.server.lifecycle.CannotStart;
+import dev.lockstep.server.lifecycle.Opened;
 import dev.lockstep.server.schedule.Scheduling;
 import java.util.List;
 import java.util.stream.Stream;
@@ -77,10 +80,10 @@ record Work(JobRunner jobs, Scheduling scheduling, List<Endpoint> endpoints, Ope
    *
    * @throws CannotStart if the database has another number of shards than this node's settings
    */
-  void startJobs(List<Duties> duties) {
+  void startJobs(List<BackgroundJobs> background) {
     opened.add(jobs);
     try {
-      jobs.start(duties);
+      jobs.start(background);
     } catch (IllegalStateException e) {
       throw new CannotStart(String.valueOf(e.getMessage()), e);
     }

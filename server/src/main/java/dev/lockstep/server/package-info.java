@@ -1,10 +1,23 @@
 /**
- * The server: its command line, start and stop, and HTTP.
+ * The server, put together: each class here opens one part and gives it to the next.
  *
- * <p>It runs the blocks of {@code core} on one PostgreSQL, embedded or the user's own, and migrates
- * two schemas: {@code lockstep}, from the scripts in {@code core}, and {@code lockstep_server},
- * whose tables belong to the packages below this one. When a start fails or the server stops, it
- * closes everything it has opened, in reverse. Read {@link dev.lockstep.server.Server} first.
+ * <p>Start with {@link dev.lockstep.server.Server}: it opens HTTP, then the database, then {@code
+ * Services}, which opens in this order:
+ *
+ * <ul>
+ *   <li>{@code Blocks}: the blocks of {@code core}, and the threads and figures they share.
+ *   <li>{@code Sales}: campaigns, carts, purchases, draws; {@code PaymentProvider} is Stripe or the
+ *       built-in gateway.
+ *   <li>{@code Checks}: invariants, and money against goods.
+ *   <li>{@code Publishing}: deliveries and streams, set up by {@code Streaming}.
+ *   <li>{@code Work}: jobs, schedules and housekeeping. It uses all others, so it starts last.
+ * </ul>
+ *
+ * <p>Whatever a start has opened is closed again, in reverse, when the start fails or the server is
+ * asked to stop. Two schemas are migrated: {@code lockstep} from the scripts that {@code core}
+ * ships, and {@code lockstep_server}, whose tables belong to the packages below this one.
+ *
+ * <p>Table owned: {@code stream_namespace}.
  */
 @NullMarked
 package dev.lockstep.server;

@@ -3,6 +3,7 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.edge.EdgeConfig;
+import dev.lockstep.server.http.HttpApi;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

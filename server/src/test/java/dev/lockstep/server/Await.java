@@ -5,13 +5,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.locks.LockSupport;
 
 /** What a test awaits before it goes on: that something has come true, never an age. */
-final class Await {
+public final class Await {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private Await() {}
 
   /** Returns when the condition holds, which the server makes true. */
-  static void until(String what, Callable<Boolean> condition) throws Exception {
+  public static void until(String what, Callable<Boolean> condition) throws Exception {
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!condition.call()) {
       if (System.nanoTime() > deadline) {

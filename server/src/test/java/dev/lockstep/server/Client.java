@@ -19,40 +19,40 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cookie a shop visitor's, sent as the shop's own pages send it
  */
-record Client(String url, Optional<String> key, Optional<String> cookie) {
+public record Client(String url, Optional<String> key, Optional<String> cookie) {
   /** HTTP/1.1, as most clients speak it; one connection a request that is under way. */
   private static final HttpClient HTTP =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-  Client(String url, Optional<String> key) {
+  public Client(String url, Optional<String> key) {
     this(url, key, Optional.empty());
   }
 
   /** An answer, with the assertions that most tests make of it. */
-  record Reply(HttpResponse<String> response) {
-    int status() {
+  public record Reply(HttpResponse<String> response) {
+    public int status() {
       return response.statusCode();
     }
 
-    JsonObject json() {
+    public JsonObject json() {
       return new JsonObject(response.body());
     }
 
-    Optional<String> header(String name) {
+    public Optional<String> header(String name) {
       return response.headers().firstValue(name);
     }
 
-    boolean replayed() {
+    public boolean replayed() {
       return header("Idempotency-Replayed").equals(Optional.of("true"));
     }
 
-    JsonObject expect(int status) {
+    public JsonObject expect(int status) {
       assertThat(status()).as("%s: %s", response.uri(), response.body()).isEqualTo(status);
       return json();
     }
 
     /** A problem of this status and slug, complete as the contract says. */
-    JsonObject expectProblem(int status, String slug) {
+    public JsonObject expectProblem(int status, String slug) {
       JsonObject problem = expect(status);
       assertThat(header("Content-Type")).hasValue("application/problem+json");
       assertThat(problem.getString("type")).isEqualTo("https://lockstep.dev/problems/" + slug);
@@ -64,16 +64,17 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
     }
   }
 
-  Reply get(String path) throws Exception {
+  public Reply get(String path) throws Exception {
     return send("GET", path, null, Map.of());
   }
 
-  Reply post(String path, @Nullable JsonObject body) throws Exception {
+  public Reply post(String path, @Nullable JsonObject body) throws Exception {
     return send("POST", path, body == null ? null : body.encode(), Map.of());
   }
 
   /** With an Idempotency-Key. */
-  Reply post(String path, String idempotencyKey, @Nullable JsonObject body) throws Exception {
+  public Reply post(String path, String idempotencyKey, @Nullable JsonObject body)
+      throws Exception {
     return send(
         "POST",
         path,
@@ -81,15 +82,15 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
         Map.of("Idempotency-Key", idempotencyKey));
   }
 
-  Reply put(String path, JsonObject body) throws Exception {
+  public Reply put(String path, JsonObject body) throws Exception {
     return send("PUT", path, body.encode(), Map.of());
   }
 
-  Reply delete(String path) throws Exception {
+  public Reply delete(String path) throws Exception {
     return send("DELETE", path, null, Map.of());
   }
 
-  Reply send(String method, String path, @Nullable String body, Map<String, String> headers)
+  public Reply send(String method, String path, @Nullable String body, Map<String, String> headers)
       throws Exception {
     HttpRequest request = request(method, path, body, headers).build();
     return new Reply(HTTP.send(request, HttpResponse.BodyHandlers.ofString()));
@@ -100,7 +101,7 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
    *
    * @param idempotencyKey none if it is empty
    */
-  CompletableFuture<Reply> begin(
+  public CompletableFuture<Reply> begin(
       Duration patience,
       String method,
       String path,
@@ -135,14 +136,14 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
   }
 
   /** Makes a campaign and publishes it; its id. */
-  String publish(JsonObject campaign) throws Exception {
+  public String publish(JsonObject campaign) throws Exception {
     String id = post("/v1/campaigns", campaign).expect(201).getString("id");
     post("/v1/campaigns/" + id + "/publish", null).expect(200);
     return id;
   }
 
   /** Buys one of a drop's product, sku A, once for each buyer. */
-  Reply buyOne(String campaign, String buyer) throws Exception {
+  public Reply buyOne(String campaign, String buyer) throws Exception {
     return post(
         "/v1/campaigns/" + campaign + "/purchases",
         buyer,
@@ -150,12 +151,12 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
   }
 
   /** Holds one of a drop's product, sku A, once for each buyer. */
-  Reply holdOne(String campaign, String buyer) throws Exception {
+  public Reply holdOne(String campaign, String buyer) throws Exception {
     return post("/v1/campaigns/" + campaign + "/holds", buyer, cart(buyer, sku("A", 1)));
   }
 
   /** A cart for a buyer. */
-  static JsonObject cart(String buyer, JsonObject... items) {
+  public static JsonObject cart(String buyer, JsonObject... items) {
     JsonArray list = new JsonArray();
     for (JsonObject item : items) {
       list.add(item);
@@ -164,7 +165,7 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
   }
 
   /** One position of a layer, to be paid at once. */
-  static JsonObject order(String buyer, int layer, String paymentMethod) {
+  public static JsonObject order(String buyer, int layer, String paymentMethod) {
     return new JsonObject()
         .put("buyer", buyer)
         .put("layer", layer)
@@ -172,15 +173,15 @@ record Client(String url, Optional<String> key, Optional<String> cookie) {
   }
 
   /** Items, to be paid at once. */
-  static JsonObject order(String buyer, String paymentMethod, JsonObject... items) {
+  public static JsonObject order(String buyer, String paymentMethod, JsonObject... items) {
     return cart(buyer, items).put("paymentMethod", paymentMethod);
   }
 
-  static JsonObject sku(String sku, int quantity) {
+  public static JsonObject sku(String sku, int quantity) {
     return new JsonObject().put("sku", sku).put("quantity", quantity);
   }
 
-  static JsonObject layer(int layer, int quantity) {
+  public static JsonObject layer(int layer, int quantity) {
     return new JsonObject().put("layer", layer).put("quantity", quantity);
   }
 }

@@ -2,6 +2,10 @@ package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.Database;
+import dev.lockstep.server.database.DatabaseAddress;
+import dev.lockstep.server.http.HttpApi;
 import dev.lockstep.server.setting.Sources;
 import java.net.URI;
 import java.util.ArrayList;
@@ -60,7 +64,7 @@ class CompleteOrNotReadyTest {
                     URI.create(url(first)),
                     first.metrics(),
                     System::nanoTime))) {
-      first.serve(database, services);
+      first.serve(database, services.endpoints(), services.authenticator(), services::problems);
       List<String> paths = served(first, known);
       assertThat(paths).hasSizeGreaterThan(20).contains("/openapi.json", "/docs");
       for (int i = 0; i < STARTS; i++) {
@@ -71,7 +75,8 @@ class CompleteOrNotReadyTest {
             all.add(callers.submit(() -> askUntilReady(starting, paths, waiting)));
           }
           assertThat(waiting.await(60, TimeUnit.SECONDS)).isTrue();
-          starting.serve(database, services);
+          starting.serve(
+              database, services.endpoints(), services.authenticator(), services::problems);
           for (Future<?> one : all) {
             one.get(60, TimeUnit.SECONDS);
           }

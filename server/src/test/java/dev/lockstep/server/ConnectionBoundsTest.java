@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.server.edge.EdgeConfig;
 import dev.lockstep.server.edge.HttpLimits;
 import dev.lockstep.server.edge.Trust;
+import dev.lockstep.server.http.HttpApi;
 import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.internal.VertxInternal;
 import java.time.Duration;

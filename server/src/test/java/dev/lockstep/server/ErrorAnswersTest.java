@@ -3,6 +3,8 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.server.api.FaultLog;
+import dev.lockstep.server.http.ErrorAnswers;
+import dev.lockstep.server.http.Headers;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;

@@ -9,13 +9,13 @@ import java.util.List;
  * Whether a campaign's money and goods agree, by four witnesses: the gateway's own books, the
  * purchases, the stock and the campaign's book; and the server's own reconciliation.
  */
-record MoneyAndGoods(RunningServer server, String campaign) {
-  static MoneyAndGoods in(RunningServer server, String campaign) {
+public record MoneyAndGoods(RunningServer server, String campaign) {
+  public static MoneyAndGoods in(RunningServer server, String campaign) {
     return new MoneyAndGoods(server, campaign);
   }
 
   /** So many purchases are paid and sold, and nobody else has paid or got anything. */
-  void agree(int completed) throws Exception {
+  public void agree(int completed) throws Exception {
     assertThat(charged()).as("charged and not given back").isEqualTo(completed);
     assertThat(count("purchase p WHERE p.status = 2 AND p.campaign = " + campaign))
         .as("completed purchases")
@@ -77,7 +77,7 @@ record MoneyAndGoods(RunningServer server, String campaign) {
   }
 
   /** Intents of this campaign that succeeded and were not refunded, as the gateway has it. */
-  int charged() {
+  public int charged() {
     return number(
         "SELECT count(*) FROM gateway.intent WHERE status = 3 AND refunded = 0"
             + " AND metadata::json ->> 'purchase' LIKE '"

@@ -9,11 +9,11 @@ import java.time.Instant;
  * is found here before it is found in PostgreSQL. Leases stay on the real clock, so that a leap
  * makes no node look dead.
  */
-final class MovableClock {
+public final class MovableClock {
   private final TestDatabase database;
   private volatile Duration shift = Duration.ZERO;
 
-  MovableClock(TestDatabase database) {
+  public MovableClock(TestDatabase database) {
     this.database = database;
     database.execute(
         """
@@ -29,12 +29,12 @@ final class MovableClock {
             + " SET search_path = clock, pg_catalog, public");
   }
 
-  Instant now() {
+  public Instant now() {
     return Instant.now().plus(shift);
   }
 
   /** From here on it is this late, and workers that sleep until later are woken. */
-  void moveTo(Instant then) {
+  public void moveTo(Instant then) {
     shift = Duration.between(Instant.now(), then);
     database.execute(
         "UPDATE clock.shift SET amount = '%d milliseconds'; NOTIFY lockstep_job"

@@ -6,6 +6,8 @@ import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults.Answers;
 import dev.lockstep.hold.Actor;
 import dev.lockstep.hold.BuyerId;
 import dev.lockstep.hold.HoldCommand.Change;
@@ -16,8 +18,6 @@ import dev.lockstep.hold.Line;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.Client.Reply;
-import dev.lockstep.server.gateway.GatewayFaults;
-import dev.lockstep.server.gateway.GatewayFaults.Answers;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;

@@ -17,7 +17,7 @@ class PagesTest {
   @RegisterExtension static final RunningServer server = new RunningServer();
 
   private static final Pattern ASSET =
-      Pattern.compile("(?:src|href)=\"(/web/[0-9a-f]{16}/([a-z-]+\\.(?:js|css)))\"");
+      Pattern.compile("(?:src|href)=\"(/web/[0-9a-f]{16}/([a-z/-]+\\.(?:js|css)))\"");
 
   @ParameterizedTest
   @ValueSource(strings = {"/", "/shop/1", "/shop/1/draw", "/console", "/docs", "/status"})
@@ -72,7 +72,7 @@ class PagesTest {
 
   @Test
   void anAddressOfAnotherReleaseIsNotThere() throws Exception {
-    server.anyone().get("/web/0000000000000000/shop.js").expectProblem(404, "not-found");
+    server.anyone().get("/web/0000000000000000/shop/shop.js").expectProblem(404, "not-found");
     server.anyone().get("/shop/none").expectProblem(404, "not-found");
     assertThat(server.anyone().send("HEAD", "/", null, Map.of()).status()).isEqualTo(200);
   }

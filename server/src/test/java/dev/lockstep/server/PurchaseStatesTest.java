@@ -5,9 +5,9 @@ import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults.Answers;
 import dev.lockstep.server.Client.Reply;
-import dev.lockstep.server.gateway.GatewayFaults;
-import dev.lockstep.server.gateway.GatewayFaults.Answers;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.HashSet;

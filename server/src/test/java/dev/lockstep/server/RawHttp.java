@@ -22,7 +22,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** A connection of whose bytes the test has a say in every one. */
-final class RawHttp implements AutoCloseable {
+public final class RawHttp implements AutoCloseable {
   private static final String PROBLEMS = "https://lockstep.dev/problems/";
 
   private final Socket socket;
@@ -34,9 +34,9 @@ final class RawHttp implements AutoCloseable {
   }
 
   /** What came back; headers with their names in lower case. */
-  record Got(int status, Map<String, String> headers, String body) {
+  public record Got(int status, Map<String, String> headers, String body) {
     /** The last word of the type of a problem, which is complete as the contract says. */
-    String slug() {
+    public String slug() {
       assertThat(headers).as(body).containsEntry("content-type", "application/problem+json");
       JsonObject problem;
       try {
@@ -53,7 +53,7 @@ final class RawHttp implements AutoCloseable {
       return type.substring(PROBLEMS.length());
     }
 
-    void expectProblem(int expected, String slug) {
+    public void expectProblem(int expected, String slug) {
       assertThat(status).as(body).isEqualTo(expected);
       assertThat(slug()).isEqualTo(slug);
     }
@@ -64,7 +64,7 @@ final class RawHttp implements AutoCloseable {
    *
    * @param key the header {@code Authorization}; empty: none
    */
-  static Got exchange(
+  public static Got exchange(
       String server, String firstLine, String key, byte[] body, Map<String, String> headers)
       throws IOException {
     Map<String, String> all = new LinkedHashMap<>();
@@ -86,12 +86,12 @@ final class RawHttp implements AutoCloseable {
     }
   }
 
-  static RawHttp to(String url) throws IOException {
+  public static RawHttp to(String url) throws IOException {
     return to(url, "127.0.0.1");
   }
 
   /** From another address of the loopback interface. */
-  static RawHttp to(String url, String from) throws IOException {
+  public static RawHttp to(String url, String from) throws IOException {
     Socket socket = new Socket();
     socket.bind(new InetSocketAddress(InetAddress.getAllByName(from)[0], 0));
     socket.connect(
@@ -102,7 +102,7 @@ final class RawHttp implements AutoCloseable {
     return new RawHttp(socket);
   }
 
-  RawHttp send(String bytes) throws IOException {
+  public RawHttp send(String bytes) throws IOException {
     socket.getOutputStream().write(bytes.getBytes(ISO_8859_1));
     socket.getOutputStream().flush();
     return this;
@@ -119,11 +119,11 @@ final class RawHttp implements AutoCloseable {
   }
 
   /** A well-formed request without a body. */
-  RawHttp get(String path) throws IOException {
+  public RawHttp get(String path) throws IOException {
     return send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   }
 
-  Got read() throws IOException {
+  public Got read() throws IOException {
     Got answer = readUnlessClosed();
     assertThat(answer).as("an answer before the end").isNotNull();
     return answer;
@@ -165,7 +165,7 @@ final class RawHttp implements AutoCloseable {
   }
 
   /** Goes away without a word, as a crash does. */
-  void abort() throws IOException {
+  public void abort() throws IOException {
     socket.setSoLinger(true, 0);
     socket.close();
   }

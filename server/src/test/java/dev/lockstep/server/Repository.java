@@ -10,10 +10,10 @@ import java.util.stream.Stream;
  * Where the sources are: Maven runs a module's tests in the module's folder, an IDE perhaps above
  * it.
  */
-final class Repository {
+public final class Repository {
   private Repository() {}
 
-  static Path root() {
+  public static Path root() {
     for (Path folder = Path.of("").toAbsolutePath(); folder != null; folder = folder.getParent()) {
       if (Files.isRegularFile(folder.resolve("lockstep"))) {
         return folder;
@@ -23,7 +23,7 @@ final class Repository {
   }
 
   /** Every Markdown file at the top and under docs. */
-  static List<Path> documents() throws IOException {
+  public static List<Path> documents() throws IOException {
     try (Stream<Path> top = Files.list(root());
         Stream<Path> below = Files.walk(root().resolve("docs"))) {
       return Stream.concat(top, below).filter(p -> p.toString().endsWith(".md")).sorted().toList();
@@ -31,13 +31,13 @@ final class Repository {
   }
 
   /** The folders {@code src} of all modules. */
-  static List<Path> sources() throws IOException {
+  public static List<Path> sources() throws IOException {
     try (Stream<Path> modules = Files.list(root())) {
       return modules.map(module -> module.resolve("src")).filter(Files::isDirectory).toList();
     }
   }
 
-  static String name(Path file) {
+  public static String name(Path file) {
     return root().relativize(file).toString();
   }
 }

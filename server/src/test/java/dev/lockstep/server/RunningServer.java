@@ -1,10 +1,14 @@
 package dev.lockstep.server;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.once.Once;
 import dev.lockstep.server.api.Workers;
+import dev.lockstep.server.config.DeliverySettings;
+import dev.lockstep.server.config.PaymentSettings;
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.server.delivery.DeliveryConfig;
 import dev.lockstep.server.edge.EdgeConfig;
-import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.outgoing.OutgoingConfig;
@@ -32,8 +36,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * A real server in this process, on a database of the test class's own, reached over real HTTP. Its
  * clock for rate limits stands still until a test moves it.
  */
-final class RunningServer implements BeforeAllCallback, AfterAllCallback {
-  static final String OPERATOR_KEY = "operator-key-for-tests";
+public final class RunningServer implements BeforeAllCallback, AfterAllCallback {
+  public static final String OPERATOR_KEY = "operator-key-for-tests";
 
   static final String WEBHOOK_SECRET = "whsec_for_tests";
 
@@ -77,11 +81,11 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   private @Nullable Server server;
 
   /** With the timings that users have. */
-  RunningServer() {
+  public RunningServer() {
     this(PaymentSettings.BUILT_IN.withWebhookSecret(Secret.of(WEBHOOK_SECRET)));
   }
 
-  RunningServer(PaymentSettings payments) {
+  public RunningServer(PaymentSettings payments) {
     this.payments = payments;
     this.clock = nanoTime::get;
   }
@@ -102,7 +106,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   }
 
   /** Before it is started: any setting, by its variable. */
-  RunningServer with(String variable, String value) {
+  public RunningServer with(String variable, String value) {
     settings.put(variable, value);
     return this;
   }
@@ -114,7 +118,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   }
 
   /** Before it is started: with another edge. */
-  RunningServer behind(EdgeConfig config) {
+  public RunningServer behind(EdgeConfig config) {
     edge = config;
     return this;
   }
@@ -132,12 +136,12 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   }
 
   /** Another node on the same database. */
-  Server start(boolean samples) {
+  public Server start(boolean samples) {
     return start(samples, true);
   }
 
   /** Another node, with another edge. */
-  Server start(EdgeConfig other) {
+  public Server start(EdgeConfig other) {
     EdgeConfig before = edge;
     edge = other;
     try {
@@ -201,20 +205,20 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
         clock);
   }
 
-  TestDatabase database() {
+  public TestDatabase database() {
     return database;
   }
 
-  String url() {
+  public String url() {
     return server().url();
   }
 
-  Gateway gateway() {
+  public Gateway gateway() {
     return server().gateway().orElseThrow();
   }
 
   /** What housekeeping does once a minute. */
-  int removeOldVisitors() {
+  public int removeOldVisitors() {
     Vertx vertx = Vertx.vertx();
     try (Workers workers = new Workers(vertx)) {
       Transactor transactor = new Transactor(database.dataSource());
@@ -236,25 +240,25 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
     nanoTime.addAndGet(seconds * 1_000_000_000L);
   }
 
-  Client anyone() {
+  public Client anyone() {
     return new Client(url(), Optional.empty());
   }
 
-  Client operator() {
+  public Client operator() {
     return new Client(url(), Optional.of(OPERATOR_KEY));
   }
 
-  Client service() throws Exception {
+  public Client service() throws Exception {
     return withNewKey(new JsonObject().put("role", "service").put("name", "a shop"));
   }
 
-  Client buyer(String name) throws Exception {
+  public Client buyer(String name) throws Exception {
     return withNewKey(
         new JsonObject().put("role", "buyer").put("name", "a buyer").put("buyer", name));
   }
 
   /** A browser that the shop has let in. */
-  Client visitor() throws Exception {
+  public Client visitor() throws Exception {
     Client.Reply reply = anyone().post("/v1/visitor", null);
     reply.expect(201);
     String cookie = reply.header("Set-Cookie").orElseThrow();
@@ -268,7 +272,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   }
 
   /** A published triangle; its id. */
-  String triangle(int baseLength, @Nullable Integer limit) throws Exception {
+  public String triangle(int baseLength, @Nullable Integer limit) throws Exception {
     return published(
         new JsonObject()
             .put("kind", "triangle")
@@ -280,11 +284,11 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
   }
 
   /** A published drop of one product, sku A; its id. */
-  String drop(int stock, @Nullable Integer limit) throws Exception {
+  public String drop(int stock, @Nullable Integer limit) throws Exception {
     return published(dropOf(stock).put("purchaseLimit", limit));
   }
 
-  static JsonObject dropOf(int stock) {
+  public static JsonObject dropOf(int stock) {
     return new JsonObject()
         .put("kind", "drop")
         .put("name", "A drop")
@@ -300,7 +304,7 @@ final class RunningServer implements BeforeAllCallback, AfterAllCallback {
                         .put("stock", stock)));
   }
 
-  String published(JsonObject campaign) throws Exception {
+  public String published(JsonObject campaign) throws Exception {
     return operator().publish(campaign);
   }
 

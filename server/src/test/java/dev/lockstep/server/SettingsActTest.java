@@ -5,6 +5,8 @@ import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.lifecycle.CannotStart;
 import dev.lockstep.server.setting.Sources;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;

@@ -3,6 +3,8 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.server.config.ServerConfig;
+import dev.lockstep.server.database.DatabaseAddress;
 import dev.lockstep.server.setting.Kind;
 import dev.lockstep.server.setting.Setting;
 import dev.lockstep.server.setting.SettingValue;

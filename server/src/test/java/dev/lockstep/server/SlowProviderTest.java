@@ -4,11 +4,11 @@ import static dev.lockstep.server.Client.order;
 import static dev.lockstep.server.Client.sku;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults.Answers;
+import dev.lockstep.gateway.GatewayFaults.Delays;
+import dev.lockstep.gateway.GatewayFaults.Webhooks;
 import dev.lockstep.server.Client.Reply;
-import dev.lockstep.server.gateway.GatewayFaults;
-import dev.lockstep.server.gateway.GatewayFaults.Answers;
-import dev.lockstep.server.gateway.GatewayFaults.Delays;
-import dev.lockstep.server.gateway.GatewayFaults.Webhooks;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;

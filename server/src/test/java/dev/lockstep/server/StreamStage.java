@@ -13,15 +13,15 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** Streams of a running server, and a receiver to which they can be sent. */
-final class StreamStage implements AfterAllCallback {
+public final class StreamStage implements AfterAllCallback {
   private final RunningServer server;
   private final WebhookReceiver receiver;
 
-  StreamStage(RunningServer server) {
+  public StreamStage(RunningServer server) {
     this(server, one -> Answer.of(204));
   }
 
-  StreamStage(RunningServer server, Function<Received, Answer> answering) {
+  public StreamStage(RunningServer server, Function<Received, Answer> answering) {
     this.server = server;
     try {
       this.receiver = new WebhookReceiver().answering(answering);
@@ -39,41 +39,41 @@ final class StreamStage implements AfterAllCallback {
     return receiver.url();
   }
 
-  JsonObject webhook(String name, String path) {
+  public JsonObject webhook(String name, String path) {
     return new JsonObject()
         .put("name", name)
         .put("type", "webhook")
         .put("url", receiver.url() + path);
   }
 
-  void define(String stream, JsonObject... sinks) throws Exception {
+  public void define(String stream, JsonObject... sinks) throws Exception {
     server
         .operator()
         .put("/v1/streams/" + stream, new JsonObject().put("sinks", new JsonArray(List.of(sinks))))
         .expect(200);
   }
 
-  static JsonObject event(String key, String type, Object data) {
+  public static JsonObject event(String key, String type, Object data) {
     return new JsonObject().put("key", key).put("type", type).put("data", data);
   }
 
-  void append(String stream, String key) throws Exception {
+  public void append(String stream, String key) throws Exception {
     server
         .operator()
         .post("/v1/streams/" + stream + "/events", event(key, "t", new JsonObject()))
         .expect(201);
   }
 
-  JsonArray sinks(String stream) throws Exception {
+  public JsonArray sinks(String stream) throws Exception {
     return server.operator().get("/v1/streams/" + stream).expect(200).getJsonArray("sinks");
   }
 
   /** Its first. */
-  JsonObject sink(String stream) throws Exception {
+  public JsonObject sink(String stream) throws Exception {
     return sinks(stream).getJsonObject(0);
   }
 
-  List<JsonObject> events(String stream, String key) throws Exception {
+  public List<JsonObject> events(String stream, String key) throws Exception {
     return server
         .operator()
         .get("/v1/streams/" + stream + "/events?key=" + key)
@@ -84,16 +84,16 @@ final class StreamStage implements AfterAllCallback {
         .toList();
   }
 
-  List<Received> received(String path) {
+  public List<Received> received(String path) {
     return receiver.received(path);
   }
 
   /** The sequences of a key, as they came. */
-  List<Long> arrived(String path, String key) {
+  public List<Long> arrived(String path, String key) {
     return of(path, key).map(Received::seq).toList();
   }
 
-  List<String> types(String path, String key) {
+  public List<String> types(String path, String key) {
     return of(path, key).map(Received::type).toList();
   }
 

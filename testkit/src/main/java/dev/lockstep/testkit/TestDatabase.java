@@ -3,6 +3,10 @@ package dev.lockstep.testkit;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import dev.lockstep.postgres.PostgresServer;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +15,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -187,6 +192,16 @@ public final class TestDatabase implements BeforeAllCallback, AfterAllCallback {
       statement.execute(sql);
     } catch (SQLException e) {
       throw new IllegalStateException(sql, e);
+    }
+  }
+
+  /** Runs a script on the class path, such as a single migration, and commits. */
+  public void runScript(String resource) {
+    try (InputStream script =
+        Objects.requireNonNull(TestDatabase.class.getResourceAsStream(resource), resource)) {
+      execute(new String(script.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(resource, e);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.server.bank;
 
 import static io.vertx.core.http.HttpMethod.POST;
 
+import dev.lockstep.gateway.Gateway;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Problem;
@@ -9,7 +10,6 @@ import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
-import dev.lockstep.server.gateway.Gateway;
 import dev.lockstep.server.purchase.Purchases;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

@@ -131,8 +131,8 @@ public final class Carts {
 
   private Future<Answer> create(Request request) {
     String key = request.idempotencyKey().orElseThrow();
-    BuyerId buyer = Acting.buyer(request);
-    Actor actor = Acting.actor(request.principal());
+    BuyerId buyer = RequestActor.buyer(request);
+    Actor actor = RequestActor.actor(request.principal());
     return campaigns
         .open(request)
         .compose(
@@ -240,7 +240,7 @@ public final class Carts {
   /** The key first, then the pool: the global lock order. Both are in one transaction. */
   private Future<Answer> extendOnce(Request request, String key, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
-    Actor actor = Acting.actor(request.principal());
+    Actor actor = RequestActor.actor(request.principal());
     return campaigns
         .visible(request, id.campaign())
         .compose(
@@ -276,7 +276,7 @@ public final class Carts {
 
   private Future<Answer> onHold(Request request, Optional<Act> act, MakeCommand make) {
     CartId id = CartId.of(request.path("id"));
-    Actor actor = Acting.actor(request.principal());
+    Actor actor = RequestActor.actor(request.principal());
     return campaigns
         .visible(request, id.campaign())
         .compose(
@@ -292,7 +292,7 @@ public final class Carts {
   /** Another buyer's hold is not there, for who asks. */
   private static Hold visible(Optional<Hold> found, Principal principal) {
     return found
-        .filter(hold -> Acting.maySee(principal, hold.buyer()))
+        .filter(hold -> RequestActor.maySee(principal, hold.buyer()))
         .orElseThrow(() -> Problem.notFound("such hold").asException());
   }
 

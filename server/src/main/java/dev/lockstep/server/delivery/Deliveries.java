@@ -11,7 +11,7 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.delivery.Delivery.Mail;
 import dev.lockstep.server.delivery.Delivery.Webhook;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.mail.Mailer;
 import dev.lockstep.server.outgoing.OutgoingHttp;
@@ -58,8 +58,8 @@ public final class Deliveries {
     this.mails = new Mails(mailer, config.firstBackoff(), listener);
   }
 
-  public Duties duties() {
-    return Duties.none()
+  public BackgroundJobs backgroundJobs() {
+    return BackgroundJobs.none()
         .serving(webhooks.queue())
         .on(Webhooks.KIND, Webhook::read, webhooks::deliver)
         .serving(mails.queue())

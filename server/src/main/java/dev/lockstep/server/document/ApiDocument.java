@@ -5,7 +5,7 @@ import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.Endpoint.IfMatch;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Role;
-import dev.lockstep.server.page.Frame;
+import dev.lockstep.server.page.PageFrame;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
@@ -76,7 +76,7 @@ public final class ApiDocument {
           .forEach((status, shape) -> html.append(schema("Answer " + status, shape.schema())));
       html.append("</section>\n");
     }
-    return Frame.of("The API · Lockstep", "/docs", PAGE.formatted(html));
+    return PageFrame.of("The API · Lockstep", "/docs", PAGE.formatted(html));
   }
 
   private static final String PAGE =

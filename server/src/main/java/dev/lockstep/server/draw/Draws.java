@@ -20,7 +20,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.campaign.Kind;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
@@ -152,10 +152,10 @@ public final class Draws {
   }
 
   /** With a beacon: polls for the values of waiting lists. */
-  public Duties duties() {
+  public BackgroundJobs backgroundJobs() {
     return beacon.isPresent()
-        ? Duties.none().every(BEACON_INTERVAL, "draws", job -> completeWaiting())
-        : Duties.none();
+        ? BackgroundJobs.none().every(BEACON_INTERVAL, "draws", job -> completeWaiting())
+        : BackgroundJobs.none();
   }
 
   /**

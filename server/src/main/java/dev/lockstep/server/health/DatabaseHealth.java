@@ -31,7 +31,7 @@ public final class DatabaseHealth implements AutoCloseable {
   private static final long CLOSE_SECONDS = 10;
 
   private final Supplier<PoolUse> pool;
-  private final Attempts attempts = new Attempts();
+  private final AttemptCounts attempts = new AttemptCounts();
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
           task -> {

@@ -74,7 +74,7 @@ final class HealthReader {
   private static final long MIN_BLOCKS = 10_000;
 
   private final Transactor transactor;
-  private final Attempts attempts;
+  private final AttemptCounts attempts;
   private final Supplier<PoolUse> pool;
   private final Activity before;
 
@@ -83,7 +83,7 @@ final class HealthReader {
   private record Ids(Instant now, TransactionIds ids) {}
 
   /** Events before this moment are not counted. Blocks. */
-  HealthReader(Transactor transactor, Attempts attempts, Supplier<PoolUse> pool) {
+  HealthReader(Transactor transactor, AttemptCounts attempts, Supplier<PoolUse> pool) {
     this.transactor = transactor;
     this.attempts = attempts;
     this.pool = pool;

@@ -21,7 +21,7 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
@@ -136,8 +136,8 @@ public final class Invariants implements AutoCloseable {
         this::checkedAt);
   }
 
-  public Duties duties() {
-    return Duties.none().every(INTERVAL, "invariants", job -> checkChanged());
+  public BackgroundJobs backgroundJobs() {
+    return BackgroundJobs.none().every(INTERVAL, "invariants", job -> checkChanged());
   }
 
   private void checkChanged() {

@@ -19,8 +19,8 @@ import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.cases.Cases;
-import dev.lockstep.server.job.Duties.Kind;
-import dev.lockstep.server.job.Duties.Recurring;
+import dev.lockstep.server.job.BackgroundJobs.Kind;
+import dev.lockstep.server.job.BackgroundJobs.Recurring;
 import dev.lockstep.server.job.JobListener.Ending;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
@@ -66,7 +66,7 @@ public final class JobRunner implements AutoCloseable {
   private final Schedules schedules;
   private final WorkerConfig working;
   private final JobListener listener;
-  private volatile Duties duties = Duties.none();
+  private volatile BackgroundJobs background = BackgroundJobs.none();
   private volatile @Nullable Worker worker;
   private volatile @Nullable ClaimDesk desk;
 
@@ -137,18 +137,18 @@ public final class JobRunner implements AutoCloseable {
   }
 
   /** Starts to run due jobs. Call it once. Blocks until the node takes part. */
-  public void start(List<Duties> ofTheDomains) {
+  public void start(List<BackgroundJobs> ofTheDomains) {
     if (worker != null) {
       throw new IllegalStateException("the runner has already been started");
     }
-    for (Duties more : ofTheDomains) {
-      duties = duties.and(more);
+    for (BackgroundJobs more : ofTheDomains) {
+      background = background.and(more);
     }
     listener.onStart(
         queues().stream().map(QueueConfig::name).toList(),
         Stream.concat(
-                duties.kinds().stream().map(Kind::name),
-                duties.recurring().stream().map(Recurring::kind))
+                background.kinds().stream().map(Kind::name),
+                background.recurring().stream().map(Recurring::kind))
             .toList());
     ensureRecurring();
     worker = jobs.worker(serving(queues()), handlers());
@@ -160,7 +160,7 @@ public final class JobRunner implements AutoCloseable {
             Stream.of(
                 QueueConfig.of(Schedules.QUEUE, SCHEDULE_CONCURRENCY),
                 QueueConfig.of(UPKEEP, UPKEEP_CONCURRENCY)),
-            duties.queues().stream())
+            background.queues().stream())
         .toList();
   }
 
@@ -170,7 +170,7 @@ public final class JobRunner implements AutoCloseable {
    */
   public void ensureRecurring() {
     List<NewJob> wanted =
-        duties.recurring().stream()
+        background.recurring().stream()
             .map(
                 one ->
                     NewJob.of(UPKEEP, one.kind(), "{}")
@@ -222,10 +222,10 @@ public final class JobRunner implements AutoCloseable {
 
   private Handlers handlers() {
     Handlers handlers = schedules.handlers(Handlers.none());
-    for (Kind<?> kind : duties.kinds()) {
+    for (Kind<?> kind : background.kinds()) {
       handlers = handlers.on(kind.name(), observed(handler(kind)));
     }
-    for (Recurring recurring : duties.recurring()) {
+    for (Recurring recurring : background.recurring()) {
       handlers = handlers.on(recurring.kind(), observed((json, job) -> again(recurring, job)));
     }
     return handlers;

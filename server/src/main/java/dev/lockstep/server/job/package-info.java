@@ -3,7 +3,7 @@
  * of the HTTP API.
  *
  * <p>Owns {@code queue_pause} and {@code job_action}. A domain gives its {@link
- * dev.lockstep.server.job.Duties} to the composer, which passes them all to {@link
+ * dev.lockstep.server.job.BackgroundJobs} to the composer, which passes them all to {@link
  * dev.lockstep.server.job.JobRunner#start}. Queues that no domain serves are open to claims over
  * HTTP. The guarantees are those of {@code dev.lockstep.job}.
  */

@@ -12,8 +12,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The scripts and the stylesheet, read once. Their address contains a hash over all of them, and
- * scripts import each other relatively, so a page never mixes two releases.
+ * The scripts and the stylesheet, read once: a folder for the shop, one for the console, one for
+ * the lab, and one for what they share. Their address contains a hash over all of them: a script
+ * finds the others relative to itself, so a page never mixes two releases.
  */
 final class Assets {
   private static final String FOLDER = "/dev/lockstep/server/web/";
@@ -22,50 +23,56 @@ final class Assets {
   /** A jar cannot be listed like a folder; a test compares this list with the folder. */
   static final List<String> SCRIPTS =
       List.of(
-          "api.js",
-          "calendar.js",
-          "campaign.js",
-          "checkout.js",
-          "console-accounts.js",
-          "console-campaigns.js",
-          "console-database.js",
-          "console-holds.js",
-          "console-invariants.js",
-          "console-jobs.js",
-          "console-keys.js",
-          "console-new-campaign.js",
-          "console-overview.js",
-          "console-parts.js",
-          "console-purchases.js",
-          "console-queues.js",
-          "console-reconciliation.js",
-          "console-schedule-form.js",
-          "console-schedules.js",
-          "console-streams.js",
-          "console-transfers.js",
-          "console.js",
-          "dom.js",
-          "draw.js",
-          "drop-sale.js",
-          "lab-matrix.js",
-          "lab-run.js",
-          "lab-timeline.js",
-          "lab.js",
-          "live.js",
-          "lock-graph.js",
-          "memory.js",
-          "metrics.js",
-          "plot.js",
-          "shop.js",
-          "triangle-sale.js",
-          "triangle.js",
-          "verify.js",
-          "visitor.js",
-          "words.js");
+          "console/accounts.js",
+          "console/calendar.js",
+          "console/campaigns.js",
+          "console/console.js",
+          "console/database.js",
+          "console/holds.js",
+          "console/invariants.js",
+          "console/jobs.js",
+          "console/keys.js",
+          "console/lock-graph.js",
+          "console/metrics.js",
+          "console/new-campaign.js",
+          "console/overview.js",
+          "console/parts.js",
+          "console/plot.js",
+          "console/purchases.js",
+          "console/queues.js",
+          "console/reconciliation.js",
+          "console/schedule-form.js",
+          "console/schedules.js",
+          "console/streams.js",
+          "console/transfers.js",
+          "lab/lab.js",
+          "lab/matrix.js",
+          "lab/run.js",
+          "lab/timeline.js",
+          "shared/api.js",
+          "shared/dom.js",
+          "shared/words.js",
+          "shop/campaign.js",
+          "shop/checkout.js",
+          "shop/draw.js",
+          "shop/drop-sale.js",
+          "shop/live.js",
+          "shop/memory.js",
+          "shop/shop.js",
+          "shop/triangle-sale.js",
+          "shop/triangle.js",
+          "shop/verify.js",
+          "shop/visitor.js");
 
   /** One stylesheet in parts; later ones win. */
   static final List<String> STYLES =
-      List.of("base.css", "parts.css", "tables.css", "shop.css", "console.css", "lab.css");
+      List.of(
+          "shared/base.css",
+          "shared/parts.css",
+          "shared/tables.css",
+          "shop/shop.css",
+          "console/console.css",
+          "lab/lab.css");
 
   static final Assets ALL = new Assets();
 
@@ -90,14 +97,14 @@ final class Assets {
     return path;
   }
 
-  /** By file name. */
+  /** By the rest of their address, such as {@code shop/campaign.js}. */
   Map<String, Resource> byName() {
     return Collections.unmodifiableMap(byName);
   }
 
   private static byte[] style() {
     ByteArrayOutputStream whole = new ByteArrayOutputStream();
-    STYLES.forEach(part -> whole.writeBytes(read("style/" + part)));
+    STYLES.forEach(part -> whole.writeBytes(read(part)));
     return whole.toByteArray();
   }
 

@@ -66,25 +66,25 @@ public final class Pages {
   public static void mountOn(Router router, Handler<RoutingContext> admit) {
     get(router.route("/"))
         .handler(admit)
-        .handler(page("Shop · Lockstep", "/", "shop.js", SHOP)::serve);
+        .handler(page("Shop · Lockstep", "/", "shop/shop.js", SHOP)::serve);
     get(router.route("/shop")).handler(admit).handler(context -> context.redirect("/"));
     get(router.routeWithRegex("/shop/" + CAMPAIGN))
         .handler(admit)
-        .handler(page("Sale · Lockstep", "/", "campaign.js", SALE)::serve);
+        .handler(page("Sale · Lockstep", "/", "shop/campaign.js", SALE)::serve);
     get(router.routeWithRegex("/shop/" + CAMPAIGN + "/draw"))
         .handler(admit)
-        .handler(page("Draw · Lockstep", "/", "draw.js", DRAW)::serve);
+        .handler(page("Draw · Lockstep", "/", "shop/draw.js", DRAW)::serve);
     get(router.route("/console"))
         .handler(admit)
-        .handler(page("Console · Lockstep", "/console", "console.js", CONSOLE)::serve);
-    get(router.route("/lab")).handler(admit).handler(lab("The lab", "lab.js", "")::serve);
+        .handler(page("Console · Lockstep", "/console", "console/console.js", CONSOLE)::serve);
+    get(router.route("/lab")).handler(admit).handler(lab("The lab", "lab/lab.js", "")::serve);
     get(router.route("/lab/matrix"))
         .handler(admit)
-        .handler(lab("Matrix", "lab-matrix.js", "")::serve);
+        .handler(lab("Matrix", "lab/matrix.js", "")::serve);
     get(router.routeWithRegex("/lab/" + SCENARIO))
         .handler(admit)
-        .handler(lab("Scenario", "lab-run.js", "class=\"wide\"")::serve);
-    Resource icon = Resource.revalidated(Assets.read("icon.svg"), "image/svg+xml");
+        .handler(lab("Scenario", "lab/run.js", "class=\"wide\"")::serve);
+    Resource icon = Resource.revalidated(Assets.read("shared/icon.svg"), "image/svg+xml");
     get(router.route("/icon.svg")).handler(icon::serve);
     Assets.ALL
         .byName()
@@ -97,7 +97,8 @@ public final class Pages {
   }
 
   private static Resource page(String title, String place, String script, String main) {
-    return Resource.revalidated(Frame.scripted(title, place, script, main).getBytes(UTF_8), HTML);
+    return Resource.revalidated(
+        PageFrame.scripted(title, place, script, main).getBytes(UTF_8), HTML);
   }
 
   private static Route get(Route route) {

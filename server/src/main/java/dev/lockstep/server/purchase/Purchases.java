@@ -27,13 +27,20 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.server.cart.Acting;
 import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
 import dev.lockstep.server.cart.Checkouts;
 import dev.lockstep.server.cart.Outcomes;
+<<<<<<< ours
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.job.Duties;
+||||||| base
+import dev.lockstep.server.job.Duties;
+=======
+import dev.lockstep.server.cart.RequestActor;
+import dev.lockstep.server.cases.Cases;
+import dev.lockstep.server.job.BackgroundJobs;
+>>>>>>> theirs
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.purchase.BeginResult.Answered;
@@ -62,7 +69,7 @@ import java.util.function.Function;
  * Purchases over HTTP: bought in one call or from a cart, shown, refunded; and the payment
  * provider's webhook.
  *
- * <p>Thread-safe. Its {@link #duties} process unfinished purchases, including those of earlier
+ * <p>Thread-safe. Its {@link #backgroundJobs} process unfinished purchases, including those of earlier
  * processes. The caller owns the payments and closes them after this.
  */
 public final class Purchases implements Checkouts, AutoCloseable {
@@ -136,7 +143,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
     this.store = new PurchaseStore(transactor, workers);
     this.mismatches = new Mismatches(transactor, workers, listener);
     this.refunds = new Refunds(transactor, workers, payments, holds, companion, mismatches, store);
-    UnderWay underWay = new UnderWay();
+    PaymentsInFlight underWay = new PaymentsInFlight();
     this.saga =
         new Saga(
             holds,
@@ -153,8 +160,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
         new StripeWebhook(vertx, transactor, saga, refunds, mismatches, underWay, webhookSecret);
   }
 
-  public Duties duties() {
-    return Duties.none()
+  public BackgroundJobs backgroundJobs() {
+    return BackgroundJobs.none()
         .paced(timer.interval(), "unfinished-purchases", job -> timer.look())
         .every(Duration.ofMinutes(1), "old-payment-events", job -> timer.forgetEvents());
   }
@@ -228,7 +235,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
 
   private Future<Answer> buy(Request request) {
     String key = request.idempotencyKey().orElseThrow();
-    BuyerId buyer = Acting.buyer(request);
+    BuyerId buyer = RequestActor.buyer(request);
     JsonObject body = request.body();
     return campaigns
         .open(request)
@@ -243,7 +250,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                       buyer,
                       CartItems.lines(campaign, items(body)),
                       Saga.KEPT_FOR,
-                      Acting.actor(request.principal()));
+                      RequestActor.actor(request.principal()));
               return begin(acquire, order(request, campaign, key, Optional.of(acquire)));
             });
   }
@@ -266,7 +273,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
                         campaign.scope(),
                         cart.hold(),
                         Saga.KEPT_FOR,
-                        Acting.actor(request.principal())),
+                        RequestActor.actor(request.principal())),
                     order(request, campaign, key, Optional.empty())));
   }
 
@@ -321,7 +328,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
 
   private static Purchase visible(Optional<Purchase> found, Principal principal) {
     return found
-        .filter(purchase -> Acting.maySee(principal, new BuyerId(purchase.buyer())))
+        .filter(purchase -> RequestActor.maySee(principal, new BuyerId(purchase.buyer())))
         .orElseThrow(() -> PurchaseId.unknown().asException());
   }
 

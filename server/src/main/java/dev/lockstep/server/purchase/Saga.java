@@ -98,7 +98,7 @@ final class Saga {
   private final StepCompanion companion;
   private final Campaigns campaigns;
   private final Completion completion;
-  private final UnderWay underWay;
+  private final PaymentsInFlight underWay;
   private final Mismatches mismatches;
   private final PurchaseStore store;
 
@@ -112,7 +112,7 @@ final class Saga {
       StepCompanion companion,
       Campaigns campaigns,
       LateGoods late,
-      UnderWay underWay,
+      PaymentsInFlight underWay,
       Mismatches mismatches,
       PurchaseStore store) {
     this.holds = holds;

@@ -61,7 +61,7 @@ final class StripeWebhook implements AutoCloseable {
   private final Saga saga;
   private final Refunds refunds;
   private final Mismatches mismatches;
-  private final UnderWay underWay;
+  private final PaymentsInFlight underWay;
   private final String secret;
   private final Combiner<Long, Ask, Intake> intake;
 
@@ -75,7 +75,7 @@ final class StripeWebhook implements AutoCloseable {
       Saga saga,
       Refunds refunds,
       Mismatches mismatches,
-      UnderWay underWay,
+      PaymentsInFlight underWay,
       String secret) {
     this.vertx = vertx;
     this.saga = saga;

@@ -1,16 +1,22 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.HoldRecords;
+import dev.lockstep.hold.HoldRecords.HoldChange;
+import dev.lockstep.hold.HoldRecords.NewestChange;
+import dev.lockstep.hold.PoolId;
+import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.StockChange.Cause;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
-import dev.lockstep.sql.StoredEnum;
+import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What has changed since the last look, according to each pool's audit trail: every sale, release,
@@ -22,25 +28,20 @@ final class Changes {
   /** For a pool never looked at; older changes are left to the sweep. */
   private static final long MAX_BEHIND = 100_000;
 
+  private static final int POOLS_AT_ONCE = HoldRecords.MAX_ROWS;
+
+  private static final Set<Cause> OF_GOODS =
+      EnumSet.of(Cause.SOLD, Cause.RELEASED, Cause.EXPIRED, Cause.RETURNED);
+
   private static final String CHANGED_POOLS =
       """
-      SELECT p.scope, p.pool, p.audit_seq, coalesce(m.seq, p.audit_seq - least(p.audit_seq, ?)) AS seen
-      FROM lockstep.pool p
-      JOIN lockstep_server.campaign c ON c.id = p.scope
-      LEFT JOIN lockstep_server.reconciliation_mark m ON m.campaign = p.scope AND m.pool = p.pool
-      WHERE p.audit_seq IS DISTINCT FROM m.seq
-      ORDER BY p.scope, p.pool""";
-
-  // What is only held belongs to nobody yet.
-  private static final String NEXT =
-      StoredEnum.sql(
-          """
-      SELECT seq,
-        CASE WHEN cause IN ({Cause.SOLD}, {Cause.RELEASED}, {Cause.EXPIRED}, {Cause.RETURNED})
-          THEN hold END AS hold
-      FROM lockstep.stock_audit
-      WHERE scope = ? AND pool = ? AND seq > ? ORDER BY seq LIMIT ?""",
-          Cause.class);
+      SELECT p.campaign, p.pool, p.seq, coalesce(m.seq, p.seq - least(p.seq, ?)) AS seen
+      FROM unnest(?, ?, ?) AS p (campaign, pool, seq)
+      JOIN lockstep_server.campaign c ON c.id = p.campaign
+      LEFT JOIN lockstep_server.reconciliation_mark m
+        ON m.campaign = p.campaign AND m.pool = p.pool
+      WHERE p.seq IS DISTINCT FROM m.seq
+      ORDER BY p.campaign, p.pool""";
 
   private static final String SAVE =
       """
@@ -61,45 +62,56 @@ final class Changes {
   record Portion(long last, int rows, Set<UUID> holds) {}
 
   static List<ChangedPool> pools(Connection connection) throws SQLException {
+    List<ChangedPool> changed = new ArrayList<>();
+    ScopeId scope = new ScopeId(Long.MIN_VALUE);
+    PoolId pool = new PoolId(Long.MIN_VALUE);
+    List<NewestChange> page;
+    do {
+      page = HoldRecords.newestChanges(connection, scope, pool, POOLS_AT_ONCE);
+      if (!page.isEmpty()) {
+        changed.addAll(unseen(connection, page));
+        scope = page.get(page.size() - 1).scope();
+        pool = page.get(page.size() - 1).pool();
+      }
+    } while (page.size() == POOLS_AT_ONCE);
+    return changed;
+  }
+
+  private static List<ChangedPool> unseen(Connection connection, List<NewestChange> newest)
+      throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Rows<ChangedPool> pools =
         trip.query(
             CHANGED_POOLS,
             row ->
                 new ChangedPool(
-                    row.getLong("scope"),
+                    row.getLong("campaign"),
                     row.getLong("pool"),
-                    row.getLong("audit_seq"),
+                    row.getLong("seq"),
                     row.getLong("seen")),
-            MAX_BEHIND);
+            MAX_BEHIND,
+            SqlArray.bigints(newest.stream().map(one -> one.scope().value()).toList()),
+            SqlArray.bigints(newest.stream().map(one -> one.pool().value()).toList()),
+            SqlArray.bigints(newest.stream().map(NewestChange::seq).toList()));
     trip.send();
     return pools.list();
   }
 
-  private record Change(long seq, @Nullable UUID hold) {}
-
   static Portion next(Connection connection, ChangedPool pool, long after, int limit)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Change> rows =
-        trip.query(
-            NEXT,
-            row -> new Change(row.getLong(1), row.getObject(2, UUID.class)),
-            pool.campaign(),
-            pool.pool(),
-            after,
-            limit);
-    trip.send();
+    List<HoldChange> changes =
+        HoldRecords.changes(
+            connection, new ScopeId(pool.campaign()), new PoolId(pool.pool()), after, limit);
     Set<UUID> holds = new LinkedHashSet<>();
     long last = after;
-    for (Change change : rows.list()) {
+    for (HoldChange change : changes) {
       last = change.seq();
-      UUID hold = change.hold();
-      if (hold != null) {
-        holds.add(hold);
+      // What is only held belongs to nobody yet.
+      if (OF_GOODS.contains(change.cause())) {
+        holds.add(change.hold().value());
       }
     }
-    return new Portion(last, rows.list().size(), holds);
+    return new Portion(last, changes.size(), holds);
   }
 
   static void save(Connection connection, ChangedPool pool, long seq) throws SQLException {

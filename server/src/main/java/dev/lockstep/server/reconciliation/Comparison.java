@@ -1,8 +1,9 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldRecords;
 import dev.lockstep.hold.HoldState;
-import dev.lockstep.ledger.TransferState;
-import dev.lockstep.server.account.SaleBooks;
+import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.purchase.Status;
@@ -17,21 +18,19 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads purchases with everything that belongs to them, or holds with their purchases, and judges
- * them. Each statement is one snapshot and finds rows by key. Uses the caller's connection, whose
- * transaction plans {@link dev.lockstep.tx.TxOptions#indexLookups}.
+ * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
+ * what is wrong with them. Everything is found by key, on the caller's connection, whose
+ * transaction is {@link dev.lockstep.tx.Isolation#REPEATABLE_READ}, so that all statements see one
+ * snapshot, and plans {@link dev.lockstep.tx.TxOptions#indexLookups}.
  */
 final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);
@@ -70,32 +69,20 @@ final class Comparison {
               .formatted(PurchaseFacts.OF_PURCHASE, PurchaseFacts.AND_THE_REST),
           Status.class);
 
-  private static final String REFUNDS_BOOKED =
-      StoredEnum.sql(
-          """
-      SELECT transfer, posted FROM lockstep.transfer
-      WHERE book = ? AND transfer = ANY (?) AND state = {TransferState.POSTED}
-        AND source = %d AND target = %d"""
-              .formatted(SaleBooks.TAKINGS.value(), SaleBooks.BUYERS.value()),
-          TransferState.class);
-
   // A purchase begins with a hold of its own id; few have another one now.
-  private static final String UNPAID =
+  private static final String WITHOUT_PAID_PURCHASE =
       StoredEnum.sql(
           """
-      SELECT h.scope, h.hold, h.buyer, h.ended_at
-      FROM lockstep.hold h
-      WHERE h.scope = ? AND h.hold = ANY (?) AND h.state = {HoldState.SOLD}
-        AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
-          WHERE p.campaign = h.scope AND p.id = h.hold AND p.hold = h.hold
+      SELECT sold.hold FROM unnest(?) AS sold (hold)
+      WHERE NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
+          WHERE p.campaign = ? AND p.id = sold.hold AND p.hold = sold.hold
             AND p.status IN ({Status.COMPLETED}, {Status.REFUNDING}, {Status.REFUNDED})
             AND p.paid_at IS NOT NULL)
         AND NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p
-          WHERE p.campaign = h.scope AND p.hold = h.hold AND p.hold <> p.id
+          WHERE p.campaign = ? AND p.hold = sold.hold AND p.hold <> p.id
             AND p.status IN ({Status.COMPLETED}, {Status.REFUNDING}, {Status.REFUNDED})
             AND p.paid_at IS NOT NULL)""",
-          Status.class,
-          HoldState.class);
+          Status.class);
 
   private static final String PURCHASES_OF =
       """
@@ -145,7 +132,7 @@ final class Comparison {
 
   Page next(Connection connection, Place after, int limit) throws SQLException {
     List<PurchaseFacts> facts =
-        read(connection, NEXT_BY_AGE, after.at(), after.campaign(), after.id(), limit);
+        FactsReader.read(connection, NEXT_BY_AGE, after.at(), after.campaign(), after.id(), limit);
     Optional<Place> last =
         facts.isEmpty() ? Optional.empty() : Optional.of(place(facts.get(facts.size() - 1)));
     return new Page(facts.size(), last, judge(connection, facts));
@@ -153,14 +140,14 @@ final class Comparison {
 
   /** Purchases that have waited too long, for the provider or for their goods. */
   List<Finding> open(Connection connection, int limit) throws SQLException {
-    return judge(connection, read(connection, OPEN, patienceMs, limit));
+    return judge(connection, FactsReader.read(connection, OPEN, patienceMs, limit));
   }
 
   List<Finding> purchases(Connection connection, long campaign, Collection<UUID> ids)
       throws SQLException {
     return ids.isEmpty()
         ? List.of()
-        : judge(connection, read(connection, OF_IDS, campaign, SqlArray.uuids(ids)));
+        : judge(connection, FactsReader.read(connection, OF_IDS, campaign, SqlArray.uuids(ids)));
   }
 
   /** Holds that are sold without a paid purchase. */
@@ -170,20 +157,25 @@ final class Comparison {
       return List.of();
     }
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Finding> found =
+    Rows<HoldId> suspects =
         trip.query(
-            UNPAID,
-            row ->
-                Finding.ofHold(
-                    row.getLong("scope"),
-                    row.getObject("hold", UUID.class),
-                    row.getString("buyer"),
-                    row.getObject("ended_at", OffsetDateTime.class).toInstant(),
-                    "sold without a paid purchase"),
+            WITHOUT_PAID_PURCHASE,
+            row -> new HoldId(row.getObject(1, UUID.class)),
+            SqlArray.uuids(holds),
             campaign,
-            SqlArray.uuids(holds));
+            campaign);
     trip.send();
-    return found.list();
+    return HoldRecords.find(connection, Map.of(new ScopeId(campaign), suspects.list())).stream()
+        .filter(hold -> hold.state() == HoldState.SOLD)
+        .map(
+            hold ->
+                Finding.ofHold(
+                    campaign,
+                    hold.id().value(),
+                    hold.buyer().value(),
+                    hold.end().orElseThrow().at(),
+                    "sold, and no paid purchase says so"))
+        .toList();
   }
 
   /** Judges holds that have just changed, with their purchases. */
@@ -206,31 +198,19 @@ final class Comparison {
     return new Place(facts.createdAt().atOffset(ZoneOffset.UTC), facts.campaign(), facts.id());
   }
 
-  private static List<PurchaseFacts> read(Connection connection, String sql, Object... parameters)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<PurchaseFacts> rows = trip.query(sql, PurchaseFacts::read, parameters);
-    trip.send();
-    return rows.list();
-  }
-
   private List<Finding> judge(Connection connection, List<PurchaseFacts> facts)
       throws SQLException {
     List<Finding> found = new ArrayList<>();
-    Map<Long, List<PurchaseFacts>> refunded = new HashMap<>();
+    List<PurchaseFacts> refunded = new ArrayList<>();
     for (PurchaseFacts one : facts) {
       found.addAll(judge(connection, one));
       if (one.status() == Status.REFUNDED && one.book().since() != null) {
-        refunded.computeIfAbsent(one.campaign(), campaign -> new ArrayList<>()).add(one);
+        refunded.add(one);
       }
     }
-    for (Map.Entry<Long, List<PurchaseFacts>> of : refunded.entrySet()) {
-      Map<UUID, Long> booked = refundsBooked(connection, of.getKey(), of.getValue());
-      for (PurchaseFacts one : of.getValue()) {
-        Long posted =
-            refundsOf(one).map(booked::get).filter(Objects::nonNull).findFirst().orElse(null);
-        Judgement.refundBooked(one, Optional.ofNullable(posted)).ifPresent(found::add);
-      }
+    Map<PurchaseFacts, Long> booked = FactsReader.refundsBooked(connection, refunded);
+    for (PurchaseFacts one : refunded) {
+      Judgement.refundBooked(one, Optional.ofNullable(booked.get(one))).ifPresent(found::add);
     }
     return found;
   }
@@ -246,26 +226,6 @@ final class Comparison {
           e.toString());
       return List.of(Finding.of(Kind.SET_ASIDE, one, one.changedAt(), "cannot be compared: " + e));
     }
-  }
-
-  /** Posted in the transaction that sets "refunded", so one snapshot shows both or neither. */
-  private static Map<UUID, Long> refundsBooked(
-      Connection connection, long campaign, List<PurchaseFacts> refunded) throws SQLException {
-    Map<UUID, Long> booked = new HashMap<>();
-    RoundTrip trip = new RoundTrip(connection);
-    trip.query(
-        REFUNDS_BOOKED,
-        row -> booked.put(row.getObject(1, UUID.class), row.getLong(2)),
-        campaign,
-        SqlArray.uuids(refunded.stream().flatMap(Comparison::refundsOf).toList()));
-    trip.send();
-    return booked;
-  }
-
-  /** The ids under which its refund may be posted; the second comes from older versions. */
-  private static Stream<UUID> refundsOf(PurchaseFacts one) {
-    return Stream.of(
-        SaleBooks.refundOf(one.id()).value(), SaleBooks.olderRefundOf(one.id()).value());
   }
 
   private Optional<Campaign> campaign(Connection connection, long id) throws SQLException {

@@ -7,6 +7,7 @@ import dev.lockstep.server.reconciliation.Changes.ChangedPool;
 import dev.lockstep.server.reconciliation.Changes.Portion;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.tx.Isolation;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import dev.lockstep.tx.TxWork;
@@ -54,6 +55,10 @@ final class Look {
 
   private final Transactor transactor;
   private final TxOptions options;
+
+  /** Several statements compare what must agree, so they see one snapshot. */
+  private final TxOptions reading;
+
   private final Campaigns campaigns;
   private final Comparison comparison;
   private final DutyState duty;
@@ -77,6 +82,7 @@ final class Look {
       BiConsumer<Kind, Integer> onNew) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("reconciliation").withIndexLookups();
+    this.reading = options.withIsolation(Isolation.REPEATABLE_READ).asReadOnly();
     this.campaigns = campaigns;
     this.comparison = comparison;
     this.duty = duty;
@@ -303,7 +309,7 @@ final class Look {
   }
 
   private <T> T call(TxWork<T> work) {
-    return transactor.call(options, work);
+    return transactor.call(reading, work);
   }
 
   private static Instant now(Connection connection) throws SQLException {

@@ -1,11 +1,18 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.HeldLine;
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldState;
+<<<<<<< ours
 import dev.lockstep.ledger.TransferState;
 import dev.lockstep.server.account.SaleBooks;
+||||||| base
+import dev.lockstep.ledger.Transfer.State;
+import dev.lockstep.server.account.SaleBooks;
+=======
+>>>>>>> theirs
 import dev.lockstep.server.purchase.Status;
 import dev.lockstep.sql.StoredEnum;
-import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -45,7 +52,7 @@ record PurchaseFacts(
     @Nullable String setAside,
     Optional<Goods> goods,
     Book book) {
-  /** The columns of the purchase, from {@code p}. */
+  /** The columns of a purchase {@code p}. */
   static final String OF_PURCHASE =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items, p.intent,"
           + " p.paid_at, p.created_at, p.changed_at, p.deadline";
@@ -56,9 +63,16 @@ record PurchaseFacts(
           """
         now() AS read_at,
         EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign) AS drawn,
+<<<<<<< ours
         h.state, h.pools, h.quantities, h.unit_pools, h.units,
         t.posted, t.state = {TransferState.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
         b.created_at AS book_since,
+||||||| base
+        h.state, h.pools, h.quantities, h.unit_pools, h.units,
+        t.posted, t.state = {State.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
+        b.created_at AS book_since,
+=======
+>>>>>>> theirs
         EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.hold = p.hold AND o.hold <> o.id AND o.id <> p.id
             AND o.status IN ({Status.COMPLETED}, {Status.REFUNDING}) AND o.paid_at IS NOT NULL)
@@ -69,6 +83,7 @@ record PurchaseFacts(
         (SELECT s.reason FROM lockstep_server.purchase_set_aside s
           WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside
       FROM p
+<<<<<<< ours
       LEFT JOIN lockstep.hold h ON h.scope = p.campaign AND h.hold = p.hold
       LEFT JOIN lockstep.transfer t ON t.book = p.campaign AND t.transfer = p.id
       LEFT JOIN lockstep.account b ON b.book = p.campaign AND b.account = %2$d
@@ -76,6 +91,18 @@ record PurchaseFacts(
               .formatted(SaleBooks.BUYERS.value(), SaleBooks.TAKINGS.value()),
           Status.class,
           TransferState.class);
+||||||| base
+      LEFT JOIN lockstep.hold h ON h.scope = p.campaign AND h.hold = p.hold
+      LEFT JOIN lockstep.transfer t ON t.book = p.campaign AND t.transfer = p.id
+      LEFT JOIN lockstep.account b ON b.book = p.campaign AND b.account = %2$d
+      """
+              .formatted(SaleBooks.BUYERS.value(), SaleBooks.TAKINGS.value()),
+          Status.class,
+          State.class);
+=======
+      """,
+          Status.class);
+>>>>>>> theirs
 
   /** A quantity of a pool. */
   record Line(long pool, int quantity) {}
@@ -83,16 +110,17 @@ record PurchaseFacts(
   /** A unit of a pool. */
   record Unit(long pool, int unit) {}
 
-  /**
-   * A hold.
-   *
-   * @param state the code of a {@link HoldState}
-   */
-  record Goods(int state, List<Line> lines, List<Unit> units) {
-    static final int SOLD = HoldState.SOLD.code();
-
-    boolean sold() {
-      return state == SOLD;
+  /** A hold. */
+  record Goods(boolean sold, List<Line> lines, List<Unit> units) {
+    static Goods of(Hold hold) {
+      List<Line> lines = new ArrayList<>();
+      List<Unit> units = new ArrayList<>();
+      for (HeldLine line : hold.lines()) {
+        long pool = line.pool().value();
+        lines.add(new Line(pool, line.quantity()));
+        line.units().forEach(unit -> units.add(new Unit(pool, unit)));
+      }
+      return new Goods(hold.state() == HoldState.SOLD, lines, units);
     }
   }
 
@@ -105,14 +133,8 @@ record PurchaseFacts(
    */
   record Book(@Nullable Long posted, boolean rightWay, @Nullable Instant since) {}
 
+  /** The purchase itself: what it owns, and what its book says, is read with other statements. */
   static PurchaseFacts read(ResultSet row) throws SQLException {
-    int state = row.getInt("state");
-    Optional<Goods> goods =
-        row.wasNull() ? Optional.empty() : Optional.of(new Goods(state, lines(row), units(row)));
-    long posted = row.getLong("posted");
-    Book book =
-        new Book(
-            row.wasNull() ? null : posted, row.getBoolean("right_way"), instant(row, "book_since"));
     return new PurchaseFacts(
         row.getLong("campaign"),
         row.getObject("id", UUID.class),
@@ -131,32 +153,14 @@ record PurchaseFacts(
         row.getBoolean("drawn"),
         row.getBoolean("shared"),
         row.getString("set_aside"),
-        goods,
-        book);
+        Optional.empty(),
+        new Book(null, false, null));
   }
 
-  private static List<Line> lines(ResultSet row) throws SQLException {
-    Object[] pools = array(row.getArray("pools"));
-    Object[] quantities = array(row.getArray("quantities"));
-    List<Line> lines = new ArrayList<>(pools.length);
-    for (int i = 0; i < Math.min(pools.length, quantities.length); i++) {
-      lines.add(new Line(((Number) pools[i]).longValue(), ((Number) quantities[i]).intValue()));
-    }
-    return lines;
-  }
-
-  private static List<Unit> units(ResultSet row) throws SQLException {
-    Object[] pools = array(row.getArray("unit_pools"));
-    Object[] numbers = array(row.getArray("units"));
-    List<Unit> units = new ArrayList<>(pools.length);
-    for (int i = 0; i < Math.min(pools.length, numbers.length); i++) {
-      units.add(new Unit(((Number) pools[i]).longValue(), ((Number) numbers[i]).intValue()));
-    }
-    return units;
-  }
-
-  private static Object[] array(@Nullable Array array) throws SQLException {
-    return array == null ? new Object[0] : (Object[]) array.getArray();
+  PurchaseFacts with(Optional<Goods> goods, Book book) {
+    return new PurchaseFacts(
+        campaign, id, hold, buyer, status, amount, currency, items, intent, paidAt, createdAt,
+        changedAt, deadline, now, drawn, shared, setAside, goods, book);
   }
 
   private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

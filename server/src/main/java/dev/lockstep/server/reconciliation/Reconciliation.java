@@ -10,7 +10,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.duty.DutyThread;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.metric.Metrics;
 import dev.lockstep.server.payment.PaymentHistory;
 import dev.lockstep.server.purchase.Timings;
@@ -125,8 +125,8 @@ public final class Reconciliation implements AutoCloseable {
         });
   }
 
-  public Duties duties() {
-    return Duties.none()
+  public BackgroundJobs backgroundJobs() {
+    return BackgroundJobs.none()
         .paced(interval, "reconciliation", job -> lookOnce(whole))
         .paced(interval, "provider-payments", job -> lookOnce(providers));
   }

@@ -1,5 +1,10 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.hold.HoldId;
+import dev.lockstep.hold.HoldRecords;
+import dev.lockstep.hold.HoldRecords.ByAge;
+import dev.lockstep.hold.HoldState;
+import dev.lockstep.hold.ScopeId;
 import dev.lockstep.server.reconciliation.Comparison.Place;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
@@ -45,6 +50,7 @@ record Sweep(
   private static final String NEXT_CAMPAIGN =
       "SELECT id FROM lockstep_server.campaign WHERE id > ? AND status <> 'draft' ORDER BY id LIMIT 1";
 
+<<<<<<< ours
   // By the index hold_newest, which is over this expression and in physical order.
   private static final String NEXT_HOLDS =
       """
@@ -55,6 +61,20 @@ record Sweep(
   private record HoldPlace(OffsetDateTime at, UUID hold, int state) {}
 
   /** The sweep after one slice, and the findings of the slice. */
+||||||| base
+  // By the index hold_newest, which is over this expression and in the order they lie in.
+  private static final String NEXT_HOLDS =
+      """
+      SELECT h.created_at, h.hold, h.state FROM lockstep.hold h
+      WHERE h.scope + 0 = ? AND (h.created_at, h.hold) > (?, ?)
+      ORDER BY h.created_at, h.hold LIMIT ?""";
+
+  private record HoldPlace(OffsetDateTime at, UUID hold, int state) {}
+
+  /** After one slice, with what was found in it. */
+=======
+  /** After one slice, with what was found in it. */
+>>>>>>> theirs
   record Step(Sweep sweep, List<Finding> found) {}
 
   static Sweep of(JsonObject json) {
@@ -145,34 +165,26 @@ record Sweep(
 
   private Step nextHolds(Connection connection, Comparison comparison, int limit)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<HoldPlace> rows =
-        trip.query(
-            NEXT_HOLDS,
-            row ->
-                new HoldPlace(
-                    row.getObject(1, OffsetDateTime.class),
-                    row.getObject(2, UUID.class),
-                    row.getInt(3)),
-            holdsOf,
-            after.at(),
-            after.id(),
+    List<ByAge> read =
+        HoldRecords.oldestFirst(
+            connection,
+            new ScopeId(holdsOf),
+            after.at().toInstant(),
+            new HoldId(after.id()),
             limit);
-    trip.send();
-    List<HoldPlace> read = rows.list();
     if (read.isEmpty()) {
       return new Step(toNextCampaign(connection), List.of());
     }
     List<UUID> sold = new ArrayList<>();
-    for (HoldPlace hold : read) {
-      if (hold.state() == PurchaseFacts.Goods.SOLD) {
-        sold.add(hold.hold());
+    for (ByAge hold : read) {
+      if (hold.state() == HoldState.SOLD) {
+        sold.add(hold.id().value());
       }
     }
-    HoldPlace last = read.get(read.size() - 1);
+    ByAge last = read.get(read.size() - 1);
     return new Step(
         at(
-            new Place(last.at().withOffsetSameInstant(ZoneOffset.UTC), 0, last.hold()),
+            new Place(last.createdAt().atOffset(ZoneOffset.UTC), 0, last.id().value()),
             holdsOf,
             purchases,
             holds + read.size()),

@@ -27,7 +27,7 @@ import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Deliveries;
-import dev.lockstep.server.job.Duties;
+import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.job.Edits;
 import dev.lockstep.server.job.JobActs;
 import dev.lockstep.sql.RoundTrip;
@@ -100,8 +100,8 @@ public final class Scheduling {
   }
 
   /** Removes ended schedules; they are kept as long as their deliveries. */
-  public Duties duties() {
-    return Duties.none()
+  public BackgroundJobs backgroundJobs() {
+    return BackgroundJobs.none()
         .every(
             Duration.ofHours(1),
             "ended-schedules",

@@ -30,7 +30,7 @@ class EveryKindHasItsCaseTest {
   private static final JavaClasses SERVER =
       new ClassFileImporter()
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-          .importPackages("dev.lockstep.server");
+          .importPackages("dev.lockstep.server", "dev.lockstep.gateway");
 
   @Test
   void everyTableIsComplete() throws Exception {

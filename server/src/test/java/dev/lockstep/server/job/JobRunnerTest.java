@@ -56,8 +56,8 @@ class JobRunnerTest {
   @Test
   void everyDomainsJobsAreRunAndToldOf() throws Exception {
     Semaphore ran = new Semaphore(0);
-    Duties one =
-        Duties.none()
+    BackgroundJobs one =
+        BackgroundJobs.none()
             .serving(MAIL)
             .on(
                 "letter",
@@ -66,8 +66,8 @@ class JobRunnerTest {
                   ran.release(number);
                   return Outcome.done();
                 });
-    Duties another =
-        Duties.none()
+    BackgroundJobs another =
+        BackgroundJobs.none()
             .serving(QueueConfig.of("bills", 1))
             .on(
                 "bill",
@@ -100,8 +100,8 @@ class JobRunnerTest {
   void whatRecursIsOneJobHoweverManyNodes() throws Exception {
     Semaphore ran = new Semaphore(0);
     AtomicInteger together = new AtomicInteger();
-    Duties duties =
-        Duties.none()
+    BackgroundJobs duties =
+        BackgroundJobs.none()
             .every(
                 Duration.ofMillis(5),
                 "sweep",
@@ -125,8 +125,8 @@ class JobRunnerTest {
   @Test
   void whatRecursGoesOnAfterFailuresAndComesBackWhenSomebodyCancelledIt() throws Exception {
     Semaphore ran = new Semaphore(0);
-    Duties duties =
-        Duties.none()
+    BackgroundJobs duties =
+        BackgroundJobs.none()
             .every(
                 Duration.ofMillis(5),
                 "sweep",
@@ -157,7 +157,7 @@ class JobRunnerTest {
     JobRunner node = node();
     node.start(
         List.of(
-            Duties.none()
+            BackgroundJobs.none()
                 .serving(MAIL)
                 .on(
                     "letter",
@@ -184,7 +184,7 @@ class JobRunnerTest {
     JobRunner node = node();
     node.start(List.of());
     assertThatThrownBy(() -> node.start(List.of())).isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> Duties.none().every(Duration.ZERO, "sweep", job -> {}))
+    assertThatThrownBy(() -> BackgroundJobs.none().every(Duration.ZERO, "sweep", job -> {}))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

@@ -2,9 +2,9 @@ package dev.lockstep.server.payment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.server.gateway.GatewayFaults;
-import dev.lockstep.server.gateway.GatewayFaults.Delays;
-import dev.lockstep.server.gateway.TestGateway;
+import dev.lockstep.gateway.GatewayFaults;
+import dev.lockstep.gateway.GatewayFaults.Delays;
+import dev.lockstep.gateway.TestGateway;
 import dev.lockstep.server.payment.PaymentResult.Canceled;
 import dev.lockstep.server.payment.PaymentResult.Open;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;

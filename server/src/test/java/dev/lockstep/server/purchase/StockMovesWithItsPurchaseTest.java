@@ -18,7 +18,6 @@ import dev.lockstep.hold.Line;
 import dev.lockstep.hold.NewPool;
 import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
-import dev.lockstep.server.ServerTables;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.testkit.TestDatabase;
@@ -56,7 +55,7 @@ class StockMovesWithItsPurchaseTest {
   @BeforeAll
   static void openTheSale() {
     database.execute("CREATE SCHEMA lockstep_server");
-    ServerTables.migrate(database, "V110__purchases");
+    database.runScript("/db/server/V110__purchases.sql");
     holds = new Holds(new Transactor(database.dataSource()));
     holds.createScope(SALE, OptionalInt.empty());
     holds.createPools(SALE, List.of(NewPool.counted(POOL, 1_000)));

@@ -1,0 +1,100 @@
+package dev.lockstep.gateway;
+
+import io.vertx.core.json.JsonObject;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request wants done. Its parameters are checked; whether it is possible is decided later.
+ */
+sealed interface Command {
+  /** The intent it is about. */
+  String intent();
+
+  /** What it comes to, by the rules of {@link Decision}. */
+  Answer decide(Decision rules, GatewayRequest request);
+
+  /** One whose intent has to be there already. */
+  sealed interface OnIntent extends Command {
+    Answer decide(Decision rules, GatewayRequest request, Intent intent);
+
+    @Override
+    default Answer decide(Decision rules, GatewayRequest request) {
+      return rules.onIntent(request, this);
+    }
+  }
+
+  /** A new intent, paid at once if {@code confirm}. */
+  record Create(
+      String intent,
+      String clientSecret,
+      long amount,
+      String currency,
+      @Nullable TestCard card,
+      boolean confirm,
+      @Nullable String description,
+      JsonObject metadata)
+      implements Command {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request) {
+      return rules.create(request, this);
+    }
+  }
+
+  /** Pay, with this card or the one the intent has. */
+  record Confirm(String intent, @Nullable TestCard card) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.confirm(request, this, intent);
+    }
+  }
+
+  record Cancel(String intent, @Nullable String reason) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.cancel(request, this, intent);
+    }
+  }
+
+  /** The cardholder passed or failed the challenge. */
+  record Authenticate(String intent, boolean passed) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.authenticate(request, this, intent);
+    }
+  }
+
+  /** What a processing intent comes to. */
+  record Settle(String intent, boolean paid) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.settle(request, this, intent);
+    }
+  }
+
+  /** What a pending refund comes to. */
+  record SettleRefund(String refund, String intent, RefundStatus to) implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.settleRefund(request, this, intent);
+    }
+  }
+
+  /**
+   * Refund.
+   *
+   * @param amount empty: all that is left
+   */
+  record GiveBack(
+      String refund,
+      String intent,
+      OptionalLong amount,
+      @Nullable String reason,
+      JsonObject metadata)
+      implements OnIntent {
+    @Override
+    public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
+      return rules.giveBack(request, this, intent);
+    }
+  }
+}

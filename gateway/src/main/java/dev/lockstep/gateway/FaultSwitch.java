@@ -1,0 +1,14 @@
+package dev.lockstep.gateway;
+
+/** The faults that are on now. Shared by the routes and the webhooks; safe for many threads. */
+final class FaultSwitch {
+  private volatile GatewayFaults current = GatewayFaults.NONE;
+
+  GatewayFaults get() {
+    return current;
+  }
+
+  void set(GatewayFaults faults) {
+    current = faults;
+  }
+}

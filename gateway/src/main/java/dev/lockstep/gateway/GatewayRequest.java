@@ -1,0 +1,47 @@
+package dev.lockstep.gateway;
+
+import java.time.Duration;
+
+/**
+ * A request on its way to a decision, with everything random already drawn.
+ *
+ * @param id its own
+ * @param key its idempotency key; one of its own if the client sent none
+ * @param fingerprint of route and parameters: tells a repeated request from another one with its
+ *     key
+ * @param apiVersion whose shape the client expects events to have
+ * @param eventId the id of the event it may cause
+ * @param declined a fault: the card does not pay
+ * @param processing a fault: the card pays later
+ * @param pendingRefund a fault: the refund is done later
+ * @param webhookDelay a fault: its event is sent so much later
+ */
+record GatewayRequest(
+    Command command,
+    String id,
+    String key,
+    String fingerprint,
+    String apiVersion,
+    String eventId,
+    boolean declined,
+    boolean processing,
+    boolean pendingRefund,
+    Duration webhookDelay) {
+  static final String NO_VERSION = "unknown";
+
+  /** One that no client sent: nothing goes wrong with it, and it has no key to be repeated by. */
+  static GatewayRequest ofOurOwn(Command command) {
+    String id = GatewayIds.next("req_");
+    return new GatewayRequest(
+        command,
+        id,
+        id,
+        id,
+        NO_VERSION,
+        GatewayIds.next("evt_"),
+        false,
+        false,
+        false,
+        Duration.ZERO);
+  }
+}

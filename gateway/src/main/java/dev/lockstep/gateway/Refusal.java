@@ -1,0 +1,18 @@
+package dev.lockstep.gateway;
+
+/** A request whose parameters make no sense. Nothing was begun. */
+final class Refusal extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient StripeError error;
+
+  Refusal(StripeError error) {
+    // No stack trace: it is an answer, and refusing must stay cheap.
+    super(error.message(), null, false, false);
+    this.error = error;
+  }
+
+  StripeError error() {
+    return error;
+  }
+}

@@ -1,0 +1,95 @@
+package dev.lockstep.gateway;
+
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.tx.Transactor;
+import dev.lockstep.tx.TxOptions;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+
+/** The events not yet delivered. Every method blocks and commits. Safe for many threads. */
+final class WebhookTable {
+  // Skipping what others have locked: they are claiming or ending it. Pushing due_at is the claim;
+  // whoever dies with it lets it become due again.
+  static final String CLAIM_DUE =
+      """
+      UPDATE gateway.webhook w SET due_at = now() + ? * interval '1 millisecond'
+      FROM (SELECT event FROM gateway.webhook WHERE due_at <= now()
+            ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
+      WHERE w.event = due.event
+      RETURNING w.event, w.type, w.body || coalesce(
+        (SELECT a.body || '%s' FROM gateway.answer a WHERE a.key = w.answer), '') AS whole, w.attempts"""
+          .formatted(StripeJson.EVENT_END);
+
+  static final String DELETE = "DELETE FROM gateway.webhook WHERE event = ANY (?)";
+
+  // A negative wait means never again.
+  private static final String RETRY =
+      """
+      UPDATE gateway.webhook w
+      SET attempts = w.attempts + x.failures, due_at = CASE WHEN x.wait_ms < 0 THEN 'infinity'
+        ELSE now() + x.wait_ms * interval '1 millisecond' END
+      FROM unnest(?, ?, ?) AS x (event, failures, wait_ms)
+      WHERE w.event = x.event""";
+
+  private final Transactor transactor;
+  final TxOptions options;
+
+  WebhookTable(Transactor transactor) {
+    this.transactor = transactor;
+    // Rows come and go: who plans while there are none would go through all there were since.
+    this.options = transactor.defaults().withLabel("gateway webhooks").withIndexLookups();
+  }
+
+  /**
+   * An event that goes back to the table.
+   *
+   * @param failures 1 if it was tried in vain, 0 if it was not tried
+   * @param waitMs until it is due again; negative: given up
+   */
+  record Return(String event, int failures, long waitMs) {}
+
+  /** Takes what is due; it is ours for a while. */
+  List<Event> claimDue(Duration takeOverAfter, int limit) {
+    return transactor.call(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          Rows<Event> due =
+              trip.query(
+                  CLAIM_DUE,
+                  row ->
+                      Event.stored(
+                          row.getString("event"),
+                          row.getString("type"),
+                          row.getString("whole"),
+                          row.getInt("attempts")),
+                  takeOverAfter.toMillis(),
+                  limit);
+          trip.send();
+          return due.list();
+        });
+  }
+
+  /** Ends what was delivered and puts back what was not, in one transaction. */
+  void settle(Collection<String> delivered, Collection<Return> returned) {
+    transactor.run(
+        options,
+        connection -> {
+          RoundTrip trip = new RoundTrip(connection);
+          if (!delivered.isEmpty()) {
+            trip.update(DELETE, SqlArray.texts(delivered));
+          }
+          if (!returned.isEmpty()) {
+            trip.update(
+                RETRY,
+                SqlArray.texts(returned.stream().map(Return::event).toList()),
+                SqlArray.integers(returned.stream().map(Return::failures).toList()),
+                SqlArray.bigints(returned.stream().map(Return::waitMs).toList()));
+          }
+          trip.send();
+        });
+  }
+}

@@ -1,8 +1,0 @@
-/**
- * Many concurrent buyers against a running server, over HTTP like any client, and a proof of the
- * result. Owns no table; does not touch the database.
- */
-@NullMarked
-package dev.lockstep.server.rush;
-
-import org.jspecify.annotations.NullMarked;
