@@ -59,7 +59,7 @@ class HoldRecordsTest {
     for (int i = 0; i < 7; i++) {
       together.add(sale.acquire("buyer", Line.of(pool, 1)));
     }
-    sale.transactor().run(connection -> sale.node().runAll(connection, together));
+    sale.transactor().run(connection -> sale.node().joinAll(connection, together));
     Hold sold = sale.hold("buyer", Line.of(pool, 1));
     sale.ask(sale.confirm(sold.id()));
 

@@ -1,15 +1,7 @@
 package dev.lockstep.gateway;
 
-<<<<<<< ours
-import dev.lockstep.combine.CombinerOverloaded;
-import dev.lockstep.server.gateway.Draw.Loss;
-||||||| base
-import dev.lockstep.combine.CombinerOverloaded;
-import dev.lockstep.server.gateway.Draw.Loss;
-=======
 import dev.lockstep.combine.Overloaded;
 import dev.lockstep.gateway.Draw.Loss;
->>>>>>> theirs
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;

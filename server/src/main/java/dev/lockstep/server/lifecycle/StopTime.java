@@ -15,16 +15,8 @@ public final class StopTime {
 
   /** Ends something. */
   @FunctionalInterface
-<<<<<<< ours
-  interface Ending {
-    /** Ends it within this time; after that, nobody waits for it. */
-||||||| base
-  interface Ending {
-    /** Ends it within this time; after that, nobody waits for it. */
-=======
   public interface Ending {
     /** Ends it within this time; after that nobody waits for it any more. */
->>>>>>> theirs
     void end(Duration within) throws Exception;
   }
 

@@ -31,16 +31,9 @@ import dev.lockstep.server.cart.CartId;
 import dev.lockstep.server.cart.CartItems;
 import dev.lockstep.server.cart.Checkouts;
 import dev.lockstep.server.cart.Outcomes;
-<<<<<<< ours
-import dev.lockstep.server.cases.Cases;
-import dev.lockstep.server.job.Duties;
-||||||| base
-import dev.lockstep.server.job.Duties;
-=======
 import dev.lockstep.server.cart.RequestActor;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.job.BackgroundJobs;
->>>>>>> theirs
 import dev.lockstep.server.key.Keys;
 import dev.lockstep.server.payment.Payments;
 import dev.lockstep.server.purchase.BeginResult.Answered;

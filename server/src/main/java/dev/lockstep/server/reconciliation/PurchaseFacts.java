@@ -3,14 +3,6 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.hold.HeldLine;
 import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldState;
-<<<<<<< ours
-import dev.lockstep.ledger.TransferState;
-import dev.lockstep.server.account.SaleBooks;
-||||||| base
-import dev.lockstep.ledger.Transfer.State;
-import dev.lockstep.server.account.SaleBooks;
-=======
->>>>>>> theirs
 import dev.lockstep.server.purchase.Status;
 import dev.lockstep.sql.StoredEnum;
 import java.sql.ResultSet;
@@ -63,16 +55,6 @@ record PurchaseFacts(
           """
         now() AS read_at,
         EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign) AS drawn,
-<<<<<<< ours
-        h.state, h.pools, h.quantities, h.unit_pools, h.units,
-        t.posted, t.state = {TransferState.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
-        b.created_at AS book_since,
-||||||| base
-        h.state, h.pools, h.quantities, h.unit_pools, h.units,
-        t.posted, t.state = {State.POSTED} AND t.source = %1$d AND t.target = %2$d AS right_way,
-        b.created_at AS book_since,
-=======
->>>>>>> theirs
         EXISTS (SELECT 1 FROM lockstep_server.purchase o
           WHERE o.campaign = p.campaign AND o.hold = p.hold AND o.hold <> o.id AND o.id <> p.id
             AND o.status IN ({Status.COMPLETED}, {Status.REFUNDING}) AND o.paid_at IS NOT NULL)
@@ -83,26 +65,8 @@ record PurchaseFacts(
         (SELECT s.reason FROM lockstep_server.purchase_set_aside s
           WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside
       FROM p
-<<<<<<< ours
-      LEFT JOIN lockstep.hold h ON h.scope = p.campaign AND h.hold = p.hold
-      LEFT JOIN lockstep.transfer t ON t.book = p.campaign AND t.transfer = p.id
-      LEFT JOIN lockstep.account b ON b.book = p.campaign AND b.account = %2$d
-      """
-              .formatted(SaleBooks.BUYERS.value(), SaleBooks.TAKINGS.value()),
-          Status.class,
-          TransferState.class);
-||||||| base
-      LEFT JOIN lockstep.hold h ON h.scope = p.campaign AND h.hold = p.hold
-      LEFT JOIN lockstep.transfer t ON t.book = p.campaign AND t.transfer = p.id
-      LEFT JOIN lockstep.account b ON b.book = p.campaign AND b.account = %2$d
-      """
-              .formatted(SaleBooks.BUYERS.value(), SaleBooks.TAKINGS.value()),
-          Status.class,
-          State.class);
-=======
       """,
           Status.class);
->>>>>>> theirs
 
   /** A quantity of a pool. */
   record Line(long pool, int quantity) {}

@@ -50,31 +50,7 @@ record Sweep(
   private static final String NEXT_CAMPAIGN =
       "SELECT id FROM lockstep_server.campaign WHERE id > ? AND status <> 'draft' ORDER BY id LIMIT 1";
 
-<<<<<<< ours
-  // By the index hold_newest, which is over this expression and in physical order.
-  private static final String NEXT_HOLDS =
-      """
-      SELECT h.created_at, h.hold, h.state FROM lockstep.hold h
-      WHERE h.scope + 0 = ? AND (h.created_at, h.hold) > (?, ?)
-      ORDER BY h.created_at, h.hold LIMIT ?""";
-
-  private record HoldPlace(OffsetDateTime at, UUID hold, int state) {}
-
-  /** The sweep after one slice, and the findings of the slice. */
-||||||| base
-  // By the index hold_newest, which is over this expression and in the order they lie in.
-  private static final String NEXT_HOLDS =
-      """
-      SELECT h.created_at, h.hold, h.state FROM lockstep.hold h
-      WHERE h.scope + 0 = ? AND (h.created_at, h.hold) > (?, ?)
-      ORDER BY h.created_at, h.hold LIMIT ?""";
-
-  private record HoldPlace(OffsetDateTime at, UUID hold, int state) {}
-
   /** After one slice, with what was found in it. */
-=======
-  /** After one slice, with what was found in it. */
->>>>>>> theirs
   record Step(Sweep sweep, List<Finding> found) {}
 
   static Sweep of(JsonObject json) {
