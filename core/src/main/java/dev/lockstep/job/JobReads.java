@@ -1,7 +1,7 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.JobStream.Ask;
-import dev.lockstep.job.JobStream.LaneAsk;
+import dev.lockstep.job.JobStream.LaneRead;
+import dev.lockstep.job.JobStream.StreamRead;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.RoundTrip;
@@ -134,7 +134,7 @@ final class JobReads {
   record QueueRow(String queue, boolean paused, double rate) {}
 
   /** The streams to read, then the lanes. */
-  record Questions(List<Ask> streams, List<LaneAsk> lanes) {}
+  record ReadPlan(List<StreamRead> streams, List<LaneRead> lanes) {}
 
   /**
    * The rows read from one stream.
@@ -143,7 +143,7 @@ final class JobReads {
    * @param walked how many rows were looked at to find them
    * @param reachedEnd whether no more of it is due
    */
-  record Found(List<JobRow> rows, int walked, boolean reachedEnd) {}
+  record StreamRows(List<JobRow> rows, int walked, boolean reachedEnd) {}
 
   /**
    * The result of one look at the table.
@@ -153,9 +153,9 @@ final class JobReads {
    * @param lanes one list per lane asked for, in order; read after the streams
    * @param nextMs milliseconds until the first job that is not due yet, if there is one
    */
-  record Look(
+  record TableRead(
       Instant at,
-      List<Found> due,
+      List<StreamRows> due,
       List<List<JobRow>> lanes,
       OptionalLong nextMs,
       List<QueueRow> queues) {}
@@ -175,16 +175,16 @@ final class JobReads {
     }
   }
 
-  Look look(Questions questions) {
+  TableRead read(ReadPlan plan) {
     return transactor.call(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
-          List<Finding> due = questions.streams().stream().map(Finding::new).toList();
+          List<Finding> due = plan.streams().stream().map(Finding::new).toList();
           due(trip, due.stream().filter(one -> one.ask.skipped().isEmpty()).toList());
           dueButLanes(trip, due.stream().filter(one -> !one.ask.skipped().isEmpty()).toList());
-          List<List<JobRow>> lanes = dueOfLanes(trip, questions.lanes());
-          Rows<Setting> settings = settings(trip, questions.streams());
+          List<List<JobRow>> lanes = dueOfLanes(trip, plan.lanes());
+          Rows<Setting> settings = settings(trip, plan.streams());
           long askedNanos = System.nanoTime();
           try {
             trip.send();
@@ -197,7 +197,7 @@ final class JobReads {
           }
           lanes.forEach(each -> each.sort(IN_ORDER));
           Setting first = settings.list().get(0);
-          return new Look(
+          return new TableRead(
               first.at(),
               due.stream().map(Finding::found).toList(),
               lanes,
@@ -208,22 +208,22 @@ final class JobReads {
 
   /** Collects the rows of one stream. */
   private static final class Finding {
-    final Ask ask;
+    final StreamRead ask;
     final List<JobRow> rows = new ArrayList<>();
     // Of a walk: its limit, how far the rows reach, and whether its last row was returned.
     int walk;
     int walked;
     boolean walkEnded;
 
-    Finding(Ask ask) {
+    Finding(StreamRead ask) {
       this.ask = ask;
     }
 
-    Found found() {
+    StreamRows found() {
       rows.sort(IN_ORDER);
       return walk == 0
-          ? new Found(rows, rows.size(), rows.size() < ask.limit())
-          : new Found(rows, walked, rows.isEmpty() || (walkEnded && walked < walk));
+          ? new StreamRows(rows, rows.size(), rows.size() < ask.limit())
+          : new StreamRows(rows, walked, rows.isEmpty() || (walkEnded && walked < walk));
     }
   }
 
@@ -277,7 +277,7 @@ final class JobReads {
   }
 
   /** Checks a job that an open transaction may be changing. */
-  Freshness.Verdict askDespiteChanges(Task task) {
+  RowCheck.Verdict askDespiteChanges(Task task) {
     return transactor.call(
         transactor.defaults().withLabel("job doubted").withPointLookups(),
         connection -> {
@@ -288,9 +288,9 @@ final class JobReads {
           Rows<Version> free = trip.query(VERSION + " FOR SHARE SKIP LOCKED", Version::read, key);
           trip.send();
           if (!Version.isOf(task, now)) {
-            return Freshness.Verdict.CHANGED;
+            return RowCheck.Verdict.CHANGED;
           }
-          return Version.isOf(task, free) ? Freshness.Verdict.AS_READ : Freshness.Verdict.UNDECIDED;
+          return Version.isOf(task, free) ? RowCheck.Verdict.AS_READ : RowCheck.Verdict.UNDECIDED;
         });
   }
 
@@ -336,7 +336,7 @@ final class JobReads {
   }
 
   private static List<Object> parameters(List<Finding> findings) {
-    List<Ask> asks = findings.stream().map(one -> one.ask).toList();
+    List<StreamRead> asks = findings.stream().map(one -> one.ask).toList();
     return new ArrayList<>(
         List.of(
             numbers(asks.size()),
@@ -345,14 +345,15 @@ final class JobReads {
             priorities(asks),
             times(asks.stream().map(ask -> ask.stream().afterDue())),
             SqlArray.uuids(asks.stream().map(ask -> ask.stream().afterId()).toList()),
-            SqlArray.integers(asks.stream().map(Ask::limit).toList())));
+            SqlArray.integers(asks.stream().map(StreamRead::limit).toList())));
   }
 
-  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneAsk> asks) {
+  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneRead> asks) {
     List<List<JobRow>> rows = new ArrayList<>();
     asks.forEach(ask -> rows.add(new ArrayList<>()));
     if (!asks.isEmpty()) {
-      List<Ask> streams = asks.stream().map(ask -> new Ask(ask.stream(), ask.limit())).toList();
+      List<StreamRead> streams =
+          asks.stream().map(ask -> new StreamRead(ask.stream(), ask.limit())).toList();
       trip.query(
           DUE_OF_LANES,
           row -> {
@@ -364,9 +365,9 @@ final class JobReads {
           names(streams),
           priorities(streams),
           SqlArray.texts(asks.stream().map(ask -> ask.lane().name).toList()),
-          times(asks.stream().map(LaneAsk::afterDue)),
-          SqlArray.uuids(asks.stream().map(LaneAsk::afterId).toList()),
-          SqlArray.integers(asks.stream().map(LaneAsk::limit).toList()));
+          times(asks.stream().map(LaneRead::afterDue)),
+          SqlArray.uuids(asks.stream().map(LaneRead::afterId).toList()),
+          SqlArray.integers(asks.stream().map(LaneRead::limit).toList()));
     }
     return rows;
   }
@@ -379,21 +380,21 @@ final class JobReads {
     return new SqlArray("timestamptz", times.map(Instant::toString).toArray(String[]::new));
   }
 
-  private static Rows<Setting> settings(RoundTrip trip, List<Ask> asks) {
+  private static Rows<Setting> settings(RoundTrip trip, List<StreamRead> asks) {
     return trip.query(
         NEXT_DUE_AND_QUEUES, Setting::read, shards(asks), names(asks), priorities(asks));
   }
 
-  private static SqlArray shards(List<Ask> asks) {
+  private static SqlArray shards(List<StreamRead> asks) {
     return SqlArray.smallints(
         asks.stream().map(ask -> (short) ask.stream().lease.shard()).toList());
   }
 
-  private static SqlArray names(List<Ask> asks) {
+  private static SqlArray names(List<StreamRead> asks) {
     return SqlArray.texts(asks.stream().map(ask -> ask.stream().queue).toList());
   }
 
-  private static SqlArray priorities(List<Ask> asks) {
+  private static SqlArray priorities(List<StreamRead> asks) {
     return SqlArray.smallints(asks.stream().map(ask -> ask.stream().priority.code()).toList());
   }
 }

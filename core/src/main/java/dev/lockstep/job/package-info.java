@@ -3,8 +3,8 @@
  *
  * <p>Entry type: {@link dev.lockstep.job.Jobs}. It makes {@link dev.lockstep.job.Worker} (runs jobs
  * on this node), {@link dev.lockstep.job.Claims} (hands jobs to other programs) and {@link
- * dev.lockstep.job.Schedules} (recurring jobs). Start reading there, then {@code Board} for the
- * worker's memory and {@code Results} for its writes. Users' page: docs/jobs.md; reasons:
+ * dev.lockstep.job.Schedules} (recurring jobs). Start reading there, then {@code WorkerMemory} for
+ * the worker's memory and {@code ResultBatch} for its writes. Users' page: docs/jobs.md; reasons:
  * docs/adr/013-jobs.md, 014 (recurrence), 022 (claims).
  *
  * <p>Tables owned: {@code job}, {@code job_away}, {@code job_unique}, {@code job_attempt}, {@code

@@ -18,7 +18,7 @@ public final class Edits {
    */
   public static EditResult recorded(Connection connection, Act act, EditResult result, int affected)
       throws SQLException {
-    if (result instanceof EditResult.Changed) {
+    if (result instanceof EditResult.Edited) {
       JobActs.record(connection, act, affected);
     }
     return result;

@@ -5,6 +5,7 @@ import static io.vertx.core.http.HttpMethod.POST;
 
 import dev.lockstep.job.EditResult;
 import dev.lockstep.job.Job;
+import dev.lockstep.job.JobState;
 import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
 import dev.lockstep.job.Jobs;
@@ -71,7 +72,7 @@ final class JobApi {
   /** Why an edit changed nothing, given what to say of a job that is gone; empty: it did. */
   private static final Cases<EditResult, Function<String, Optional<Problem>>> REFUSALS =
       Cases.<EditResult, Function<String, Optional<Problem>>>over(EditResult.class)
-          .when(EditResult.Changed.class, changed -> whenGone -> Optional.empty())
+          .when(EditResult.Edited.class, changed -> whenGone -> Optional.empty())
           .when(
               EditResult.Stale.class,
               stale -> whenGone -> Optional.of(Problem.versionMismatch(stale.currentVersion())))
@@ -143,7 +144,7 @@ final class JobApi {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    Optional<Job.State> state =
+    Optional<JobState> state =
         request
             .query("state")
             .map(
@@ -212,10 +213,10 @@ final class JobApi {
             // Also one that is done or dead.
             throw ofSchedule().asException();
           }
-          if (job.state() == Job.State.DONE) {
+          if (job.state() == JobState.DONE) {
             throw notNow("job-done", "It is done.").asException();
           }
-          if (job.state() == Job.State.DEAD) {
+          if (job.state() == JobState.DEAD) {
             requireChanged(
                 transactor.call(c -> recorded(c, act, jobs.discard(c, id))),
                 "Somebody has brought it back or removed it.");
@@ -230,7 +231,7 @@ final class JobApi {
   /** One step of a change of many, in the caller's transaction. */
   @FunctionalInterface
   private interface Step {
-    int run(Connection connection, Optional<Job.State> state, JobFilter filter);
+    int run(Connection connection, Optional<JobState> state, JobFilter filter);
   }
 
   /** In one transaction: what is changed is what was counted, or nothing is. */
@@ -244,7 +245,7 @@ final class JobApi {
               "expected", "is needed, the number that was counted; or dryRun, to count")
           .asException();
     }
-    Optional<Job.State> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
+    Optional<JobState> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
     JobFilter filter =
         filter(
             Optional.ofNullable(wanted.getString("queue")),

@@ -57,7 +57,7 @@ public final class Scheduling {
   /** Why an edit changed nothing; empty: it did. */
   private static final Cases<EditResult, Optional<Problem>> REFUSALS =
       Cases.<EditResult, Optional<Problem>>over(EditResult.class)
-          .when(EditResult.Changed.class, changed -> Optional.empty())
+          .when(EditResult.Edited.class, changed -> Optional.empty())
           .when(
               EditResult.Stale.class,
               stale -> Optional.of(Problem.versionMismatch(stale.currentVersion())))

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param member the node that runs it; for a claim, the claim's token
  */
-record Away(JobId id, String queue, Priority priority, @Nullable String lane, UUID member) {
+record Straggler(JobId id, String queue, Priority priority, @Nullable String lane, UUID member) {
   /** From a marked row. */
-  static Away of(JobRow row, UUID keeper) {
-    return new Away(row.id(), row.queue(), row.priority(), row.lane(), keeper);
+  static Straggler of(JobRow row, UUID markedBy) {
+    return new Straggler(row.id(), row.queue(), row.priority(), row.lane(), markedBy);
   }
 }

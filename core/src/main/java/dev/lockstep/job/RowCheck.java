@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * jobs; otherwise the check would slow down short jobs, of which thousands begin per round trip. A
  * job changed on this node is always checked.
  */
-final class Freshness {
+final class RowCheck {
   /** The greatest age of a row when its job begins. */
   static final Duration MAX_AGE = Duration.ofMillis(5);
 
@@ -60,7 +60,7 @@ final class Freshness {
   // One query at a time: its answer often spares the next thread its own.
   private final ReentrantLock asking = new ReentrantLock();
 
-  Freshness(JobReads reads) {
+  RowCheck(JobReads reads) {
     this.reads = reads;
   }
 
@@ -68,7 +68,7 @@ final class Freshness {
   Verdict of(Task task, Pace pace) {
     pace.begins(task.startedNanos());
     long maxAgeNanos = pace.maxAgeNanos();
-    if (!task.doubtful && task.startedNanos() - task.seenNanos > maxAgeNanos) {
+    if (!task.mayHaveChanged && task.startedNanos() - task.seenNanos > maxAgeNanos) {
       asking.lock();
       try {
         boolean seenMeanwhile = System.nanoTime() - task.seenNanos <= maxAgeNanos;
@@ -80,8 +80,8 @@ final class Freshness {
       }
     }
     Verdict verdict = Verdict.AS_READ;
-    while (task.doubtful && verdict == Verdict.AS_READ) {
-      task.doubtful = false;
+    while (task.mayHaveChanged && verdict == Verdict.AS_READ) {
+      task.mayHaveChanged = false;
       verdict = reads.askDespiteChanges(task);
     }
     return verdict;
