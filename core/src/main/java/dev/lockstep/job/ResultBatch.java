@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes results in the caller's transaction. Every statement is fenced by the version the job had
  * when it was read, and by the shard's epoch or, for a job whose shard was handed over while it
- * ran, by the node that its row names. A node that declares another dead changes both before the
- * job runs again. A row missing from the answer means that the result is refused: the job was
- * changed, or another node runs it.
+ * ran, by this node's mark ({@link ResultFence}). A node that declares another dead changes both
+ * before the job runs again. A row missing from the answer means that the result is refused: the
+ * job was changed, or another node runs it.
  */
 final class ResultBatch {
   // Locks the owner's rows only; just an edit of the same job would wait.
@@ -154,7 +154,7 @@ final class ResultBatch {
    */
   record Written(Set<JobId> refused, Set<Lease> lost) {}
 
-  /** The bulk delete did not match exactly; rolls it back. */
+  /** The bulk delete did not match exactly: some rows have moved. Rolls it back. */
   static final class RowsMoved extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

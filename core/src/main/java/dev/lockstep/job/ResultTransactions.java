@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  */
 final class ResultTransactions {
   private static final Logger log = LoggerFactory.getLogger(ResultTransactions.class);
-  // Results wait only for edits of the same jobs, which are short. A result that waits longer is
-  // deferred.
+  // Results wait only for edits of the same jobs, which are short. A result that waits longer
+  // is tried again later.
   private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
 
   private final Transactor transactor;
@@ -220,7 +220,7 @@ final class ResultTransactions {
     return marked;
   }
 
-  /** Writes results and settles them on the memory. */
+  /** Writes results and ends their tasks. */
   void write(List<JobResult> all) {
     end(all, tryWrite(all));
   }
@@ -247,7 +247,7 @@ final class ResultTransactions {
               return write(connection, free, true);
             });
     // Waiting for these locks must not stop the queue from reading more jobs.
-    locked.forEach(one -> one.task().defer());
+    locked.forEach(one -> one.task().awaitLock());
     end(free, written);
     return locked;
   }

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 /**
  * A thread that writes results: everything queued, in one transaction. Results of locked jobs are
  * deferred together and retried until the lock is released. If a batch fails for another reason
- * than an unavailable database, it is halved until the failing result is alone; that one is put
+ * than an unavailable database, it is halved until the failing result is alone; that one is
  * deferred and the others go on. A result that the database keeps rejecting becomes a failed
  * attempt of its job, with the reason.
  */
@@ -60,7 +60,7 @@ final class ResultWriter {
    * @param locked only because another transaction has locked its job
    */
   private record Deferred(
-      JobResult ended, int failures, boolean replaced, boolean locked, long nextNanos) {}
+      JobResult result, int failures, boolean replaced, boolean locked, long nextNanos) {}
 
   ResultWriter(ResultTransactions transactions, int number, int batch, Runnable died) {
     this.transactions = transactions;
@@ -148,7 +148,7 @@ final class ResultWriter {
   private @Nullable Throwable tried(List<JobResult> some, boolean carefully, int failures) {
     try {
       if (carefully) {
-        transactions.writeUnlocked(some).forEach(ended -> deferLocked(ended, failures));
+        transactions.writeUnlocked(some).forEach(result -> deferLocked(result, failures));
       } else {
         transactions.write(some);
       }
@@ -177,37 +177,37 @@ final class ResultWriter {
     return thrown instanceof LockTimeout || thrown instanceof StatementTimeout;
   }
 
-  private void defer(JobResult ended, Throwable thrown, int failures, boolean replaced) {
-    JobResult next = ended;
+  private void defer(JobResult result, Throwable thrown, int failures, boolean replaced) {
+    JobResult next = result;
     boolean hasWords =
-        !(ended.outcome() instanceof Outcome.Done || ended.outcome() instanceof Outcome.Cancel);
+        !(result.outcome() instanceof Outcome.Done || result.outcome() instanceof Outcome.Cancel);
     boolean isReplaced = replaced;
     if (!isWaiting(thrown) && !replaced && (hasWords || failures + 1 >= MAX_FAILURES)) {
       next =
           JobResult.of(
-              ended.task(),
+              result.task(),
               new Outcome.Retry(
                   "The job's result could not be written: " + FailureText.plain(thrown)));
       isReplaced = true;
     }
     log.warn(
         "Result of job {} not written, retrying later: {}",
-        ended.row().id(),
+        result.row().id(),
         FailureText.describe(thrown));
     long delay = PAUSE.toNanos() << Math.min(failures, MAX_DOUBLINGS);
     deferred.add(new Deferred(next, failures + 1, isReplaced, false, System.nanoTime() + delay));
     deferredCount = deferred.size();
   }
 
-  private void deferLocked(JobResult ended, int failures) {
+  private void deferLocked(JobResult result, int failures) {
     if (failures == 0) {
-      log.info("Result of job {} waits: another transaction has locked the job", ended.row().id());
+      log.info("Result of job {} waits: another transaction has locked the job", result.row().id());
     }
     long next = System.nanoTime() + (PAUSE.toNanos() << failures);
     // Round up to common times, so that results deferred one by one are retried together.
     next += PAUSE.toNanos() - Math.floorMod(next, PAUSE.toNanos());
     int counted = Math.min(failures + 1, MAX_DOUBLINGS_LOCKED);
-    deferred.add(new Deferred(ended, counted, false, true, next));
+    deferred.add(new Deferred(result, counted, false, true, next));
     deferredCount = deferred.size();
   }
 
@@ -228,8 +228,8 @@ final class ResultWriter {
       if (System.nanoTime() - one.nextNanos() < 0 && !stopping) {
         deferred.add(one);
       } else if (one.locked()) {
-        locked.computeIfAbsent(one.failures(), failures -> new ArrayList<>()).add(one.ended());
-      } else if (!transactions.stillOurs(List.of(one.ended())).isEmpty()) {
+        locked.computeIfAbsent(one.failures(), failures -> new ArrayList<>()).add(one.result());
+      } else if (!transactions.stillOurs(List.of(one.result())).isEmpty()) {
         writeAlone(one);
       }
     }
@@ -255,12 +255,12 @@ final class ResultWriter {
   }
 
   private void writeAlone(Deferred one) {
-    Throwable thrown = tried(List.of(one.ended()), true, 0);
+    Throwable thrown = tried(List.of(one.result()), true, 0);
     if (thrown != null && isNobodysFault(thrown)) {
       long next = System.nanoTime() + PAUSE.toNanos();
-      deferred.add(new Deferred(one.ended(), one.failures(), one.replaced(), false, next));
+      deferred.add(new Deferred(one.result(), one.failures(), one.replaced(), false, next));
     } else if (thrown != null) {
-      defer(one.ended(), thrown, one.failures(), one.replaced());
+      defer(one.result(), thrown, one.failures(), one.replaced());
     }
   }
 

@@ -4,8 +4,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job that the database says is running, but not under the present lease of its shard: its row is
- * marked, {@code job_away} has a record of it, or it is claimed.
+ * A job that runs, but not under the present lease of its shard: its row is marked, {@code
+ * job_away} has a record of it, or it is claimed. Its lane waits for it.
  *
  * @param member the node that runs it; for a claim, the claim's token
  */

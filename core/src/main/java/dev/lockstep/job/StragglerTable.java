@@ -13,9 +13,9 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records which jobs of lanes still run at a node that has handed their shard over. The next owner
- * keeps their lanes waiting, whatever happens to the jobs' rows meanwhile: a job that is edited or
- * cancelled while it runs still runs.
+ * Records stragglers ({@code job_away}): jobs of lanes that still run at a node that has handed
+ * their shard over. The next owner keeps their lanes waiting, whatever happens to the jobs' rows
+ * meanwhile: a job that is edited or cancelled while it runs still runs.
  *
  * <p>A record is written before the shard is given up, in the transaction that marks the rows.
  * Three things remove it: the job's result, accepted or refused; {@link #removeEnded}, if the
@@ -46,8 +46,8 @@ final class StragglerTable {
 
   private final Transactor transactor;
   private final TxOptions options;
-  // Records that exist or may exist, since a COMMIT's answer can be lost. Kept until the removal is
-  // certain.
+  // Records that exist or may exist, since a COMMIT's answer can be lost. They stay here until the
+  // removal is certain.
   private final Set<Task> recorded = ConcurrentHashMap.newKeySet();
 
   StragglerTable(Transactor transactor) {

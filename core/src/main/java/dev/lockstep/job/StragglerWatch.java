@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches jobs that run under earlier leases of this node's shards, or are claimed, until the job,
- * its node or its claim ends. For the reader's thread.
+ * Watches the stragglers of this node's shards until the job, its node or its claim ends. For the
+ * reader's thread.
  */
 final class StragglerWatch {
   private static final Logger log = LoggerFactory.getLogger(StragglerWatch.class);

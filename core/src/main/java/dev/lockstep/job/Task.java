@@ -1,8 +1,8 @@
 package dev.lockstep.job;
 
-import static dev.lockstep.job.TaskState.DEFERRED;
 import static dev.lockstep.job.TaskState.ENDED;
 import static dev.lockstep.job.TaskState.HANDED_OVER;
+import static dev.lockstep.job.TaskState.LOCKED;
 import static dev.lockstep.job.TaskState.LOST;
 import static dev.lockstep.job.TaskState.READY;
 import static dev.lockstep.job.TaskState.RUNNING;
@@ -109,19 +109,19 @@ final class Task {
     return isBegun() && startedNanos - nanos < 0;
   }
 
-  /** Its result waits for a lock. Changes nothing if its lease is over. */
-  void defer() {
-    boolean unused = move(RUNNING, DEFERRED);
+  /** Its result waits for a lock. Changes nothing once its shard is handed over or lost. */
+  void awaitLock() {
+    boolean unused = move(RUNNING, LOCKED);
   }
 
   /** Makes the mark in the row its lease. Changes nothing if its lease is lost. */
   void handOver() {
-    boolean unused = move(RUNNING, HANDED_OVER) || move(DEFERRED, HANDED_OVER);
+    boolean unused = move(RUNNING, HANDED_OVER) || move(LOCKED, HANDED_OVER);
   }
 
   /** Its result will be refused. Changes nothing unless it runs under the shard's lease. */
   void lose() {
-    boolean unused = move(RUNNING, LOST) || move(DEFERRED, LOST);
+    boolean unused = move(RUNNING, LOST) || move(LOCKED, LOST);
   }
 
   /** Ends the task; false if it had ended before. */

@@ -9,34 +9,42 @@ import java.util.Set;
  * The life of a job in a worker's memory, from being read until its result is written.
  *
  * <pre>
- *    read ──→ WAITING ──place in the lane──→ READY ──begin──→ RUNNING ──→ ENDED
- *                │                             │                 │
- *                └────────── give back ────────┴──→ ENDED        ├─ a lock delays the result ──→ DEFERRED
- *                                                                │                                  │
- *                                                                ├─────────── hand over ────────────┼──→ HANDED_OVER ──→ ENDED
- *                                                                └─────────── lease lost ───────────┴──→ LOST ─────────→ ENDED
+ *   (read)      ─── its stream was read ──────→ WAITING
+ *   WAITING     ─┬─ a place in its lane ──────→ READY
+ *                └─ given back ───────────────→ ENDED
+ *   READY       ─┬─ a runner begins it ───────→ RUNNING
+ *                └─ given back ───────────────→ ENDED
+ *   RUNNING     ─┬─ its result meets a lock ──→ LOCKED
+ *                ├─ its shard is handed over ─→ HANDED_OVER
+ *                ├─ its shard is lost ────────→ LOST
+ *                └─ result written, refused ──→ ENDED
+ *   LOCKED      ─┬─ its shard is handed over ─→ HANDED_OVER
+ *                ├─ its shard is lost ────────→ LOST
+ *                └─ result written, refused ──→ ENDED
+ *   HANDED_OVER ─── result written, refused ──→ ENDED
+ *   LOST        ─── result refused ───────────→ ENDED
  * </pre>
  *
- * {@link WorkerMemory} makes all moves under its lock, with these exceptions: a runner begins a
- * job, and a result writer defers or hands over one. Every move is therefore a compare-and-set. A
- * move that the table does not allow is a bug and throws.
+ * <p>Threads: {@link WorkerMemory} moves jobs under its lock. Without it, a runner begins a job
+ * ({@link Task#begin}), and a result writer moves one to LOCKED or HANDED_OVER. So every move is a
+ * compare-and-set. A move that the table does not allow is a bug, and throws.
  */
 enum TaskState {
   /** Behind other jobs of its lane. */
   WAITING,
   /** In its queue, for the next free runner. */
   READY,
-  /**
-   * Begun. Its queue reads no further ahead than its limit of running jobs and unwritten results.
-   */
+  /** Begun, until its result is written. While a queue has too many of these, it reads no more. */
   RUNNING,
-  /** Its result waits for a lock of another transaction. Does not keep its queue from reading. */
-  DEFERRED,
+  /** Another transaction has locked it; its result waits. Does not keep its queue from reading. */
+  LOCKED,
   /** Its shard was handed over while it ran. The mark in its row, not the shard, is its lease. */
   HANDED_OVER,
   /** Its shard was lost while it ran. Its result will be refused. */
   LOST,
-  /** Its result is written, or it was given back. Kept until no read under way can return it. */
+  /**
+   * Its result is written, or it was given back. Remembered until no read under way can return it.
+   */
   ENDED;
 
   private static final Map<TaskState, Set<TaskState>> MOVES =
@@ -44,8 +52,8 @@ enum TaskState {
           Map.of(
               WAITING, EnumSet.of(READY, ENDED),
               READY, EnumSet.of(RUNNING, ENDED),
-              RUNNING, EnumSet.of(DEFERRED, HANDED_OVER, LOST, ENDED),
-              DEFERRED, EnumSet.of(HANDED_OVER, LOST, ENDED),
+              RUNNING, EnumSet.of(LOCKED, HANDED_OVER, LOST, ENDED),
+              LOCKED, EnumSet.of(HANDED_OVER, LOST, ENDED),
               HANDED_OVER, EnumSet.of(ENDED),
               LOST, EnumSet.of(ENDED),
               ENDED, EnumSet.noneOf(TaskState.class)));

@@ -11,28 +11,36 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a worker's state in memory: the jobs it has read, their lanes, and what it waits for. A
- * shard has one owner, so lane limits and lane order are decided here. One lock guards everything,
- * except polling a job from a queue without limits. The lock is never held during a database call.
+ * What a worker knows: the jobs it has read, their lanes, and when to read again. A shard has one
+ * owner, so lane limits and lane order are decided here.
+ *
+ * <pre>
+ *   WorkerMemory ─┬─ QueueState: ready jobs, pause, rate
+ *                 ├─ OwnedShard ─┬─ JobStream (queue, priority): its jobs as Tasks, the pass
+ *                 │              │    └─ Lanes ── LaneState
+ *                 │              └─ stragglers under earlier leases, at any node
+ *                 ├─ stragglers here, of shards handed over or lost
+ *                 └─ RecentChanges made on this node
+ * </pre>
+ *
+ * <p>{@link TaskState} has the life of a job. One lock guards everything, except polling a job from
+ * a queue without limits. It is never held during a database call.
  */
 final class WorkerMemory {
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition reader = lock.newCondition();
+  private final NextRead nextRead = new NextRead(lock.newCondition());
   private final Map<String, QueueState> queues = new HashMap<>();
   private final Map<Integer, OwnedShard> shards = new HashMap<>();
-  // Jobs still running here under a lease that was handed over or lost.
+  // Running here under leases that were handed over or lost.
   private final Map<JobId, Task> stragglers = new HashMap<>();
   private final RecentChanges changes = new RecentChanges();
   private volatile boolean stopping;
-  private boolean hinted = true;
-  private long wakeNanos = System.nanoTime();
 
   /**
    * @param observer hears of the jobs' moves
@@ -93,7 +101,7 @@ final class WorkerMemory {
           for (Lease lease : leases) {
             OwnedShard shard = owned(lease);
             if (shard != null) {
-              // A job still running here under an earlier lease must not begin a second time.
+              // They must not begin a second time.
               stragglers.values().stream()
                   .filter(task -> task.row.id().shard() == lease.shard())
                   .forEach(
@@ -139,7 +147,7 @@ final class WorkerMemory {
           if (lost) {
             running.forEach(Task::lose);
           }
-          reader.signal();
+          nextRead.wake();
           return running;
         });
   }
@@ -151,9 +159,7 @@ final class WorkerMemory {
   ReadPlan startRead() {
     return locked(
         () -> {
-          boolean wasHinted = hinted;
-          hinted = false;
-          wakeNanos = Long.MAX_VALUE;
+          boolean hinted = nextRead.begin();
           changes.forgetOld();
           ReadPlan plan = new ReadPlan(new ArrayList<>(), new ArrayList<>());
           for (OwnedShard shard : shards.values()) {
@@ -162,11 +168,11 @@ final class WorkerMemory {
               for (JobStream stream : shard.streams()) {
                 stream.nextRead(shards.size()).ifPresent(plan.streams()::add);
                 plan.lanes().addAll(stream.nextLaneReads());
-                stream.nextMs(wasHinted).ifPresent(this::wakeIn);
+                stream.nextMs(hinted).ifPresent(this::wakeIn);
               }
-            } else {
-              // A shard that arrived since the examination is read next time.
-              hinted |= !shard.examined;
+            } else if (!shard.examined) {
+              // It arrived since the examination and is read next time.
+              nextRead.hint();
             }
           }
           return plan;
@@ -243,16 +249,10 @@ final class WorkerMemory {
     lock.lock();
     try {
       long pollNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pollMs);
-      while (!stopping && !hinted && !isHungry()) {
-        long now = System.nanoTime();
-        long left =
-            Math.min(
-                pollNanos - now,
-                wakeNanos == Long.MAX_VALUE ? pollMs * 1_000_000L : wakeNanos - now);
-        if (left <= 0) {
+      while (!stopping && !nextRead.isHinted() && !isHungry()) {
+        if (!nextRead.await(pollNanos)) {
           return true;
         }
-        long unused = reader.awaitNanos(left);
       }
       return !stopping;
     } finally {
@@ -267,25 +267,14 @@ final class WorkerMemory {
             shard -> shard.isReadable() && shard.streams().stream().anyMatch(JobStream::isHungry));
   }
 
-  /** Wakes the reader: a job may have become due. */
+  /** A job may have become due. */
   void hint() {
-    locked(
-        () -> {
-          hinted = true;
-          reader.signal();
-        });
+    locked(nextRead::hint);
   }
 
-  /** Wakes the reader after this time at the latest. */
+  /** Reads after this time at the latest. */
   void wakeIn(long ms) {
-    locked(
-        () -> {
-          long at = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(ms, 86_400_000));
-          if (wakeNanos == Long.MAX_VALUE || at - wakeNanos < 0) {
-            wakeNanos = at;
-            reader.signal();
-          }
-        });
+    locked(() -> nextRead.in(ms));
   }
 
   // ---- the handlers' side
@@ -296,12 +285,8 @@ final class WorkerMemory {
         () -> {
           Map<Lease, List<Task>> found = new HashMap<>();
           long since = System.nanoTime() - nanos;
-          for (OwnedShard shard : shards.values()) {
-            List<Task> tasks = shard.unmarkedSince(since);
-            if (!tasks.isEmpty()) {
-              found.put(shard.lease, tasks);
-            }
-          }
+          shards.values().forEach(shard -> found.put(shard.lease, shard.unmarkedSince(since)));
+          found.values().removeIf(List::isEmpty);
           return found;
         });
   }
@@ -351,7 +336,7 @@ final class WorkerMemory {
       return false;
     }
     if (queue.begun(task)) {
-      locked(reader::signal);
+      locked(nextRead::wake);
     }
     return true;
   }
@@ -362,7 +347,7 @@ final class WorkerMemory {
         () -> {
           ends.forEach(this::end);
           // There may be room to read more.
-          reader.signal();
+          nextRead.wake();
         });
   }
 
@@ -389,7 +374,7 @@ final class WorkerMemory {
     locked(
         () -> {
           stopping = true;
-          reader.signal();
+          nextRead.wake();
           queues.values().forEach(queue -> queue.work.signalAll());
         });
   }

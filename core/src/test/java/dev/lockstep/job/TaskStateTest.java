@@ -81,25 +81,25 @@ class TaskStateTest {
   }
 
   @Test
-  void aLockedResultIsDeferredAndThenWrittenOrHandedOver() throws SQLException {
+  void aLockedResultWaitsAndIsThenWrittenOrHandedOver() throws SQLException {
     enqueueKeyed();
     try (Connection other = lockKeys()) {
       start(EACH_SHARD, desk::note);
-      await(TaskState.RUNNING, TaskState.DEFERRED);
+      await(TaskState.RUNNING, TaskState.LOCKED);
       join();
-      await(TaskState.DEFERRED, TaskState.HANDED_OVER);
+      await(TaskState.LOCKED, TaskState.HANDED_OVER);
       other.rollback();
     }
     desk.awaitNoneLive();
-    await(TaskState.DEFERRED, TaskState.ENDED);
+    await(TaskState.LOCKED, TaskState.ENDED);
     await(TaskState.HANDED_OVER, TaskState.ENDED);
 
     assertMoves(
         new Move(TaskState.WAITING, TaskState.READY),
         new Move(TaskState.READY, TaskState.RUNNING),
-        new Move(TaskState.RUNNING, TaskState.DEFERRED),
-        new Move(TaskState.DEFERRED, TaskState.HANDED_OVER),
-        new Move(TaskState.DEFERRED, TaskState.ENDED),
+        new Move(TaskState.RUNNING, TaskState.LOCKED),
+        new Move(TaskState.LOCKED, TaskState.HANDED_OVER),
+        new Move(TaskState.LOCKED, TaskState.ENDED),
         new Move(TaskState.HANDED_OVER, TaskState.ENDED));
   }
 
@@ -110,9 +110,9 @@ class TaskStateTest {
       start(
           EACH_SHARD,
           (payload, job) -> payload.equals("0") ? blocked(payload, job) : desk.note(payload, job));
-      await(TaskState.RUNNING, TaskState.DEFERRED);
+      await(TaskState.RUNNING, TaskState.LOCKED);
       database.execute("DELETE FROM lockstep.shard_member");
-      await(TaskState.DEFERRED, TaskState.LOST);
+      await(TaskState.LOCKED, TaskState.LOST);
       await(TaskState.RUNNING, TaskState.LOST);
       other.rollback();
     }
@@ -120,7 +120,10 @@ class TaskStateTest {
     await(TaskState.LOST, TaskState.ENDED);
     desk.awaitNoneLive();
 
-    assertThat(moves).allMatch(move -> move.from().canBecome(move.to()));
+    assertMoves(
+        new Move(TaskState.RUNNING, TaskState.LOST),
+        new Move(TaskState.LOCKED, TaskState.LOST),
+        new Move(TaskState.LOST, TaskState.ENDED));
   }
 
   @Test
@@ -138,13 +141,13 @@ class TaskStateTest {
             "WAITING ENDED",
             "READY RUNNING",
             "READY ENDED",
-            "RUNNING DEFERRED",
+            "RUNNING LOCKED",
             "RUNNING HANDED_OVER",
             "RUNNING LOST",
             "RUNNING ENDED",
-            "DEFERRED HANDED_OVER",
-            "DEFERRED LOST",
-            "DEFERRED ENDED",
+            "LOCKED HANDED_OVER",
+            "LOCKED LOST",
+            "LOCKED ENDED",
             "HANDED_OVER ENDED",
             "LOST ENDED");
   }
@@ -204,7 +207,8 @@ class TaskStateTest {
     Await.until(from + " to " + to, () -> moves.contains(new Move(from, to)));
   }
 
+  /** A busy machine may add some, all of them allowed. */
   private void assertMoves(Move... expected) {
-    assertThat(moves).containsExactlyInAnyOrder(expected);
+    assertThat(moves).contains(expected).allMatch(move -> move.from().canBecome(move.to()));
   }
 }

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.job.Job;
-import dev.lockstep.job.JobState;
 import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
+import dev.lockstep.job.JobState;
 import dev.lockstep.job.JobsConfig;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.Outcome;
