@@ -150,28 +150,28 @@ final class ClaimTable {
 
   /** Serves the requests in order. */
   Claims.Taken claim(List<ClaimAsk> asks) throws SQLException {
-    ClaimDistribution hands = new ClaimDistribution(asks);
+    ClaimDistribution shares = new ClaimDistribution(asks);
     lock();
     if (ServedQueues.areServed(connection, List.of(queue))) {
-      return new Claims.Taken(hands.given(), OptionalLong.empty(), true);
+      return new Claims.Taken(shares.given(), OptionalLong.empty(), true);
     }
     int unused = new ClaimExpiry(connection, ids).expire(Optional.of(queue));
     Settings settings = look();
-    hands.allow(settings.allowed(hands.open()));
+    shares.allow(settings.allowed(shares.open()));
     for (Priority priority : Priority.values()) {
-      while (hands.open() > 0 && round(priority, hands)) {
+      while (shares.open() > 0 && round(priority, shares)) {
         // The next round sees the claims of this one.
       }
     }
-    if (settings.rate() > 0 && hands.taken() > 0) {
-      count(settings, hands.taken());
+    if (settings.rate() > 0 && shares.taken() > 0) {
+      count(settings, shares.taken());
     }
-    boolean everybodyHas = hands.given().stream().noneMatch(List::isEmpty);
+    boolean everybodyHas = shares.given().stream().noneMatch(List::isEmpty);
     OptionalLong next =
         everybodyHas || settings.paused()
             ? OptionalLong.empty()
             : settings.waitMs().isPresent() ? settings.waitMs() : next();
-    return new Claims.Taken(hands.given(), next, false);
+    return new Claims.Taken(shares.given(), next, false);
   }
 
   private void lock() throws SQLException {
@@ -183,13 +183,13 @@ final class ClaimTable {
 
   /** Reads the queue's settings, and makes jobs abandoned by dead workers claimable. */
   private Settings look() throws SQLException {
-    QueueRecovery cutOff = new QueueRecovery(connection, ids, queue);
+    QueueRecovery recovery = new QueueRecovery(connection, ids, queue);
     RoundTrip read = new RoundTrip(connection);
     Rows<Settings> settings = read.query(SETTINGS, Settings::read, queue);
-    Rows<UUID> workers = cutOff.ask(read);
+    Rows<UUID> workers = recovery.readWorkers(read);
     read.send();
     if (!workers.list().isEmpty()) {
-      cutOff.count(workers.list());
+      recovery.count(workers.list());
     }
     return broughtForward(settings.list().get(0));
   }
@@ -205,13 +205,13 @@ final class ClaimTable {
   }
 
   /** Claims one round of jobs. Returns false if none of this priority is left. */
-  private boolean round(Priority priority, ClaimDistribution hands) throws SQLException {
-    int wanted = hands.open();
+  private boolean round(Priority priority, ClaimDistribution shares) throws SQLException {
+    int wanted = shares.open();
     List<ClaimableJobs.Free> chosen = withinLanes(read(priority, wanted));
     if (chosen.isEmpty()) {
       return false;
     }
-    List<ClaimAsk> owners = hands.next(chosen.size());
+    List<ClaimAsk> owners = shares.next(chosen.size());
     List<UUID> tokens = chosen.stream().map(job -> UUID.randomUUID()).toList();
     RoundTrip write = new RoundTrip(connection);
     Rows<ClaimedJob> claimed =
@@ -230,7 +230,7 @@ final class ClaimTable {
     // In due order, each to the request its claim was written for.
     List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
     tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));
-    hands.give(inOrder);
+    shares.give(inOrder);
     return !claimed.list().isEmpty();
   }
 

@@ -2,6 +2,7 @@ package dev.lockstep.job;
 
 import dev.lockstep.job.JobStream.LaneRead;
 import dev.lockstep.job.JobStream.StreamRead;
+import dev.lockstep.job.RowCheck.RowState;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.tx.Listening;
 import dev.lockstep.tx.RoundTrip;
@@ -85,8 +86,7 @@ final class JobReads {
         ORDER BY due, id LIMIT x.wanted) j"""
           .formatted(JobRow.COLUMNS);
 
-  // One statement for what every look needs, so an idle node asks little. Always returns a row,
-  // without a queue name if no queue has settings.
+  // What every read needs, in one statement. Always returns a row, perhaps without a queue.
   private static final String NEXT_DUE_AND_QUEUES =
       """
       SELECT now(), (SELECT ceil(extract(epoch FROM min(j.due) - now()) * 1000)::bigint
@@ -181,8 +181,8 @@ final class JobReads {
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
           List<Finding> due = plan.streams().stream().map(Finding::new).toList();
-          due(trip, due.stream().filter(one -> one.ask.skipped().isEmpty()).toList());
-          dueButLanes(trip, due.stream().filter(one -> !one.ask.skipped().isEmpty()).toList());
+          due(trip, due.stream().filter(one -> one.read.skipped().isEmpty()).toList());
+          dueButLanes(trip, due.stream().filter(one -> !one.read.skipped().isEmpty()).toList());
           List<List<JobRow>> lanes = dueOfLanes(trip, plan.lanes());
           Rows<Setting> settings = settings(trip, plan.streams());
           long askedNanos = System.nanoTime();
@@ -208,21 +208,21 @@ final class JobReads {
 
   /** Collects the rows of one stream. */
   private static final class Finding {
-    final StreamRead ask;
+    final StreamRead read;
     final List<JobRow> rows = new ArrayList<>();
     // Of a walk: its limit, how far the rows reach, and whether its last row was returned.
     int walk;
     int walked;
     boolean walkEnded;
 
-    Finding(StreamRead ask) {
-      this.ask = ask;
+    Finding(StreamRead read) {
+      this.read = read;
     }
 
     StreamRows found() {
       rows.sort(IN_ORDER);
       return walk == 0
-          ? new StreamRows(rows, rows.size(), rows.size() < ask.limit())
+          ? new StreamRows(rows, rows.size(), rows.size() < read.limit())
           : new StreamRows(rows, walked, rows.isEmpty() || (walkEnded && walked < walk));
     }
   }
@@ -277,7 +277,7 @@ final class JobReads {
   }
 
   /** Checks a job that an open transaction may be changing. */
-  RowCheck.Verdict askDespiteChanges(Task task) {
+  RowState stateDespiteChanges(Task task) {
     return transactor.call(
         transactor.defaults().withLabel("job doubted").withPointLookups(),
         connection -> {
@@ -288,9 +288,9 @@ final class JobReads {
           Rows<Version> free = trip.query(VERSION + " FOR SHARE SKIP LOCKED", Version::read, key);
           trip.send();
           if (!Version.isOf(task, now)) {
-            return RowCheck.Verdict.CHANGED;
+            return RowState.CHANGED;
           }
-          return Version.isOf(task, free) ? RowCheck.Verdict.AS_READ : RowCheck.Verdict.UNDECIDED;
+          return Version.isOf(task, free) ? RowState.UNCHANGED : RowState.UNDECIDED;
         });
   }
 
@@ -302,7 +302,7 @@ final class JobReads {
 
   private static boolean row(ResultSet row, List<Finding> findings) throws SQLException {
     Finding finding = findings.get(row.getInt(1));
-    JobStream stream = finding.ask.stream();
+    JobStream stream = finding.read.stream();
     return finding.rows.add(JobRow.read(row, 1, stream.queue, stream.priority));
   }
 
@@ -315,7 +315,7 @@ final class JobReads {
     List<String> lanes = new ArrayList<>();
     for (int i = 0; i < findings.size(); i++) {
       findings.get(i).walk = walk;
-      for (String lane : findings.get(i).ask.skipped()) {
+      for (String lane : findings.get(i).read.skipped()) {
         numbers.add(i);
         lanes.add(lane);
       }
@@ -336,38 +336,38 @@ final class JobReads {
   }
 
   private static List<Object> parameters(List<Finding> findings) {
-    List<StreamRead> asks = findings.stream().map(one -> one.ask).toList();
+    List<StreamRead> reads = findings.stream().map(one -> one.read).toList();
     return new ArrayList<>(
         List.of(
-            numbers(asks.size()),
-            shards(asks),
-            names(asks),
-            priorities(asks),
-            times(asks.stream().map(ask -> ask.stream().afterDue())),
-            SqlArray.uuids(asks.stream().map(ask -> ask.stream().afterId()).toList()),
-            SqlArray.integers(asks.stream().map(StreamRead::limit).toList())));
+            numbers(reads.size()),
+            shards(reads),
+            names(reads),
+            priorities(reads),
+            times(reads.stream().map(read -> read.stream().afterDue())),
+            SqlArray.uuids(reads.stream().map(read -> read.stream().afterId()).toList()),
+            SqlArray.integers(reads.stream().map(StreamRead::limit).toList())));
   }
 
-  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneRead> asks) {
+  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneRead> reads) {
     List<List<JobRow>> rows = new ArrayList<>();
-    asks.forEach(ask -> rows.add(new ArrayList<>()));
-    if (!asks.isEmpty()) {
+    reads.forEach(read -> rows.add(new ArrayList<>()));
+    if (!reads.isEmpty()) {
       List<StreamRead> streams =
-          asks.stream().map(ask -> new StreamRead(ask.stream(), ask.limit())).toList();
+          reads.stream().map(read -> new StreamRead(read.stream(), read.limit())).toList();
       trip.query(
           DUE_OF_LANES,
           row -> {
-            JobStream stream = asks.get(row.getInt(1)).stream();
+            JobStream stream = reads.get(row.getInt(1)).stream();
             return rows.get(row.getInt(1)).add(JobRow.read(row, 1, stream.queue, stream.priority));
           },
-          numbers(asks.size()),
+          numbers(reads.size()),
           shards(streams),
           names(streams),
           priorities(streams),
-          SqlArray.texts(asks.stream().map(ask -> ask.lane().name).toList()),
-          times(asks.stream().map(LaneRead::afterDue)),
-          SqlArray.uuids(asks.stream().map(LaneRead::afterId).toList()),
-          SqlArray.integers(asks.stream().map(LaneRead::limit).toList()));
+          SqlArray.texts(reads.stream().map(read -> read.lane().name).toList()),
+          times(reads.stream().map(LaneRead::afterDue)),
+          SqlArray.uuids(reads.stream().map(LaneRead::afterId).toList()),
+          SqlArray.integers(reads.stream().map(LaneRead::limit).toList()));
     }
     return rows;
   }
@@ -380,21 +380,21 @@ final class JobReads {
     return new SqlArray("timestamptz", times.map(Instant::toString).toArray(String[]::new));
   }
 
-  private static Rows<Setting> settings(RoundTrip trip, List<StreamRead> asks) {
+  private static Rows<Setting> settings(RoundTrip trip, List<StreamRead> reads) {
     return trip.query(
-        NEXT_DUE_AND_QUEUES, Setting::read, shards(asks), names(asks), priorities(asks));
+        NEXT_DUE_AND_QUEUES, Setting::read, shards(reads), names(reads), priorities(reads));
   }
 
-  private static SqlArray shards(List<StreamRead> asks) {
+  private static SqlArray shards(List<StreamRead> reads) {
     return SqlArray.smallints(
-        asks.stream().map(ask -> (short) ask.stream().lease.shard()).toList());
+        reads.stream().map(read -> (short) read.stream().lease.shard()).toList());
   }
 
-  private static SqlArray names(List<StreamRead> asks) {
-    return SqlArray.texts(asks.stream().map(ask -> ask.stream().queue).toList());
+  private static SqlArray names(List<StreamRead> reads) {
+    return SqlArray.texts(reads.stream().map(read -> read.stream().queue).toList());
   }
 
-  private static SqlArray priorities(List<StreamRead> asks) {
-    return SqlArray.smallints(asks.stream().map(ask -> ask.stream().priority.code()).toList());
+  private static SqlArray priorities(List<StreamRead> reads) {
+    return SqlArray.smallints(reads.stream().map(read -> read.stream().priority.code()).toList());
   }
 }

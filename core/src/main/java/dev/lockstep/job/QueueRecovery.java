@@ -67,7 +67,7 @@ final class QueueRecovery {
   }
 
   /** Adds the query for workers named by the queue's rows and records. Usually there are none. */
-  Rows<UUID> ask(RoundTrip trip) {
+  Rows<UUID> readWorkers(RoundTrip trip) {
     return trip.query(NAMED, row -> row.getObject(1, UUID.class), queue, queue);
   }
 

@@ -21,8 +21,8 @@ final class RowCheck {
 
   private static final int MAX_AHEAD = 4_096;
 
-  enum Verdict {
-    AS_READ,
+  enum RowState {
+    UNCHANGED,
     CHANGED,
     /** An open transaction is changing it. */
     UNDECIDED
@@ -65,7 +65,7 @@ final class RowCheck {
   }
 
   /** Call after a job has begun and before its handler runs. */
-  Verdict of(Task task, Pace pace) {
+  RowState of(Task task, Pace pace) {
     pace.begins(task.startedNanos());
     long maxAgeNanos = pace.maxAgeNanos();
     if (!task.mayHaveChanged && task.startedNanos() - task.seenNanos > maxAgeNanos) {
@@ -73,18 +73,18 @@ final class RowCheck {
       try {
         boolean seenMeanwhile = System.nanoTime() - task.seenNanos <= maxAgeNanos;
         if (!seenMeanwhile && !ask(task, pace)) {
-          return Verdict.CHANGED;
+          return RowState.CHANGED;
         }
       } finally {
         asking.unlock();
       }
     }
-    Verdict verdict = Verdict.AS_READ;
-    while (task.mayHaveChanged && verdict == Verdict.AS_READ) {
+    RowState state = RowState.UNCHANGED;
+    while (task.mayHaveChanged && state == RowState.UNCHANGED) {
       task.mayHaveChanged = false;
-      verdict = reads.askDespiteChanges(task);
+      state = reads.stateDespiteChanges(task);
     }
-    return verdict;
+    return state;
   }
 
   private boolean ask(Task task, Pace pace) {

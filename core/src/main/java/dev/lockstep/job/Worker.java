@@ -254,7 +254,7 @@ public final class Worker implements AutoCloseable {
     Task task = next.get();
     try {
       switch (rowCheck.of(task, pace)) {
-        case AS_READ -> run(task);
+        case UNCHANGED -> run(task);
         case CHANGED -> notBegun(task, TaskEnd.refused(task));
         case UNDECIDED -> notBegun(task, TaskEnd.postponed(task, UNDECIDED_MS));
       }
