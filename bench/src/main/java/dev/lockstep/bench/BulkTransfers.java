@@ -1,8 +1,8 @@
 package dev.lockstep.bench;
 
 import dev.lockstep.ledger.TransferId;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -4,11 +4,11 @@ import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Combiner;
 import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.combine.Trace;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -149,12 +149,12 @@ final class TxBench implements Benchmark {
     public void write(Exchange exchange, Integer id, List<Long> values) throws SQLException {
       RoundTrip trip = exchange.trip();
       trip.update(WRITE, values.get(values.size() - 1), id);
-      exchange.putOff(trip);
+      exchange.defer(trip);
     }
 
     @Override
-    public List<Verdict<Long>> answers(List<Long> values) {
-      return Verdict.conditional(values);
+    public List<AttemptResult<Long>> answers(List<Long> values) {
+      return AttemptResult.conditional(values);
     }
 
     /** The counter only grows, and only this plan can have brought it to its last value. */

@@ -1,9 +1,9 @@
 package dev.lockstep.audit;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 
 /** Why stock changed, as its table has it: this block reads that table and knows no other block. */
-enum CauseCode implements Coded {
+enum CauseCode implements StoredEnum {
   ACQUIRED(0),
   CHANGED(1),
   SOLD(2),

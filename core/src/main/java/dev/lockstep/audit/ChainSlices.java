@@ -2,9 +2,9 @@ package dev.lockstep.audit;
 
 import dev.lockstep.audit.PoolFacts.Mark;
 import dev.lockstep.audit.Violation.Check;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -20,7 +20,7 @@ final class ChainSlices {
   // An ended hold has the quantity that its last audit row moved. A held one may have changed
   // since, so only its existence is checked.
   private static final String NEXT =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT count(*), max(c.seq), min(c.seq) FILTER (WHERE NOT c.linked),
         (array_agg(c.held_after ORDER BY c.seq DESC))[1],

@@ -1,9 +1,9 @@
 package dev.lockstep.audit;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 
 /** How a hold stands, as its table has it: this block reads that table and knows no other block. */
-enum HoldCode implements Coded {
+enum HoldCode implements StoredEnum {
   HELD(0),
   SOLD(1),
   RELEASED(2),

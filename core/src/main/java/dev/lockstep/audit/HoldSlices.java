@@ -1,10 +1,10 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -59,7 +59,7 @@ final class HoldSlices {
   // Code 0: how many holds, and the last one. 1: what live holds have, per pool. 2: units that
   // belong to another hold or none.
   private static final String NEXT_HOLDS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       WITH page AS MATERIALIZED (
         SELECT h.created_at, h.hold, h.buyer, h.state, h.pools, h.quantities, h.unit_pools, h.units

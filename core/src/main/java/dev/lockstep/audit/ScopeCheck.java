@@ -1,10 +1,10 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -47,7 +47,7 @@ final class ScopeCheck {
 
   // unnest in the select list takes a third of the time of a join.
   private static final String HOLDS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT l.pool, coalesce(sum(l.quantity) FILTER (WHERE l.state = {HoldCode.HELD}), 0),
         coalesce(sum(l.quantity) FILTER (WHERE l.state = {HoldCode.SOLD}), 0)
@@ -59,7 +59,7 @@ final class ScopeCheck {
   // A unit with an owner must be listed by that live hold. A free unit that was never given back
   // must still be ahead in the shuffle, or it is never given out.
   private static final String UNITS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT u.pool, count(*), count(u.hold), count(*) FILTER (WHERE u.stray),
         min(u.unit) FILTER (WHERE u.stray),
@@ -79,7 +79,7 @@ final class ScopeCheck {
           HoldCode.class);
 
   private static final String LISTED_UNITS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT l.pool, count(*)
       FROM (SELECT unnest(unit_pools) AS pool
@@ -88,7 +88,7 @@ final class ScopeCheck {
           HoldCode.class);
 
   private static final String QUOTAS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT coalesce(q.buyer, h.buyer), coalesce(q.used, 0), coalesce(h.used, 0)
       FROM (SELECT buyer, used FROM lockstep.quota WHERE scope = ? AND used > 0) q

@@ -32,7 +32,7 @@ record Slices(Transactor transactor, int page, Runnable passed) {
    * @throws CancellationException if the thread was interrupted; nothing is left half done
    */
   <T> T next(TxWork<T> work) {
-    return rested(SNAPSHOT.withPointLookups(), work);
+    return rested(SNAPSHOT.withIndexLookups(), work);
   }
 
   /** As {@link #next}, with the planner's own choice of plans. */

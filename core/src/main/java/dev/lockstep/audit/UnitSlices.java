@@ -1,9 +1,9 @@
 package dev.lockstep.audit;
 
 import dev.lockstep.audit.Violation.Check;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ import java.util.Map;
  */
 final class UnitSlices {
   private static final String NEXT =
-      Coded.sql(
+      StoredEnum.sql(
           """
       WITH page AS MATERIALIZED (
         SELECT u.pool, u.unit, u.rank, u.hold, u.returned FROM lockstep.unit u

@@ -1,7 +1,7 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.TxOptions;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -51,7 +51,7 @@ record BatchMark(long scope, Instant at, UUID id) {
     RoundTrip trip = exchange.trip();
     trip.update(LEAVE, scope, time(at), id);
     trip.update(TAKE_AWAY, scope, time(at.minus(KEPT)), TAKEN_AWAY, scope);
-    exchange.putOff(trip);
+    exchange.defer(trip);
   }
 
   boolean isIn(Connection connection) throws SQLException {

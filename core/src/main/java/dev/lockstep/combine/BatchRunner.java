@@ -1,18 +1,18 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.Halving.FailedBeside;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.PermanentFault;
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.PermanentFault;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.fault.TransientFault;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.CallResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.Listening;
 import dev.lockstep.tx.Retry;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.Told;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
-import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 @FunctionalInterface
 interface BatchRunner<K, Q, A> {
-  List<Told<A>> run(K key, List<Q> requests);
+  List<CallResult<A>> run(K key, List<Q> requests);
 
   /** As {@link #run}, with short timeouts, for a part of a batch that failed by taking too long. */
-  default List<Told<A>> runHurried(K key, List<Q> requests) {
+  default List<CallResult<A>> runHurried(K key, List<Q> requests) {
     return run(key, requests);
   }
 
@@ -59,12 +59,12 @@ interface BatchRunner<K, Q, A> {
     private static final int ATTEMPTS_IN_A_HURRY = 3;
 
     @Override
-    public List<Told<A>> run(K key, List<Q> requests) {
+    public List<CallResult<A>> run(K key, List<Q> requests) {
       return run(options, key, requests);
     }
 
     @Override
-    public List<Told<A>> runHurried(K key, List<Q> requests) {
+    public List<CallResult<A>> runHurried(K key, List<Q> requests) {
       return run(hurried(), key, requests);
     }
 
@@ -81,7 +81,7 @@ interface BatchRunner<K, Q, A> {
                   retry.maxBackoff()));
     }
 
-    private List<Told<A>> run(TxOptions chosen, K key, List<Q> requests) {
+    private List<CallResult<A>> run(TxOptions chosen, K key, List<Q> requests) {
       Latest<P, A> latest = new Latest<>();
       latest.interrupted = Thread.interrupted();
       Consumer<Duration> whenLocked =
@@ -89,7 +89,7 @@ interface BatchRunner<K, Q, A> {
             latest.locked = true;
             Listening.tell(() -> listener.onLocked(waited));
           };
-      List<Told<A>> told;
+      List<CallResult<A>> told;
       try {
         told =
             transactor.exchange(
@@ -150,7 +150,7 @@ interface BatchRunner<K, Q, A> {
     S state = operation.consult(exchange, key, locked, requests);
     P plan = operation.decide(key, state, requests);
     operation.write(exchange, key, plan);
-    List<Verdict<A>> answers = operation.answers(plan);
+    List<AttemptResult<A>> answers = operation.answers(plan);
     if (answers.size() != requests.size()) {
       throw new IllegalStateException(
           "The operation gave %d answers to %d requests"
@@ -160,14 +160,14 @@ interface BatchRunner<K, Q, A> {
   }
 
   /** A written, uncommitted plan and its answers. */
-  record Decided<P, A>(P plan, List<Verdict<A>> answers) {}
+  record Decided<P, A>(P plan, List<AttemptResult<A>> answers) {}
 
   /** Runs the operation in a foreign transaction, where we make no attempts and lose none. */
   static <K, Q, S, P, A> List<A> apply(
       Exchange exchange, Combined<K, Q, S, P, A> operation, K key, List<Q> requests)
       throws SQLException {
     return decide(exchange, operation, key, requests, waited -> {}).answers().stream()
-        .map(Verdict::answer)
+        .map(AttemptResult::answer)
         .toList();
   }
 
@@ -224,7 +224,7 @@ interface BatchRunner<K, Q, A> {
       return thrown != null && (fault == thrown || fault.getCause() == thrown);
     }
 
-    List<Verdict<A>> keep(Decided<P, A> decided, Recognition by) {
+    List<AttemptResult<A>> keep(Decided<P, A> decided, Recognition by) {
       latest = decided;
       recognition = by;
       return decided.answers();
@@ -236,7 +236,7 @@ interface BatchRunner<K, Q, A> {
       }
     }
 
-    Optional<List<Verdict<A>>> ifCommitted(Connection connection) throws SQLException {
+    Optional<List<AttemptResult<A>>> ifCommitted(Connection connection) throws SQLException {
       Decided<P, A> doubtful = latest;
       return doubtful != null && recognition.happened(connection)
           ? Optional.of(doubtful.answers())

@@ -1,7 +1,7 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.Verdict;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.List;
 
@@ -41,7 +41,7 @@ public interface Combined<K, Q, S, P, A> {
   void write(Exchange exchange, K key, P plan) throws SQLException;
 
   /** One answer per request, in the order of the requests, each marked final or conditional. */
-  List<Verdict<A>> answers(P plan);
+  List<AttemptResult<A>> answers(P plan);
 
   /**
    * Called after the plan committed, while no other plan of its key runs in this process. Not

@@ -1,10 +1,10 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.Delivery.Answer;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.Listening;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,6 +1,6 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.TransientFault;
 
 /** The combiner was closed before the request began. Nothing was changed. */
 public final class CombinerClosed extends TransientFault {

@@ -69,7 +69,7 @@ public record CombinerConfig(
         Duration.ofSeconds(10),
         TxOptions.DEFAULT
             .withLabel(name)
-            .withPointLookups()
+            .withIndexLookups()
             .withStatementTimeout(TRANSACTION_TIMEOUT)
             .withIdleTimeout(IDLE_TIMEOUT)
             .withTransactionTimeout(TRANSACTION_TIMEOUT),

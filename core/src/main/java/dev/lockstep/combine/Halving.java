@@ -1,10 +1,10 @@
 package dev.lockstep.combine;
 
 import dev.lockstep.combine.Delivery.Answer;
-import dev.lockstep.tx.DatabaseUnavailable;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.Told;
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.DatabaseUnavailable;
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.TransientFault;
+import dev.lockstep.sql.CallResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +62,7 @@ final class Halving<K, Q, A> {
       return;
     }
     List<Q> requests = Pending.requests(pending);
-    List<Told<A>> told;
+    List<CallResult<A>> told;
     try {
       told = before == null ? runner.run(key, requests) : runner.runHurried(key, requests);
     } catch (Throwable thrown) {

@@ -1,6 +1,6 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.TransientFault;
 import java.time.Duration;
 
 /** The queue is full. Nothing was changed; {@link #retryAfter()} says when to expect room. */

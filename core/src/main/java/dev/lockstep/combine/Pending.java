@@ -1,6 +1,6 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.Told;
+import dev.lockstep.sql.CallResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +28,8 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
         : pending.stream().map(Pending::request).toList();
   }
 
-  static <Q, A> List<Delivery.Answer> allWith(List<Pending<Q, A>> pending, List<Told<A>> told) {
+  static <Q, A> List<Delivery.Answer> allWith(
+      List<Pending<Q, A>> pending, List<CallResult<A>> told) {
     List<Delivery.Answer> answers = new ArrayList<>(told.size());
     for (int i = 0; i < pending.size(); i++) {
       answers.add(pending.get(i).with(told.get(i)));
@@ -76,10 +77,10 @@ record Pending<Q, A>(Q request, CompletableFuture<A> answer, boolean exposed) {
     }
   }
 
-  Delivery.Answer with(Told<A> told) {
-    return told instanceof Told.Answer<A> known
+  Delivery.Answer with(CallResult<A> told) {
+    return told instanceof CallResult.Answer<A> known
         ? new Delivery.Answer(exposed, () -> answer.complete(known.answer()))
-        : with(((Told.Unknown<A>) told).why());
+        : with(((CallResult.Unknown<A>) told).why());
   }
 
   Delivery.Answer with(Throwable fault) {

@@ -1,6 +1,6 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.TransientFault;
 
 /**
  * The command can be neither granted nor refused yet: something has expired that may cure the

@@ -1,6 +1,6 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.RoundTrip;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;

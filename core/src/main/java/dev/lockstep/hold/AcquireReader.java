@@ -3,11 +3,11 @@ package dev.lockstep.hold;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.ScopeState.PoolRow;
 import dev.lockstep.hold.ScopeState.StoredHold;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.HashMap;
@@ -38,7 +38,7 @@ final class AcquireReader {
   // BEGIN, and a hold that expired during the wait for the lock would pass for live. One row per
   // quota, at least one.
   private static final String READ_BUYERS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT statement_timestamp(), s.buyer_limit,
         EXISTS (

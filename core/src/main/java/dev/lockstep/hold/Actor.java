@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.util.Optional;
 
 /**

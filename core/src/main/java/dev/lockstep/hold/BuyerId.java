@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 
 /** A buyer's name, up to {@value #MAX_LENGTH} characters. */
 public record BuyerId(String value) {

@@ -3,7 +3,7 @@ package dev.lockstep.hold;
 import dev.lockstep.hold.Ask.Attachment;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOperation.Decided;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;

@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.SqlArray;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package dev.lockstep.hold;
 
 import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Trace;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOperation.Seen;
@@ -9,9 +10,8 @@ import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldIdReused;
 import dev.lockstep.hold.Plan.Answer;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.Verdict;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -207,11 +207,13 @@ final class HoldOperation implements Combined<ScopeId, Ask, Seen, Decided, Reply
   }
 
   @Override
-  public List<Verdict<Reply>> answers(Decided decided) {
-    List<Verdict<Reply>> verdicts = new ArrayList<>(decided.replies().size());
+  public List<AttemptResult<Reply>> answers(Decided decided) {
+    List<AttemptResult<Reply>> verdicts = new ArrayList<>(decided.replies().size());
     for (Reply reply : decided.replies()) {
       verdicts.add(
-          stands(reply.outcome()) ? new Verdict.Final<>(reply) : new Verdict.Conditional<>(reply));
+          stands(reply.outcome())
+              ? new AttemptResult.Final<>(reply)
+              : new AttemptResult.Conditional<>(reply));
     }
     return verdicts;
   }

@@ -2,7 +2,7 @@ package dev.lockstep.hold;
 
 import dev.lockstep.hold.ScopeState.StoredHold;
 import dev.lockstep.hold.StockChange.Cause;
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -43,7 +43,7 @@ final class HoldQueries {
 
   // One index probe per scope: the cost grows with the scopes, not with the holds.
   private static final String SCOPES_WITH_EXPIRED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT s.scope FROM lockstep.scope s
       CROSS JOIN LATERAL (
@@ -57,7 +57,7 @@ final class HoldQueries {
   // asked: holds that were sold long before their expiry stay in the index until VACUUM removes
   // them.
   private static final String NEXT_EXPIRY =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT extract(epoch FROM min(due.expires_at) - now()) * 1000 FROM lockstep.scope s
       CROSS JOIN LATERAL (
@@ -71,7 +71,7 @@ final class HoldQueries {
   // sorted, not joined: in a transaction with point lookups, or with a planner that has no
   // statistics of the scope, a join would compare every hold with every unit.
   private static final String TAKEN_UNITS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT pool, unit, hold, state FROM (
         SELECT pool, unit, hold, max(state) OVER (PARTITION BY hold) AS state FROM (

@@ -1,12 +1,12 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 
 /**
  * The states of a hold. It leaves {@link #HELD} exactly once, to SOLD, RELEASED or EXPIRED. A
  * {@link #SOLD} hold can become {@link #RETURNED}, once. Diagram: docs/concepts.md.
  */
-public enum HoldState implements Coded {
+public enum HoldState implements StoredEnum {
   HELD(0),
   SOLD(1),
   RELEASED(2),

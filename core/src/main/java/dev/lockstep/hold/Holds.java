@@ -6,8 +6,8 @@ import dev.lockstep.combine.Overloaded;
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.hold.Ask.Attachment;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.PointLookups;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -75,7 +75,7 @@ public final class Holds implements AutoCloseable {
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
-   * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
+   * outcome, or exceptionally with a {@link dev.lockstep.fault.LockstepException}. If the queue is
    * full, it completes at once with {@link HoldOutcome.Overloaded}. Callbacks may block, but while
    * 1,024 do, later stages of this object wait for a thread.
    *
@@ -89,7 +89,7 @@ public final class Holds implements AutoCloseable {
    * As {@link #submit(HoldCommand)}, and waits for the answer. If no other command is ahead, the
    * calling thread runs the transaction and saves the wait for another thread to wake up.
    *
-   * @throws dev.lockstep.tx.LockstepException for a fault
+   * @throws dev.lockstep.fault.LockstepException for a fault
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R call(HoldCommand<R> command) {
@@ -111,8 +111,8 @@ public final class Holds implements AutoCloseable {
   /**
    * Decides a command on the caller's connection. The caller commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict if another transaction was faster: roll back and
-   *     start again, which {@link Transactor#call} does for you
+   * @throws dev.lockstep.fault.SerializationConflict if another transaction was faster: roll back
+   *     and start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends HoldOutcome> R run(Connection connection, HoldCommand<R> command) {
@@ -135,7 +135,7 @@ public final class Holds implements AutoCloseable {
    * commands go in the given order. Returns one outcome per command, in the given order. The caller
    * commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
+   * @throws dev.lockstep.fault.SerializationConflict as {@link #run}
    */
   public List<HoldOutcome> runAll(Connection connection, List<? extends HoldCommand<?>> commands) {
     List<Ask> asks = new ArrayList<>(commands.size());
@@ -152,10 +152,10 @@ public final class Holds implements AutoCloseable {
     }
     List<@Nullable HoldOutcome> outcomes =
         new ArrayList<>(Collections.nCopies(asks.size(), (HoldOutcome) null));
-    return transactor.on(
+    return transactor.join(
         connection,
         own ->
-            PointLookups.during(
+            IndexLookups.during(
                 own,
                 c -> {
                   for (Map.Entry<Long, List<Integer>> scope : byScope.entrySet()) {
@@ -170,7 +170,7 @@ public final class Holds implements AutoCloseable {
    *
    * @param buyerLimit units that one buyer may have in live holds of the scope; if empty, the scope
    *     never has a limit
-   * @throws dev.lockstep.tx.ConstraintViolated if the scope exists
+   * @throws dev.lockstep.fault.ConstraintViolated if the scope exists
    */
   public void createScope(ScopeId scope, OptionalInt buyerLimit) {
     transactor.run(connection -> createScope(connection, scope, buyerLimit));
@@ -179,7 +179,7 @@ public final class Holds implements AutoCloseable {
   /** As {@link #createScope(ScopeId, OptionalInt)}, on the caller's connection. */
   public void createScope(Connection connection, ScopeId scope, OptionalInt buyerLimit) {
     buyerLimit.ifPresent(Pools::requireLimit);
-    transactor.runOn(connection, c -> Pools.createScope(c, scope, buyerLimit));
+    transactor.runJoined(connection, c -> Pools.createScope(c, scope, buyerLimit));
   }
 
   /**
@@ -196,7 +196,7 @@ public final class Holds implements AutoCloseable {
   /**
    * Creates pools in a scope, all or none.
    *
-   * @throws dev.lockstep.tx.ConstraintViolated if one of them exists
+   * @throws dev.lockstep.fault.ConstraintViolated if one of them exists
    * @throws IllegalArgumentException if the scope does not exist
    */
   public void createPools(ScopeId scope, List<NewPool> pools) {
@@ -212,7 +212,7 @@ public final class Holds implements AutoCloseable {
 
   /** As {@link #createPools(ScopeId, List)}, on the caller's connection. */
   public void createPools(Connection connection, ScopeId scope, List<NewPool> pools) {
-    transactor.runOn(connection, c -> Pools.create(c, scope, pools));
+    transactor.runJoined(connection, c -> Pools.create(c, scope, pools));
   }
 
   /**
@@ -250,7 +250,7 @@ public final class Holds implements AutoCloseable {
 
   /** As {@link #pools(ScopeId)}, on the caller's connection; sees that transaction's writes. */
   public List<Pool> pools(Connection connection, ScopeId scope) {
-    return transactor.on(connection, c -> Pools.read(c, scope));
+    return transactor.join(connection, c -> Pools.read(c, scope));
   }
 
   /** The units of a scope that are not free, by pool and unit. Locks nothing. */
@@ -260,7 +260,7 @@ public final class Holds implements AutoCloseable {
 
   /** As {@link #takenUnits(ScopeId)}, on the caller's connection. */
   public List<TakenUnit> takenUnits(Connection connection, ScopeId scope) {
-    return transactor.on(connection, c -> HoldQueries.takenUnits(c, scope));
+    return transactor.join(connection, c -> HoldQueries.takenUnits(c, scope));
   }
 
   /** Returns a hold as last written: one that has just expired may still be HELD. */
@@ -292,7 +292,7 @@ public final class Holds implements AutoCloseable {
    * stop the others.
    *
    * @return how many holds this call ended
-   * @throws dev.lockstep.tx.LockstepException if a scope could not be swept; thrown after all
+   * @throws dev.lockstep.fault.LockstepException if a scope could not be swept; thrown after all
    *     others were
    */
   public int sweep() {

@@ -1,15 +1,16 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.combine.Timely;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.Plan.HoldChange;
 import dev.lockstep.hold.Plan.PoolChange;
 import dev.lockstep.hold.ScopeState.StoredHold;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.PointLookups;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.GuardFailed;
+import dev.lockstep.sql.IndexLookups;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.SqlArray;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
@@ -157,7 +158,7 @@ final class PlanWriter {
   void write(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.guarded(this::orConflict, guarded -> addTo(guarded, () -> {}));
-    exchange.putOff(trip);
+    exchange.defer(trip);
   }
 
   /**
@@ -169,7 +170,7 @@ final class PlanWriter {
     RoundTrip trip = exchange.trip();
     trip.guarded(
         this::orLookAgain, guarded -> addTo(guarded, () -> Timely.require(guarded, plan.now())));
-    exchange.only(trip);
+    exchange.deferInOnePacket(trip);
   }
 
   /**
@@ -184,7 +185,7 @@ final class PlanWriter {
             || units.pairs()
             || plan.pools().size() > 1;
     if (join) {
-      PointLookups.pairByHash(trip, true);
+      IndexLookups.joinByHash(trip, true);
     }
     updatePools(trip);
     onceLocked.run();
@@ -192,7 +193,7 @@ final class PlanWriter {
     units.paired(trip);
     lowerQuotas(trip, lowered);
     if (join) {
-      PointLookups.pairByHash(trip, false);
+      IndexLookups.joinByHash(trip, false);
     }
     units.lookedUp(trip);
     insertHolds(trip);
@@ -204,7 +205,7 @@ final class PlanWriter {
 
   /** A constraint failure here is a failed guard. */
   private SQLException orConflict(SQLException thrown) {
-    return SqlFault.orConflict(
+    return GuardFailed.orConflict(
         thrown, "Scope %d: another transaction was faster; run again".formatted(scope));
   }
 

@@ -4,12 +4,12 @@ import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.ScopeState.PoolRow;
 import dev.lockstep.hold.ScopeState.StoredHold;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ final class StateReader {
 
   // Locks expired holds and skips those that another batch has locked.
   private static final String LOCK_EXPIRED_HOLDS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT %s FROM lockstep.hold
       WHERE scope = ? AND state = {HoldState.HELD} AND expires_at <= statement_timestamp()
@@ -54,7 +54,7 @@ final class StateReader {
   // locked by then is in another batch, or beyond the size of one batch: "sold out" would be
   // premature.
   private static final String READ_SCOPE =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT statement_timestamp(), s.buyer_limit, (
         SELECT count(*) FROM (
@@ -69,7 +69,7 @@ final class StateReader {
   // however large the table was when the plan was made. A buyer without a row is covered by the
   // guard of the later upsert.
   private static final String LOCK_QUOTAS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT buyer, used FROM lockstep.quota
       WHERE scope = ? AND buyer = ANY (ARRAY(
@@ -83,7 +83,7 @@ final class StateReader {
           HoldState.class);
 
   private static final String LOCK_POOLS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT pool, has_units, total, held, sold, pause_reason, next_rank, audit_seq FROM lockstep.pool
       WHERE scope = ? AND pool = ANY (ARRAY(

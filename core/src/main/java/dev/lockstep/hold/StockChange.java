@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.time.Instant;
 
 /**
@@ -20,7 +20,7 @@ public record StockChange(
     Instant at) {
 
   /** Why stock changed. */
-  public enum Cause implements Coded {
+  public enum Cause implements StoredEnum {
     ACQUIRED(0),
     CHANGED(1),
     SOLD(2),

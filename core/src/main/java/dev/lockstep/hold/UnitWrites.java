@@ -1,8 +1,8 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.hold.Plan.UnitChange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.SqlArray;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

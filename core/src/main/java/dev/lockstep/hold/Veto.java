@@ -1,6 +1,6 @@
 package dev.lockstep.hold;
 
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.Set;
 

@@ -1,7 +1,7 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.hold.Ask.Attachment;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.BitSet;
 import java.util.HashMap;

@@ -1,8 +1,8 @@
 package dev.lockstep.hold;
 
 import dev.lockstep.hold.ScopeState.UnitRow;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.SqlArray;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -21,7 +21,7 @@
  * SOLD may go to RETURNED.
  *
  * <p>Locks: see the lock order in CONTRIBUTING.md. This package locks each kind sorted by id,
- * buyers by code point ({@link dev.lockstep.tx.LockOrder}); a pool's lock covers its units.
+ * buyers by code point ({@link dev.lockstep.sql.LockOrder}); a pool's lock covers its units.
  *
  * <p>Guarantees (docs/guarantees.md): never oversold (G1), never undersold (G2), one effect per
  * hold id (G3), a buyer's limit holds (G4), a hold ends exactly once (G5), every change is

@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.RoundTrip;
 
 /** Records failed attempts of live and dead jobs, and of done jobs while history is kept. */
 final class AttemptTable {

@@ -1,9 +1,9 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StorableText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

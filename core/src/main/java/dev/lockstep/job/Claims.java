@@ -1,7 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.ShardCount;
-import dev.lockstep.tx.HintListener;
+import dev.lockstep.sql.HintListener;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -44,7 +44,7 @@ public final class Claims {
     this.config = config;
     this.ids = ids;
     this.shardCount = shardCount;
-    this.options = transactor.defaults().withLabel("job claim ends").withPointLookups();
+    this.options = transactor.defaults().withLabel("job claim ends").withIndexLookups();
     this.claiming = options.withLabel(JobsConfig.CLAIM_TRANSACTION);
   }
 
@@ -91,7 +91,7 @@ public final class Claims {
    * @throws IllegalArgumentException for {@link Outcome.Cancel}; use {@link Jobs#cancel}
    */
   public ClaimEnd end(Connection connection, ClaimToken token, String claimer, Outcome outcome) {
-    return transactor.on(connection, c -> results(c).end(token, claimer, outcome));
+    return transactor.join(connection, c -> results(c).end(token, claimer, outcome));
   }
 
   /**
@@ -99,7 +99,7 @@ public final class Claims {
    * after; {@link #end} decides.
    */
   public Optional<String> queueOf(Connection connection, ClaimToken token, String claimer) {
-    return transactor.on(connection, c -> results(c).look(token, claimer));
+    return transactor.join(connection, c -> results(c).look(token, claimer));
   }
 
   /**

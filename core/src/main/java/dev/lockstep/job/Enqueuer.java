@@ -1,13 +1,13 @@
 package dev.lockstep.job;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.shard.ShardCount;
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.PgDriver;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.PgDriver;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StorableText;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,11 +1,11 @@
 package dev.lockstep.job;
 
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.StatementTimeout;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.AdvisoryLocks;
-import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.StatementTimeout;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;

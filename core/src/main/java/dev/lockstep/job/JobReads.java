@@ -4,10 +4,10 @@ import dev.lockstep.job.JobStream.LaneRead;
 import dev.lockstep.job.JobStream.StreamRead;
 import dev.lockstep.job.RowCheck.RowState;
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.Listening;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
@@ -128,7 +128,7 @@ final class JobReads {
   JobReads(Transactor transactor, JobsListener listener) {
     this.transactor = transactor;
     this.listener = listener;
-    this.options = transactor.defaults().withLabel("jobs due").asReadOnly().withPointLookups();
+    this.options = transactor.defaults().withLabel("jobs due").asReadOnly().withIndexLookups();
   }
 
   record QueueRow(String queue, boolean paused, double rate) {}
@@ -279,7 +279,7 @@ final class JobReads {
   /** Checks a job that an open transaction may be changing. */
   RowState stateDespiteChanges(Task task) {
     return transactor.call(
-        transactor.defaults().withLabel("job doubted").withPointLookups(),
+        transactor.defaults().withLabel("job doubted").withIndexLookups(),
         connection -> {
           Object[] key = {(short) task.row.id().shard(), task.row.id().value()};
           RoundTrip trip = new RoundTrip(connection);

@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.RowPlace;
+import dev.lockstep.sql.Ctid;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -29,7 +29,7 @@ record JobRow(
     @Nullable UUID markedBy,
     int version,
     long waitMs,
-    RowPlace place) {
+    Ctid place) {
 
   /**
    * Columns of {@code job j} in the order {@link #read} expects; queue and priority come
@@ -42,7 +42,7 @@ record JobRow(
       nullif(j.version, 1),
       CASE WHEN j.wait_until > now()
            THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint END, %s"""
-          .formatted(NewJob.USUAL_MAX_ATTEMPTS, RowPlace.column("j"));
+          .formatted(NewJob.USUAL_MAX_ATTEMPTS, Ctid.column("j"));
 
   /** The number of columns. */
   static final int COLUMN_COUNT = 14;
@@ -69,7 +69,7 @@ record JobRow(
         row.getObject(before + 11, UUID.class),
         intOr(1, row, before + 12),
         row.getLong(before + 13),
-        RowPlace.of(row.getBytes(before + 14)));
+        Ctid.of(row.getBytes(before + 14)));
   }
 
   /** The column is never 0, so 0 means NULL. */

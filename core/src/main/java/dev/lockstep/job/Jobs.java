@@ -61,7 +61,7 @@ public final class Jobs {
    * @throws IllegalArgumentException if the payload is too large
    * @throws IllegalStateException if the database's jobs are spread over another number of shards
    *     than {@link JobsConfig#shards}. The other methods that depend on the shard throw this too
-   * @throws dev.lockstep.tx.StatementFailed if the payload is not JSON; roll back then
+   * @throws dev.lockstep.fault.StatementFailed if the payload is not JSON; roll back then
    */
   public EnqueueResult enqueue(Connection connection, NewJob job) {
     return enqueueAll(connection, List.of(job)).get(0);
@@ -74,7 +74,7 @@ public final class Jobs {
    */
   public List<EnqueueResult> enqueueAll(Connection connection, List<NewJob> jobs) {
     requireAtMost(MAX_BATCH, jobs.size());
-    return jobs.isEmpty() ? List.of() : transactor.on(connection, c -> enqueuer.enqueue(c, jobs));
+    return jobs.isEmpty() ? List.of() : transactor.join(connection, c -> enqueuer.enqueue(c, jobs));
   }
 
   /**
@@ -84,7 +84,7 @@ public final class Jobs {
    * @return how many
    */
   public long copy(Connection connection, Iterator<NewJob> jobs) {
-    return transactor.on(connection, c -> enqueuer.copy(c, jobs));
+    return transactor.join(connection, c -> enqueuer.copy(c, jobs));
   }
 
   /** Starts a worker, which runs jobs on this node. The caller closes it. */
@@ -189,7 +189,7 @@ public final class Jobs {
    * @param version the expected version; empty: any
    */
   public EditResult cancel(Connection connection, JobId id, OptionalInt version) {
-    return transactor.on(connection, c -> changes(c).cancel(id, version));
+    return transactor.join(connection, c -> changes(c).cancel(id, version));
   }
 
   /**
@@ -201,7 +201,7 @@ public final class Jobs {
    * @param version the expected version; empty: any
    */
   public EditResult runNow(Connection connection, JobId id, OptionalInt version) {
-    return transactor.on(connection, c -> changes(c).runNow(id, version));
+    return transactor.join(connection, c -> changes(c).runNow(id, version));
   }
 
   /**
@@ -211,13 +211,13 @@ public final class Jobs {
   public EditResult runAt(Connection connection, JobId id, OptionalInt version, Instant at) {
     // The limits of a new job apply.
     NewJob.requireTime(at);
-    return transactor.on(connection, c -> changes(c).runAt(id, version, at));
+    return transactor.join(connection, c -> changes(c).runAt(id, version, at));
   }
 
   /** Replaces the payload of a live job. The caller commits. */
   public EditResult payload(Connection connection, JobId id, OptionalInt version, String payload) {
     enqueuer.requirePayload(payload);
-    return transactor.on(connection, c -> changes(c).payload(id, version, payload));
+    return transactor.join(connection, c -> changes(c).payload(id, version, payload));
   }
 
   /**
@@ -227,7 +227,7 @@ public final class Jobs {
    * @return false if there is no such dead letter, or another transaction has locked it
    */
   public boolean replay(Connection connection, JobId id) {
-    return transactor.on(connection, c -> dead(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
+    return transactor.join(connection, c -> dead(c).replay(Optional.of(id), JobFilter.ALL, 1) == 1);
   }
 
   /**
@@ -238,7 +238,7 @@ public final class Jobs {
    */
   public int replayAll(Connection connection, JobFilter filter, int limit) {
     requireAtMost(MAX_BATCH, limit);
-    return transactor.on(connection, c -> dead(c).replay(Optional.empty(), filter, limit));
+    return transactor.join(connection, c -> dead(c).replay(Optional.empty(), filter, limit));
   }
 
   /**
@@ -253,7 +253,7 @@ public final class Jobs {
     if (olderThan.isNegative() || olderThan.compareTo(JobsConfig.LONGEST) > 0) {
       throw new IllegalArgumentException("olderThan must be 0 to ten years");
     }
-    return transactor.on(connection, c -> dead(c).removeDead(filter, olderThan, limit));
+    return transactor.join(connection, c -> dead(c).removeDead(filter, olderThan, limit));
   }
 
   /**
@@ -266,23 +266,23 @@ public final class Jobs {
   public int cancelAll(
       Connection connection, Optional<JobState> state, JobFilter filter, int limit) {
     requireAtMost(MAX_BATCH, limit);
-    return transactor.on(connection, c -> changes(c).cancelAll(state, filter, limit));
+    return transactor.join(connection, c -> changes(c).cancelAll(state, filter, limit));
   }
 
   /** Counts what {@link #cancelAll} would delete now, up to a limit. */
   public int countCancellable(
       Connection connection, Optional<JobState> state, JobFilter filter, int limit) {
-    return transactor.on(connection, c -> changes(c).countCancellable(state, filter, limit));
+    return transactor.join(connection, c -> changes(c).countCancellable(state, filter, limit));
   }
 
   /** Counts what {@link #replayAll} would bring back now, up to a limit. */
   public int countDead(Connection connection, JobFilter filter, int limit) {
-    return transactor.on(connection, c -> dead(c).countDead(filter, limit));
+    return transactor.join(connection, c -> dead(c).countDead(filter, limit));
   }
 
   /** Removes a dead letter and its attempts for good. The caller commits. */
   public EditResult discard(Connection connection, JobId id) {
-    return transactor.on(connection, c -> dead(c).discard(id));
+    return transactor.join(connection, c -> dead(c).discard(id));
   }
 
   /** Pauses a queue: no more of its jobs begin, on each node as soon as it reads the setting. */

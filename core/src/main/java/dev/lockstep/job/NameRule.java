@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 
 /** Checks the names of queues, kinds, lanes, schedules, claimers and unique keys. */
 final class NameRule {

@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.Recurrence.CatchUp;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 
 /**
  * A schedule to create.

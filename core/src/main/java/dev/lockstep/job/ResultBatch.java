@@ -1,10 +1,10 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StorableText;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -215,7 +215,7 @@ final class ResultBatch {
         fence.in(DELETE_BY_PLACE),
         ResultBatch::id,
         fence.bind(
-            SqlArray.places(rows.stream().map(JobRow::place).toList()),
+            SqlArray.ctids(rows.stream().map(JobRow::place).toList()),
             fence.shard(),
             first.value(),
             last.value(),

@@ -1,11 +1,11 @@
 package dev.lockstep.job;
 
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.job.ResultBatch.Written;
 import dev.lockstep.job.Task.TaskEnd;
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.Listening;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
 import dev.lockstep.tx.TxOptions;
@@ -53,7 +53,7 @@ final class ResultTransactions {
       StragglerTable stragglers) {
     this.transactor = transactor;
     this.options =
-        transactor.defaults().withLabel(JobsConfig.RESULT_TRANSACTION).withPointLookups();
+        transactor.defaults().withLabel(JobsConfig.RESULT_TRANSACTION).withIndexLookups();
     this.hasty =
         LOCK_TIMEOUT.compareTo(options.lockTimeout()) < 0
             ? options.withLockTimeout(LOCK_TIMEOUT)

@@ -1,11 +1,11 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.DatabaseUnavailable;
-import dev.lockstep.tx.DeadlineExceeded;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.SerializationConflict;
-import dev.lockstep.tx.StatementTimeout;
+import dev.lockstep.fault.DatabaseUnavailable;
+import dev.lockstep.fault.DeadlineExceeded;
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SerializationConflict;
+import dev.lockstep.fault.StatementTimeout;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

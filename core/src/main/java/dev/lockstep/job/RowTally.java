@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip.Rows;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

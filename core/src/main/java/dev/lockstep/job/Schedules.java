@@ -79,7 +79,7 @@ public final class Schedules {
    */
   public Schedule create(Connection connection, NewSchedule schedule) {
     return create(
-        connection, transactor.on(connection, c -> idAt(new ScheduleTable(c).now())), schedule);
+        connection, transactor.join(connection, c -> idAt(new ScheduleTable(c).now())), schedule);
   }
 
   /**
@@ -100,7 +100,7 @@ public final class Schedules {
   public Schedule create(Connection connection, ScheduleId id, NewSchedule schedule) {
     Recurrence recurrence = reader.apply(schedule.spec());
     enqueuer.requirePayload(schedule.job().payload());
-    return transactor.on(
+    return transactor.join(
         connection,
         c -> {
           ScheduleTable table = new ScheduleTable(c);
@@ -185,7 +185,7 @@ public final class Schedules {
    * @return how many
    */
   public int removeEnded(Connection connection, Duration age) {
-    return transactor.on(connection, c -> new ScheduleTable(c).removeEnded(age, REMOVAL_BATCH));
+    return transactor.join(connection, c -> new ScheduleTable(c).removeEnded(age, REMOVAL_BATCH));
   }
 
   @FunctionalInterface
@@ -195,7 +195,7 @@ public final class Schedules {
 
   /** Locks the schedule's row before its tick's, as a running tick does. */
   private EditResult edit(Connection connection, ScheduleId id, OptionalInt version, Edit edit) {
-    return transactor.on(
+    return transactor.join(
         connection,
         c -> {
           Optional<ScheduleRow> row = new ScheduleTable(c).lock(id);

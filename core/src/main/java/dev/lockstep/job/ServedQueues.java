@@ -1,9 +1,9 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Shards;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -54,7 +54,7 @@ final class ServedQueues {
    */
   static void serve(Transactor transactor, UUID member, Collection<String> queues) {
     SqlArray names = SqlArray.texts(List.copyOf(queues));
-    TxOptions options = transactor.defaults().withLabel("job queues served").withPointLookups();
+    TxOptions options = transactor.defaults().withLabel("job queues served").withIndexLookups();
     transactor.run(
         options,
         connection -> {

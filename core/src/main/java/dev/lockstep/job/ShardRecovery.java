@@ -1,11 +1,11 @@
 package dev.lockstep.job;
 
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.Shards;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -106,7 +106,7 @@ final class ShardRecovery {
 
   ShardRecovery(Transactor transactor, Shards shards, JobIds ids, int maxCrashes) {
     this.transactor = transactor;
-    TxOptions patient = transactor.defaults().withLabel("jobs cut off").withPointLookups();
+    TxOptions patient = transactor.defaults().withLabel("jobs cut off").withIndexLookups();
     this.options =
         LOCK_TIMEOUT.compareTo(patient.lockTimeout()) < 0
             ? patient.withLockTimeout(LOCK_TIMEOUT)

@@ -1,9 +1,9 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.util.Collection;
@@ -33,7 +33,7 @@ final class StragglerClaims {
    */
   StragglerClaims(Transactor transactor, JobIds ids, List<String> queues) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("jobs claimed").withPointLookups();
+    this.options = transactor.defaults().withLabel("jobs claimed").withIndexLookups();
     this.ids = ids;
     this.queues = queues;
   }

@@ -1,9 +1,9 @@
 package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.util.Collection;
@@ -52,7 +52,7 @@ final class StragglerTable {
 
   StragglerTable(Transactor transactor) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("jobs away").withPointLookups();
+    this.options = transactor.defaults().withLabel("jobs away").withIndexLookups();
   }
 
   /** Adds records for the jobs that are in lanes. The lease fences them. */

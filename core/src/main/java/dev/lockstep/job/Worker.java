@@ -7,7 +7,7 @@ import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
 import dev.lockstep.shard.ShardOwner;
 import dev.lockstep.shard.Shards;
-import dev.lockstep.tx.HintListener;
+import dev.lockstep.sql.HintListener;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
 import java.util.ArrayList;

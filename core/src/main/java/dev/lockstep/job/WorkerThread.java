@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.tx.LockstepException;
+import dev.lockstep.fault.LockstepException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;

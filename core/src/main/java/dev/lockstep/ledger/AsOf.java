@@ -1,8 +1,8 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Timely;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import java.sql.Connection;

@@ -3,7 +3,7 @@ package dev.lockstep.ledger;
 import dev.lockstep.ledger.Ask.Attachment;
 import dev.lockstep.ledger.LedgerOperation.Decided;
 import dev.lockstep.ledger.TransferCompanion.Accompanied;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;

@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.time.Instant;
 
 /**
@@ -23,7 +23,7 @@ public record Entry(
     Instant at) {
 
   /** Why the account changed. */
-  public enum Kind implements Coded {
+  public enum Kind implements StoredEnum {
     /** A transfer that was never pending moved money. */
     MOVED(0),
     /** A pending transfer reserved money. */

@@ -3,10 +3,10 @@ package dev.lockstep.ledger;
 import dev.lockstep.ledger.Entry.Kind;
 import dev.lockstep.ledger.LedgerViolation.Check;
 import dev.lockstep.ledger.Transfer.State;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -41,7 +41,7 @@ final class LargeBook {
 
   // Only entries that moved or posted move money, by the amount their transfer posted.
   private static final String LOOK =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT c.account, count(*), max(c.version), min(c.version) FILTER (WHERE NOT c.linked),
         (array_agg(c.balance ORDER BY c.version DESC))[1],

@@ -9,8 +9,8 @@ import dev.lockstep.ledger.Ask.Attachment;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerQueries.Versions;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.PointLookups;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import java.sql.Connection;
@@ -80,7 +80,7 @@ public final class Ledger implements AutoCloseable {
 
   /**
    * Queues a command. The stage completes after the transaction committed, with the command's
-   * outcome, or exceptionally with a {@link dev.lockstep.tx.LockstepException}. If the queue is
+   * outcome, or exceptionally with a {@link dev.lockstep.fault.LockstepException}. If the queue is
    * full, it completes at once with {@link LedgerOutcome.Overloaded}. Callbacks may block, but
    * while 1,024 do, later stages of this object wait for a thread.
    *
@@ -101,7 +101,7 @@ public final class Ledger implements AutoCloseable {
    * As {@link #submit(LedgerCommand)}, and waits for the answer. If no other command is ahead, the
    * calling thread runs the transaction and saves the wait for another thread to wake up.
    *
-   * @throws dev.lockstep.tx.LockstepException for a fault
+   * @throws dev.lockstep.fault.LockstepException for a fault
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends LedgerOutcome> R call(LedgerCommand<R> command) {
@@ -117,8 +117,8 @@ public final class Ledger implements AutoCloseable {
   /**
    * Decides a command on the caller's connection. The caller commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict if another transaction was faster: roll back and
-   *     start again, which {@link Transactor#call} does for you
+   * @throws dev.lockstep.fault.SerializationConflict if another transaction was faster: roll back
+   *     and start again, which {@link Transactor#call} does for you
    */
   @SuppressWarnings("unchecked") // The decision answers each command with its own result type.
   public <R extends LedgerOutcome> R run(Connection connection, LedgerCommand<R> command) {
@@ -130,14 +130,14 @@ public final class Ledger implements AutoCloseable {
    * commands go in the given order. Returns one outcome per command, in the given order. The caller
    * commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict as {@link #run}
+   * @throws dev.lockstep.fault.SerializationConflict as {@link #run}
    */
   public List<LedgerOutcome> runAll(
       Connection connection, List<? extends LedgerCommand<?>> commands) {
     TxWork<List<LedgerOutcome>> work = c -> runBooks(Exchange.within(c), commands);
-    return transactor.plansPointLookups()
-        ? transactor.on(connection, work)
-        : transactor.on(connection, own -> PointLookups.during(own, work));
+    return transactor.plansIndexLookups()
+        ? transactor.join(connection, work)
+        : transactor.join(connection, own -> IndexLookups.during(own, work::run));
   }
 
   /**
@@ -148,7 +148,7 @@ public final class Ledger implements AutoCloseable {
       throws SQLException {
     // Lockstep's own batches already plan point lookups; elsewhere, switching takes extra round
     // trips.
-    return transactor.plansPointLookups()
+    return transactor.plansIndexLookups()
         ? runBooks(exchange, commands)
         : runAll(exchange.connection(), commands);
   }
@@ -190,13 +190,13 @@ public final class Ledger implements AutoCloseable {
 
   /** As {@link #openBook(BookId)}, on the caller's connection. */
   public void openBook(Connection connection, BookId book) {
-    transactor.runOn(connection, c -> LedgerQueries.openBook(c, book));
+    transactor.runJoined(connection, c -> LedgerQueries.openBook(c, book));
   }
 
   /**
    * Opens accounts in a book, all or none.
    *
-   * @throws dev.lockstep.tx.ConstraintViolated if one of them exists
+   * @throws dev.lockstep.fault.ConstraintViolated if one of them exists
    * @throws IllegalArgumentException if the book does not exist
    */
   public void openAccounts(BookId book, List<NewAccount> accounts) {
@@ -206,7 +206,7 @@ public final class Ledger implements AutoCloseable {
   /** As {@link #openAccounts(BookId, List)}, on the caller's connection. */
   public void openAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
     int opened =
-        transactor.on(connection, c -> LedgerQueries.openAccounts(c, book, accounts, false));
+        transactor.join(connection, c -> LedgerQueries.openAccounts(c, book, accounts, false));
     if (opened != accounts.size()) {
       throw new IllegalArgumentException("There is no book " + book.value() + "; open it first");
     }
@@ -214,7 +214,7 @@ public final class Ledger implements AutoCloseable {
 
   /** Opens the book and the accounts that do not exist yet. The caller commits. */
   public void ensureAccounts(Connection connection, BookId book, List<NewAccount> accounts) {
-    transactor.runOn(
+    transactor.runJoined(
         connection,
         c -> {
           LedgerQueries.openBook(c, book);
@@ -241,7 +241,7 @@ public final class Ledger implements AutoCloseable {
 
   /** As {@link #account(BookId, AccountId)}, on the caller's connection. */
   public Optional<Account> account(Connection connection, BookId book, AccountId account) {
-    return transactor.on(connection, c -> LedgerQueries.account(c, book, account));
+    return transactor.join(connection, c -> LedgerQueries.account(c, book, account));
   }
 
   /** Accounts of a book, ascending, at most {@value #MAX_PAGE}. */
@@ -268,7 +268,7 @@ public final class Ledger implements AutoCloseable {
    * past time is final: the call waits for commits under way, and up to 100 ms if the time is more
    * recent than that. A future time is answered as of now.
    *
-   * @throws dev.lockstep.tx.LockTimeout if a commit under way takes too long
+   * @throws dev.lockstep.fault.LockTimeout if a commit under way takes too long
    */
   public long balanceAt(BookId book, AccountId account, Instant time) {
     return new AsOf(book, account, List.of(time))
@@ -333,8 +333,8 @@ public final class Ledger implements AutoCloseable {
    * lock, for example) does not stop the others.
    *
    * @return how many transfers this call ended
-   * @throws dev.lockstep.tx.LockstepException if a book could not be swept; thrown after all others
-   *     were
+   * @throws dev.lockstep.fault.LockstepException if a book could not be swept; thrown after all
+   *     others were
    */
   public int sweep() {
     return sweeps.each(transactor.call(LedgerQueries::booksWithExpired), this::sweepBook);

@@ -1,15 +1,15 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Rounds;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.ledger.LedgerViolation.Check;
 import dev.lockstep.ledger.Transfer.State;
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import dev.lockstep.tx.Isolation;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -61,7 +61,7 @@ final class LedgerCheck {
 
   // One row per finding; the codes are indexes in CODES.
   private static final String LOOK_AT_ACCOUNTS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       (SELECT 0, book, NULL::bigint,
          format('The balances in %s add up to %s instead of 0.', currency, sum(balance))

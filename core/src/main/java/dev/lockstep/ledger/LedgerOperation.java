@@ -2,6 +2,7 @@ package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Trace;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOperation.Decided;
 import dev.lockstep.ledger.LedgerOperation.Seen;
@@ -9,12 +10,11 @@ import dev.lockstep.ledger.LedgerOutcome.AllDone;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.TransferIdReused;
 import dev.lockstep.ledger.Plan.Answer;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.Verdict;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -157,11 +157,13 @@ final class LedgerOperation implements Combined<BookId, Ask, Seen, Decided, Repl
   }
 
   @Override
-  public List<Verdict<Reply>> answers(Decided decided) {
-    List<Verdict<Reply>> verdicts = new ArrayList<>(decided.replies().size());
+  public List<AttemptResult<Reply>> answers(Decided decided) {
+    List<AttemptResult<Reply>> verdicts = new ArrayList<>(decided.replies().size());
     for (Reply reply : decided.replies()) {
       verdicts.add(
-          stands(reply.outcome()) ? new Verdict.Final<>(reply) : new Verdict.Conditional<>(reply));
+          stands(reply.outcome())
+              ? new AttemptResult.Final<>(reply)
+              : new AttemptResult.Conditional<>(reply));
     }
     return verdicts;
   }

@@ -1,11 +1,11 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.ledger.Transfer.State;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.RowReader;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.RowReader;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -71,7 +71,7 @@ final class LedgerQueries {
 
   // One index probe per book.
   private static final String BOOKS_WITH_EXPIRED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT b.book FROM lockstep.book b
       CROSS JOIN LATERAL (

@@ -18,7 +18,7 @@ record LedgerSlices(Transactor transactor, TxOptions options, int page, Runnable
 
   /** The same slices with point lookups, whatever the statistics say. */
   LedgerSlices byKey() {
-    return new LedgerSlices(transactor, options.withPointLookups(), page, passed);
+    return new LedgerSlices(transactor, options.withIndexLookups(), page, passed);
   }
 
   /**

@@ -1,13 +1,13 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Timely;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.Plan.Answer;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -53,7 +53,7 @@ final class LoneMove {
 
   static void write(Exchange exchange, Transfer transfer, TxOptions options) {
     exchange
-        .alone()
+        .loneStatement()
         .guarded(
             thrown -> orLookAgain(transfer, thrown),
             trip ->

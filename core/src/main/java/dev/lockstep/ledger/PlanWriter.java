@@ -1,14 +1,15 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.combine.Timely;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.Plan.AccountChange;
 import dev.lockstep.ledger.Transfer.State;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.PointLookups;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.GuardFailed;
+import dev.lockstep.sql.IndexLookups;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -39,7 +40,7 @@ final class PlanWriter {
   // Joining the book's row keeps the statement on one shard. An existing transfer fails it. A new
   // transfer that is no longer pending ended in this batch.
   private static final String INSERT_TRANSFERS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       INSERT INTO lockstep.transfer (book, transfer, source, target, amount, posted, state, created_at,
         expires_at, ended_at)
@@ -55,7 +56,7 @@ final class PlanWriter {
   // The compare-and-set that lets a transfer end only once: otherwise state becomes NULL, which the
   // column refuses.
   private static final String UPDATE_TRANSFER =
-      Coded.sql(
+      StoredEnum.sql(
           """
       UPDATE lockstep.transfer
       SET state = CASE WHEN state = {State.PENDING} THEN ?::smallint END, posted = ?, ended_at = ?
@@ -63,7 +64,7 @@ final class PlanWriter {
           State.class);
 
   private static final String UPDATE_TRANSFERS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       UPDATE lockstep.transfer t
       SET state = CASE WHEN t.state = {State.PENDING} THEN x.state END,
@@ -123,7 +124,7 @@ final class PlanWriter {
   void write(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.guarded(this::orConflict, guarded -> addTo(guarded, () -> {}));
-    exchange.putOff(trip);
+    exchange.defer(trip);
   }
 
   /**
@@ -142,7 +143,7 @@ final class PlanWriter {
           }
           addTo(guarded, () -> Timely.require(guarded, plan.now()));
         });
-    exchange.only(trip);
+    exchange.deferInOnePacket(trip);
   }
 
   /**
@@ -151,13 +152,13 @@ final class PlanWriter {
   private void addTo(RoundTrip trip, Runnable onceLocked) {
     boolean join = plan.endedTransfers().size() > FEW || plan.accounts().size() > FEW;
     if (join) {
-      PointLookups.pairByHash(trip, true);
+      IndexLookups.joinByHash(trip, true);
     }
     updateAccounts(trip);
     onceLocked.run();
     updateTransfers(trip);
     if (join) {
-      PointLookups.pairByHash(trip, false);
+      IndexLookups.joinByHash(trip, false);
     }
     insertTransfers(trip);
     insertEntries(trip);
@@ -165,7 +166,7 @@ final class PlanWriter {
 
   /** A constraint failure here is a failed guard. */
   private SQLException orConflict(SQLException thrown) {
-    return SqlFault.orConflict(
+    return GuardFailed.orConflict(
         thrown, "Book %d: another transaction was faster; run again".formatted(book));
   }
 

@@ -1,17 +1,17 @@
 package dev.lockstep.ledger;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.Transfer.State;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -50,7 +50,7 @@ final class StateReader {
           .formatted(LedgerRows.ACCOUNT);
 
   private static final String LOCK_ACCOUNTS_OF_EXPIRED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT %s FROM lockstep.account
       WHERE book = ? AND account = ANY (ARRAY(
@@ -68,7 +68,7 @@ final class StateReader {
   // Runs once the accounts are locked, and takes the clock of that moment. At BEGIN another
   // transaction may still have held them.
   private static final String READ_FACTS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT clock_timestamp(),
         EXISTS (SELECT FROM lockstep.transfer
@@ -86,7 +86,7 @@ final class StateReader {
 
   // Only transfers out of locked accounts.
   private static final String READ_EXPIRED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT %s FROM lockstep.transfer t
         JOIN lockstep.account a ON a.book = t.book AND a.account = t.source

@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -25,7 +25,7 @@ public record Transfer(
     Optional<Instant> endedAt) {
 
   /** The states of a transfer. It leaves {@code PENDING} once. Diagram: docs/concepts.md. */
-  public enum State implements Coded {
+  public enum State implements StoredEnum {
     PENDING(0),
     POSTED(1),
     VOIDED(2),

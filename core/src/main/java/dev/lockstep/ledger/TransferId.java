@@ -1,6 +1,6 @@
 package dev.lockstep.ledger;
 
-import dev.lockstep.tx.DerivedId;
+import dev.lockstep.sql.DerivedId;
 import java.security.SecureRandom;
 import java.util.UUID;
 

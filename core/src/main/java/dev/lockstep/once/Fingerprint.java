@@ -1,6 +1,6 @@
 package dev.lockstep.once;
 
-import dev.lockstep.tx.DerivedId;
+import dev.lockstep.sql.DerivedId;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

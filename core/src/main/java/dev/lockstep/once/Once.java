@@ -1,11 +1,11 @@
 package dev.lockstep.once;
 
 import dev.lockstep.once.KeyRow.Claimed;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.GuardFailed;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StorableText;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxWork;
 import java.sql.Connection;
@@ -84,10 +84,10 @@ public final class Once {
   /**
    * Claims a key; waits while a concurrent transaction holds it. The caller commits.
    *
-   * @throws dev.lockstep.tx.LockTimeout if that transaction takes longer than the lock timeout
+   * @throws dev.lockstep.fault.LockTimeout if that transaction takes longer than the lock timeout
    */
   public Claim claim(Connection connection, OnceKey key, Fingerprint fingerprint) {
-    return transactor.on(
+    return transactor.join(
         connection, c -> new KeyRow(c, key).claim(fingerprint, config.keepFor()).claim());
   }
 
@@ -96,11 +96,11 @@ public final class Once {
    * is just removing it after its expiry. The caller commits; the transaction stays usable either
    * way.
    *
-   * @throws dev.lockstep.tx.LockTimeout if the whole table stays locked longer than the lock
+   * @throws dev.lockstep.fault.LockTimeout if the whole table stays locked longer than the lock
    *     timeout; roll back then
    */
   public Claim claimNow(Connection connection, OnceKey key, Fingerprint fingerprint) {
-    return transactor.on(
+    return transactor.join(
         connection, c -> new KeyRow(c, key).claimWithoutWaiting(fingerprint, config.keepFor()));
   }
 
@@ -114,7 +114,7 @@ public final class Once {
    */
   public void answer(Connection connection, Claim.Fresh claim, String answer) {
     requireStorable(answer);
-    if (!transactor.on(
+    if (!transactor.join(
         connection, c -> new KeyRow(c, claim.key()).store(claim.claimedAt(), answer))) {
       throw new IllegalStateException(
           "The claim does not exist, has expired or is already answered; roll back");
@@ -125,13 +125,13 @@ public final class Once {
    * Runs work once in its own transaction and stores its answer; a concurrent call with the same
    * key waits. If the connection is lost during COMMIT, looks the key up to learn the outcome.
    *
-   * @throws dev.lockstep.tx.LockTimeout if the concurrent call takes longer than the transactor's
-   *     lock timeout
+   * @throws dev.lockstep.fault.LockTimeout if the concurrent call takes longer than the
+   *     transactor's lock timeout
    */
   public OnceResult run(OnceKey key, Fingerprint fingerprint, TxWork<String> work) {
     Run run = new Run(key, fingerprint, work);
     return transactor.call(
-        transactor.defaults().withLabel("once").withPointLookups(),
+        transactor.defaults().withLabel("once").withIndexLookups(),
         run::attempt,
         run::afterLostCommit);
   }
@@ -139,7 +139,7 @@ public final class Once {
   /** Returns what is stored for these keys of one scope; keys without a live row are left out. */
   public Map<OnceKey, Claim> find(
       Connection connection, long scope, Map<OnceKey, Fingerprint> requests) {
-    return transactor.on(
+    return transactor.join(
         connection,
         c -> {
           RoundTrip trip = new RoundTrip(c);
@@ -176,11 +176,11 @@ public final class Once {
   /**
    * Writes keys of one scope with their answers in one statement. The caller commits.
    *
-   * @throws dev.lockstep.tx.SerializationConflict if another transaction used one of the keys
+   * @throws dev.lockstep.fault.SerializationConflict if another transaction used one of the keys
    *     meanwhile; run again, and {@link #find} shows it
    */
   public void record(Connection connection, long scope, Collection<OnceEntry> entries) {
-    transactor.runOn(
+    transactor.runJoined(
         connection,
         c -> {
           RoundTrip trip = new RoundTrip(c);
@@ -221,7 +221,7 @@ public final class Once {
   }
 
   private static SQLException orConflict(SQLException thrown) {
-    return SqlFault.orConflict(
+    return GuardFailed.orConflict(
         thrown, "Another transaction used one of the idempotency keys; run again");
   }
 

@@ -1,7 +1,7 @@
 package dev.lockstep.once;
 
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.StorableText;
 import java.util.Comparator;
 
 /**

@@ -1,12 +1,12 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LastWork;
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.ClosingWork;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /** Appends events, on the caller's connection or together with a COMMIT. Thread-safe. */
-final class Appender implements LastWork<NewEvent> {
+final class Appender implements ClosingWork<NewEvent> {
   // Content per statement; far below the protocol's limit.
   private static final long MAX_STATEMENT_BYTES = 16L * 1024 * 1024;
 
@@ -130,7 +130,7 @@ final class Appender implements LastWork<NewEvent> {
   @Override
   public void run(Exchange exchange, List<NewEvent> left) throws SQLException {
     Outbox.requireAtMost(Outbox.MAX_BATCH, left.size());
-    exchange.putOff(begin(exchange.connection(), left).trip());
+    exchange.defer(begin(exchange.connection(), left).trip());
   }
 
   /**

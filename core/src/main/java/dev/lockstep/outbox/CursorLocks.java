@@ -2,9 +2,9 @@ package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.CursorTable.Write;
 import dev.lockstep.outbox.Streams.At;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

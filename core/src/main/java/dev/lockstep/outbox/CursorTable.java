@@ -1,12 +1,12 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.outbox.Lane.Progress;
 import dev.lockstep.outbox.Streams.At;
 import dev.lockstep.shard.Lease;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -63,7 +63,7 @@ final class CursorTable {
 
   CursorTable(Transactor transactor) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("outbox cursor").withPointLookups();
+    this.options = transactor.defaults().withLabel("outbox cursor").withIndexLookups();
     this.hasty =
         LOCK_TIMEOUT.compareTo(options.lockTimeout()) < 0
             ? options.withLockTimeout(LOCK_TIMEOUT)

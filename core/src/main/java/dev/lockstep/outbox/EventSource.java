@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.LockstepException;
+import dev.lockstep.fault.LockstepException;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,10 +3,10 @@ package dev.lockstep.outbox;
 import dev.lockstep.outbox.Receipt.Accepted;
 import dev.lockstep.outbox.Receipt.Gap;
 import dev.lockstep.outbox.Receipt.Repeated;
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -85,7 +85,7 @@ public final class Inbox {
       throw new IllegalArgumentException(
           "A call is limited to %d events; use several calls".formatted(MAX_BATCH));
     }
-    return events.isEmpty() ? List.of() : transactor.on(connection, c -> decide(c, events));
+    return events.isEmpty() ? List.of() : transactor.join(connection, c -> decide(c, events));
   }
 
   /**
@@ -93,7 +93,7 @@ public final class Inbox {
    * starts in the middle. The caller commits.
    */
   public void expect(Connection connection, Received next) {
-    transactor.runOn(
+    transactor.runJoined(
         connection,
         c -> {
           lock(c, List.of(next));

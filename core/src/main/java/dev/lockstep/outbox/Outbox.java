@@ -1,9 +1,9 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.outbox.Audit.Action;
 import dev.lockstep.outbox.Queries.KeyPlace;
 import dev.lockstep.outbox.Streams.SinkRow;
-import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -102,7 +102,7 @@ public final class Outbox {
     requireAtMost(MAX_BATCH, events.size());
     return events.isEmpty()
         ? List.of()
-        : transactor.on(connection, c -> appender.append(c, events));
+        : transactor.join(connection, c -> appender.append(c, events));
   }
 
   /**
@@ -129,7 +129,7 @@ public final class Outbox {
           "appendAtCommit needs a transaction of this outbox's Transactor; call it inside one");
     }
     transactor.run(APPEND, connection -> appender.require(connection, event));
-    transactor.leave(appender, event);
+    transactor.beforeCommit(appender, event);
   }
 
   /** Creates a stream without sinks. An existing stream is left unchanged. */
@@ -232,7 +232,7 @@ public final class Outbox {
   public ChangeResult retry(
       Connection connection, String stream, String sink, String key, String actor, String reason) {
     Action action = new Action(actor, "retry", reason);
-    return transactor.on(connection, c -> control(c).retry(stream, sink, key, action));
+    return transactor.join(connection, c -> control(c).retry(stream, sink, key, action));
   }
 
   /**
@@ -249,7 +249,7 @@ public final class Outbox {
       String actor,
       String reason) {
     Action action = new Action(actor, "skip", reason);
-    return transactor.on(connection, c -> control(c).skip(stream, sink, key, seq, action));
+    return transactor.join(connection, c -> control(c).skip(stream, sink, key, seq, action));
   }
 
   /** Sends a key's events again, from this sequence on. The caller commits. */
@@ -263,7 +263,8 @@ public final class Outbox {
       String reason) {
     requireSeq(fromSeq);
     Action action = new Action(actor, "replay", reason);
-    return transactor.on(connection, c -> control(c).replayKey(stream, sink, key, fromSeq, action));
+    return transactor.join(
+        connection, c -> control(c).replayKey(stream, sink, key, fromSeq, action));
   }
 
   /**
@@ -278,7 +279,7 @@ public final class Outbox {
       String reason) {
     requireSeq(fromSeq);
     Action action = new Action(actor, "replay", reason);
-    return transactor.on(connection, c -> control(c).replayAll(stream, sink, fromSeq, action));
+    return transactor.join(connection, c -> control(c).replayAll(stream, sink, fromSeq, action));
   }
 
   /**

@@ -3,7 +3,7 @@ package dev.lockstep.outbox;
 import dev.lockstep.outbox.SinkCalls.Threads;
 import dev.lockstep.shard.ShardOwner;
 import dev.lockstep.shard.Shards;
-import dev.lockstep.tx.HintListener;
+import dev.lockstep.sql.HintListener;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,12 +1,12 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.outbox.CursorTable.Write;
 import dev.lockstep.outbox.CursorTable.Written;
 import dev.lockstep.outbox.RelayHealth.State;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockstepException;
+import dev.lockstep.sql.Listening;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;

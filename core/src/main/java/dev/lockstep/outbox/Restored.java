@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;

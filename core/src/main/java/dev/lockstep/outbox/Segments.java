@@ -1,10 +1,10 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.AdvisoryLocks;
 import dev.lockstep.tx.Isolation;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;

@@ -3,7 +3,7 @@ package dev.lockstep.outbox;
 import dev.lockstep.outbox.Lane.Send;
 import dev.lockstep.outbox.OwnedSink.OpenSession;
 import dev.lockstep.outbox.Streams.SinkRow;
-import dev.lockstep.tx.Listening;
+import dev.lockstep.sql.Listening;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;

@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
@@ -89,7 +89,7 @@ final class SnapshotSource implements EventSource {
     this.transactor = transactor;
     // Declared as writing: a standby refuses that, and its connection is dropped. A standby could
     // answer, but not as the primary would.
-    this.options = transactor.defaults().withLabel("outbox look").withPointLookups();
+    this.options = transactor.defaults().withLabel("outbox look").withIndexLookups();
   }
 
   /** The first row of a look describes the server; each other row is an event. */

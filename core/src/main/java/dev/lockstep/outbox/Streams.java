@@ -1,8 +1,8 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.SinkSpec.Start;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

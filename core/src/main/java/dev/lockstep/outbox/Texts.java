@@ -1,6 +1,6 @@
 package dev.lockstep.outbox;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -2,10 +2,10 @@ package dev.lockstep.shard;
 
 import dev.lockstep.shard.GroupView.MemberRow;
 import dev.lockstep.shard.GroupView.ShardRow;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Retry;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;

@@ -1,5 +1,7 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.sql.DerivedId;
+import dev.lockstep.sql.RoundTrip;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,5 +1,15 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.DeadlineExceeded;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.fault.TransactionTimeout;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.ExchangeWork;
+import dev.lockstep.sql.GuardFailed;
+import dev.lockstep.sql.HandedOut;
+import dev.lockstep.sql.Listening;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.tx.CommitDoubt.Suspect;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;
@@ -253,14 +263,14 @@ final class Attempts<T, R> {
         throw new DeadlineExceeded("The deadline passed before COMMIT", null);
       }
       RoundTrip trip = exchange.takePending();
-      if (trip != null && apart && !exchange.isAlone()) {
+      if (trip != null && apart && !exchange.isLoneStatement()) {
         trip.send();
         trip = null;
       }
       if (trip == null) {
         trip = new RoundTrip(connection, true);
       }
-      if (exchange.isAlone()) {
+      if (exchange.isLoneStatement()) {
         connection.setAutoCommit(true);
       } else {
         // Statements that were put off keep their own meaning of a failure. For constraints that

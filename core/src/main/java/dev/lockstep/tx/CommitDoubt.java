@@ -1,5 +1,8 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.HandedOut;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

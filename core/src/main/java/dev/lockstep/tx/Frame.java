@@ -1,5 +1,7 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.sql.ClosingWork;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +22,7 @@ final class Frame {
 
   private final List<Left<?>> left = new ArrayList<>();
 
-  private record Left<T>(LastWork<T> work, T item) {}
+  private record Left<T>(ClosingWork<T> work, T item) {}
 
   Frame(Exchange exchange, @Nullable TxOptions options) {
     this.exchange = exchange;
@@ -38,7 +40,7 @@ final class Frame {
     }
   }
 
-  <T> void leave(LastWork<T> work, T item) {
+  <T> void leave(ClosingWork<T> work, T item) {
     left.add(new Left<>(work, item));
   }
 
@@ -59,7 +61,7 @@ final class Frame {
     }
   }
 
-  private <T> void runLast(LastWork<T> work) throws SQLException {
+  private <T> void runLast(ClosingWork<T> work) throws SQLException {
     List<T> items = new ArrayList<>();
     for (Left<?> one : left) {
       if (one.work() == work) {

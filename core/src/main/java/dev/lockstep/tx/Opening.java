@@ -1,7 +1,10 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.IndexLookups;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.CommitDoubt.Suspect;
-import dev.lockstep.tx.RoundTrip.Rows;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -121,8 +124,8 @@ final class Opening {
       String statementTimeout,
       String idleTimeout,
       String last) {
-    if (options.pointLookups()) {
-      PointLookups.SETTINGS.forEach(
+    if (options.indexLookups()) {
+      IndexLookups.SETTINGS.forEach(
           one -> trip.update("SET LOCAL " + one.name() + " = " + one.value()));
     }
     trip.update("SET LOCAL " + BEGUN + " = 'on'");
@@ -144,6 +147,6 @@ final class Opening {
         + BEGIN_MARK
         + TIMEOUTS
         + (hasTransactionTimeout ? TRANSACTION_TIMEOUT : KEEP_ALIVES)
-        + (options.pointLookups() ? ", " + PointLookups.ON : "");
+        + (options.indexLookups() ? ", " + IndexLookups.ON : "");
   }
 }

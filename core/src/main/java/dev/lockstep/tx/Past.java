@@ -1,5 +1,8 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.CallResult;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,23 +51,23 @@ sealed interface Past {
     }
 
     /** Reports each answer separately. */
-    static <A> Telling<List<Verdict<A>>, List<Told<A>>> each() {
+    static <A> Telling<List<AttemptResult<A>>, List<CallResult<A>>> each() {
       return new Telling<>() {
         @Override
-        public List<Told<A>> certain(List<Verdict<A>> verdicts) {
-          List<Told<A>> told = new ArrayList<>(verdicts.size());
-          verdicts.forEach(verdict -> told.add(new Told.Answer<>(verdict.answer())));
+        public List<CallResult<A>> certain(List<AttemptResult<A>> verdicts) {
+          List<CallResult<A>> told = new ArrayList<>(verdicts.size());
+          verdicts.forEach(verdict -> told.add(new CallResult.Answer<>(verdict.answer())));
           return told;
         }
 
         @Override
-        public List<Told<A>> afterLoss(List<Verdict<A>> verdicts, OutcomeUnknown why) {
-          List<Told<A>> told = new ArrayList<>(verdicts.size());
-          for (Verdict<A> verdict : verdicts) {
+        public List<CallResult<A>> afterLoss(List<AttemptResult<A>> verdicts, OutcomeUnknown why) {
+          List<CallResult<A>> told = new ArrayList<>(verdicts.size());
+          for (AttemptResult<A> verdict : verdicts) {
             told.add(
-                verdict instanceof Verdict.Final<A> known
-                    ? new Told.Answer<>(known.answer())
-                    : new Told.Unknown<>(why));
+                verdict instanceof AttemptResult.Final<A> known
+                    ? new CallResult.Answer<>(known.answer())
+                    : new CallResult.Unknown<>(why));
           }
           return told;
         }

@@ -1,5 +1,14 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.fault.TransactionDoomed;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.CallResult;
+import dev.lockstep.sql.ClosingWork;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.ExchangeWork;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Savepoint;
@@ -15,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * back when it throws. Inside another {@code call} of the same Transactor on the same thread they
  * join that transaction; the outermost call commits. A joined call that throws dooms the whole
  * transaction, even if the code around it swallows the exception. {@link #nested} confines a
- * failure to a savepoint. {@link #on} runs on the caller's connection, and the caller commits. The
- * Transactor never ends a transaction it did not begin: it refuses a connection that the DataSource
- * hands out with a transaction in progress or with auto-commit off. For pools that run with
- * auto-commit off, see {@link #onManualCommitPool}.
+ * failure to a savepoint. {@link #join} runs on the caller's connection, and the caller commits.
+ * The Transactor never ends a transaction it did not begin: it refuses a connection that the
+ * DataSource hands out with a transaction in progress or with auto-commit off. For pools that run
+ * with auto-commit off, see {@link #onManualCommitPool}.
  *
  * <p><b>Retry.</b> After a serialization failure, a deadlock, or a connection lost before COMMIT,
  * the whole function runs again in a new transaction, with backoff and jitter. A connection lost
@@ -82,10 +91,10 @@ public final class Transactor {
     return current.get() != null;
   }
 
-  /** Whether this thread is in a transaction that runs with {@link TxOptions#pointLookups()}. */
-  public boolean plansPointLookups() {
+  /** Whether this thread is in a transaction that runs with {@link TxOptions#indexLookups()}. */
+  public boolean plansIndexLookups() {
     Frame frame = current.get();
-    return frame != null && frame.options != null && frame.options.pointLookups();
+    return frame != null && frame.options != null && frame.options.indexLookups();
   }
 
   public <T> T call(TxWork<T> work) {
@@ -96,7 +105,7 @@ public final class Transactor {
     Frame frame = current.get();
     return frame == null
         ? fresh(options, exchange -> work.run(exchange.connection()), null, Past.Telling.whole())
-        : join(frame, options, work);
+        : joinCurrent(frame, options, work);
   }
 
   /**
@@ -115,15 +124,15 @@ public final class Transactor {
    * As {@link #call(TxOptions, TxWork, EffectLookup)}, for work that answers many requests and
    * sends its first and last statements together with BEGIN and COMMIT.
    *
-   * <p>A transaction sent in one packet ({@link Exchange#only}) can be lost before we learn its id,
-   * so we cannot ask the server about it. The work then runs again, and the lost attempt may still
-   * commit after the retry. From then on only a {@link Verdict.Final} answer is reported; every
-   * other answer and every failure becomes {@link OutcomeUnknown}.
+   * <p>A transaction sent in one packet ({@link Exchange#deferInOnePacket}) can be lost before we
+   * learn its id, so we cannot ask the server about it. The work then runs again, and the lost
+   * attempt may still commit after the retry. From then on only a {@link AttemptResult.Final}
+   * answer is reported; every other answer and every failure becomes {@link OutcomeUnknown}.
    */
-  public <A> List<Told<A>> exchange(
+  public <A> List<CallResult<A>> exchange(
       TxOptions options,
-      ExchangeWork<List<Verdict<A>>> work,
-      EffectLookup<List<Verdict<A>>> lookup) {
+      ExchangeWork<List<AttemptResult<A>>> work,
+      EffectLookup<List<AttemptResult<A>>> lookup) {
     requireOutermost(options);
     return fresh(options, work, lookup, Past.Telling.each());
   }
@@ -188,17 +197,17 @@ public final class Transactor {
    * other. If the connection is lost while they run, it counts as lost during COMMIT, even if they
    * had only begun.
    *
-   * <p>Items left in a {@link #nested} that throws are dropped. Inside {@link #on} the work runs
+   * <p>Items left in a {@link #nested} that throws are dropped. Inside {@link #join} the work runs
    * when that call returns, because the caller sends COMMIT.
    *
    * @param work the same object every time
    * @throws IllegalStateException outside a transaction
    */
-  public <T> void leave(LastWork<T> work, T item) {
+  public <T> void beforeCommit(ClosingWork<T> work, T item) {
     Frame frame = current.get();
     if (frame == null) {
       throw new IllegalStateException(
-          "leave() runs inside a transaction only; wrap it in call() or run()");
+          "beforeCommit() runs inside a transaction only; wrap it in call() or run()");
     }
     frame.leave(work, item);
   }
@@ -222,7 +231,7 @@ public final class Transactor {
    *     must roll back
    * @throws IllegalStateException if the connection is in auto-commit mode
    */
-  public <T> T on(Connection connection, TxWork<T> work) {
+  public <T> T join(Connection connection, TxWork<T> work) {
     Frame outer = current.get();
     try {
       if (connection.getAutoCommit()) {
@@ -239,9 +248,9 @@ public final class Transactor {
     }
   }
 
-  /** As {@link #on}, without a result. */
-  public void runOn(Connection connection, TxAction action) {
-    on(connection, asWork(action));
+  /** As {@link #join}, without a result. */
+  public void runJoined(Connection connection, TxAction action) {
+    join(connection, asWork(action));
   }
 
   private <T, R> R fresh(
@@ -269,7 +278,7 @@ public final class Transactor {
     }
   }
 
-  private static <T> T join(Frame frame, TxOptions options, TxWork<T> work) {
+  private static <T> T joinCurrent(Frame frame, TxOptions options, TxWork<T> work) {
     try {
       requireCompatible(frame, options);
       return work.run(frame.exchange.connection());

@@ -1,5 +1,7 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
 import java.time.Duration;
 import java.util.Optional;
 

@@ -26,7 +26,7 @@ import java.time.Duration;
  * @param deadline longest time for the whole call: waiting for a connection, all attempts, all
  *     backoffs (30 s). A transaction still running then is cut off and rolled back.
  * @param retry how often and how soon to run again after a conflict or a lost connection
- * @param pointLookups plans statements as index lookups, whatever the statistics say. Drivers cache
+ * @param indexLookups plans statements as index lookups, whatever the statistics say. Drivers cache
  *     plans; a plan made while a table was small scans it, and would ruin the first minute of a
  *     sale in which the table grows a thousandfold.
  */
@@ -40,7 +40,7 @@ public record TxOptions(
     Duration transactionTimeout,
     Duration deadline,
     Retry retry,
-    boolean pointLookups) {
+    boolean indexLookups) {
 
   public static final TxOptions DEFAULT =
       new TxOptions(
@@ -78,7 +78,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions withIsolation(Isolation isolation) {
@@ -92,7 +92,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions asReadOnly() {
@@ -106,7 +106,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions withLockTimeout(Duration lockTimeout) {
@@ -120,7 +120,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions withStatementTimeout(Duration statementTimeout) {
@@ -134,7 +134,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions withIdleTimeout(Duration idleTimeout) {
@@ -148,7 +148,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions withTransactionTimeout(Duration transactionTimeout) {
@@ -162,7 +162,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   /** The timeout in force: transactionTimeout, or statementTimeout if that is longer. */
@@ -183,7 +183,7 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
   public TxOptions withRetry(Retry retry) {
@@ -197,10 +197,10 @@ public record TxOptions(
         transactionTimeout,
         deadline,
         retry,
-        pointLookups);
+        indexLookups);
   }
 
-  public TxOptions withPointLookups() {
+  public TxOptions withIndexLookups() {
     return new TxOptions(
         label,
         isolation,

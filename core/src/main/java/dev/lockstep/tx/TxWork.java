@@ -1,5 +1,6 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.StatementFailed;
 import java.sql.Connection;
 import java.sql.SQLException;
 

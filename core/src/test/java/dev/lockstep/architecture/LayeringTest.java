@@ -15,6 +15,7 @@ import dev.lockstep.combine.Reliance;
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.combine.Sweeper;
 import dev.lockstep.combine.Timely;
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.ledger.Ledger;
@@ -22,17 +23,16 @@ import dev.lockstep.once.Once;
 import dev.lockstep.outbox.Inbox;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.shard.Shards;
+import dev.lockstep.sql.DerivedId;
+import dev.lockstep.sql.HintListener;
+import dev.lockstep.sql.IndexLookups;
+import dev.lockstep.sql.Listening;
+import dev.lockstep.sql.LockOrder;
+import dev.lockstep.sql.PgDriver;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StorableText;
 import dev.lockstep.tx.AdvisoryLocks;
-import dev.lockstep.tx.DerivedId;
-import dev.lockstep.tx.HintListener;
-import dev.lockstep.tx.Listening;
-import dev.lockstep.tx.LockOrder;
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.PgDriver;
-import dev.lockstep.tx.PointLookups;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.StorableText;
 import dev.lockstep.tx.Transactor;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -60,7 +60,7 @@ class LayeringTest {
           // How a block makes an id of a name, in a space of its own.
           DerivedId.class,
           Listening.class,
-          PointLookups.class,
+          IndexLookups.class,
           // COPY and notifications, which JDBC has no words for.
           PgDriver.class,
           HintListener.class,

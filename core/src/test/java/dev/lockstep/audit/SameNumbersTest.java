@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.StockChange.Cause;
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -22,7 +22,7 @@ class SameNumbersTest {
     assertThat(numbers(CauseCode.values())).isEqualTo(numbers(Cause.values()));
   }
 
-  private static Map<String, Short> numbers(Coded[] constants) {
-    return Arrays.stream(constants).collect(Collectors.toMap(Coded::name, Coded::code));
+  private static Map<String, Short> numbers(StoredEnum[] constants) {
+    return Arrays.stream(constants).collect(Collectors.toMap(StoredEnum::name, StoredEnum::code));
   }
 }

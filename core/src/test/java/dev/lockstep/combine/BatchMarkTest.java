@@ -2,8 +2,8 @@ package dev.lockstep.combine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
 import java.sql.SQLException;

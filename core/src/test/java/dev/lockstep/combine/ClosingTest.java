@@ -3,10 +3,10 @@ package dev.lockstep.combine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.OutcomeUnknown;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

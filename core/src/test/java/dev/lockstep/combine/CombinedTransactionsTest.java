@@ -3,19 +3,19 @@ package dev.lockstep.combine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.sql.AttemptResult;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import dev.lockstep.tx.TxOptions;
-import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -129,7 +129,7 @@ class CombinedTransactionsTest {
     Combined<Integer, String, Long, Tickets.Plan, Long> speechless =
         new Tickets() {
           @Override
-          public List<Verdict<Long>> answers(Tickets.Plan plan) {
+          public List<AttemptResult<Long>> answers(Tickets.Plan plan) {
             throw new IllegalStateException("speechless");
           }
         };
@@ -147,7 +147,7 @@ class CombinedTransactionsTest {
     Combined<Integer, String, Long, Tickets.Plan, Long> forgetful =
         new Tickets() {
           @Override
-          public List<Verdict<Long>> answers(Tickets.Plan plan) {
+          public List<AttemptResult<Long>> answers(Tickets.Plan plan) {
             return List.of();
           }
         };

@@ -28,7 +28,7 @@ class CombinerConfigTest {
                     .withStatementTimeout(Duration.ofSeconds(8))
                     .withIdleTimeout(Duration.ofMillis(2_500))
                     .withTransactionTimeout(Duration.ofSeconds(8))
-                    .withPointLookups(),
+                    .withIndexLookups(),
                 CombinerListener.NONE));
   }
 

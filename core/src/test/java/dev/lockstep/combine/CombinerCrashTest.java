@@ -2,12 +2,12 @@ package dev.lockstep.combine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.TransientFault;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.RecordingRunner.Busy;
 import dev.lockstep.combine.RecordingRunner.Poisoned;
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.Told;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.sql.CallResult;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -98,7 +98,7 @@ class CombinerFaultsTest {
     RecordingRunner record = RecordingRunner.gated(requests -> {});
     BatchRunner<String, Integer, String> forgetful =
         (key, requests) -> {
-          List<Told<String>> answers = record.run(key, requests);
+          List<CallResult<String>> answers = record.run(key, requests);
           return answers.subList(0, answers.size() - 1);
         };
 

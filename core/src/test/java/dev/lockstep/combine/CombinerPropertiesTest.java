@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.combine.RecordingRunner.Busy;
 import dev.lockstep.combine.RecordingRunner.Poisoned;
 import dev.lockstep.combine.RecordingRunner.Ran;
-import dev.lockstep.tx.OutcomeUnknown;
+import dev.lockstep.fault.OutcomeUnknown;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,10 +2,10 @@ package dev.lockstep.combine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;

@@ -1,8 +1,8 @@
 package dev.lockstep.combine;
 
-import dev.lockstep.tx.PermanentFault;
-import dev.lockstep.tx.Told;
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.PermanentFault;
+import dev.lockstep.fault.TransientFault;
+import dev.lockstep.sql.CallResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -76,7 +76,7 @@ final class RecordingRunner implements BatchRunner<String, Integer, String> {
   }
 
   @Override
-  public List<Told<String>> run(String key, List<Integer> requests) {
+  public List<CallResult<String>> run(String key, List<Integer> requests) {
     attempted.add(new Ran(key, List.copyOf(requests)));
     AtomicInteger ofKey = writersOfKey.computeIfAbsent(key, k -> new AtomicInteger());
     mostWritersOfAKey.accumulateAndGet(ofKey.incrementAndGet(), Math::max);
@@ -87,7 +87,7 @@ final class RecordingRunner implements BatchRunner<String, Integer, String> {
       check.accept(requests);
       committed.add(new Ran(key, List.copyOf(requests)));
       return requests.stream()
-          .<Told<String>>map(request -> new Told.Answer<>(answerTo(key, request)))
+          .<CallResult<String>>map(request -> new CallResult.Answer<>(answerTo(key, request)))
           .toList();
     } finally {
       writers.decrementAndGet();

@@ -1,9 +1,9 @@
 package dev.lockstep.combine;
 
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -70,8 +70,8 @@ class Tickets implements Combined<Integer, String, Long, Tickets.Plan, Long> {
   }
 
   @Override
-  public List<Verdict<Long>> answers(Plan plan) {
-    return Verdict.conditional(plan.answers());
+  public List<AttemptResult<Long>> answers(Plan plan) {
+    return AttemptResult.conditional(plan.answers());
   }
 
   @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.NotYours;
@@ -13,7 +14,6 @@ import dev.lockstep.hold.HoldOutcome.UnknownHold;
 import dev.lockstep.hold.HoldOutcome.UnknownPool;
 import dev.lockstep.hold.HoldOutcome.UnknownUnit;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.ConstraintViolated;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
@@ -10,7 +11,6 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.RaceResult;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

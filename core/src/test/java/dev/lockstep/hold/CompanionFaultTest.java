@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
@@ -11,15 +15,11 @@ import dev.lockstep.once.Fingerprint;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceEntry;
 import dev.lockstep.once.OnceKey;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.TransientFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -66,7 +66,7 @@ class CompanionFaultTest {
     PUT_OFF_TO_COMMIT {
       @Override
       void send(Exchange exchange, RoundTrip trip) throws SQLException {
-        exchange.putOff(trip);
+        exchange.defer(trip);
       }
     },
     IN_ONE_TRIP_WITH_THE_STOCK {
@@ -78,10 +78,10 @@ class CompanionFaultTest {
     PUT_OFF_TO_ANOTHER_TRIP {
       @Override
       void send(Exchange exchange, RoundTrip trip) throws SQLException {
-        exchange.putOff(trip);
+        exchange.defer(trip);
         RoundTrip next = exchange.trip();
         next.query("SELECT 1", row -> row.getInt(1));
-        exchange.putOff(next);
+        exchange.defer(next);
       }
     };
 
@@ -276,7 +276,7 @@ class CompanionFaultTest {
           if (!keyFirst) {
             once.addRecord(trip, sale.scope().value(), entries(sale, outcomes));
           }
-          exchange.putOff(trip);
+          exchange.defer(trip);
         };
 
     Asked asked = inOneBatch(sale, pool, keyed, "refused");
@@ -309,7 +309,7 @@ class CompanionFaultTest {
           if (calls.get() == 1) {
             once.addRecord(trip, sale.scope().value(), entries);
           }
-          exchange.putOff(trip);
+          exchange.defer(trip);
         };
 
     AcquireResult result =

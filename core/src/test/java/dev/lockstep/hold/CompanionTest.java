@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
@@ -81,7 +81,7 @@ class CompanionTest {
             Granted granted = (Granted) one.outcome();
             trip.update(PAY, one.payload(), granted.hold().id().value());
           }
-          exchange.putOff(trip);
+          exchange.defer(trip);
         };
 
     try (Holds node =

@@ -3,12 +3,12 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.LockstepException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Queue;

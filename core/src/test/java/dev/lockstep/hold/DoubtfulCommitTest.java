@@ -8,12 +8,12 @@ import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.Verdict;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -100,8 +100,8 @@ class DoubtfulCommitTest {
     Decided refused = decideAndLose(sale, sale.acquire("buyer", Line.of(pool, 6)));
 
     HoldOperation operation = new HoldOperation(HoldsConfig.DEFAULT);
-    assertThat(operation.answers(granted)).hasOnlyElementsOfType(Verdict.Final.class);
-    assertThat(operation.answers(refused)).hasOnlyElementsOfType(Verdict.Conditional.class);
+    assertThat(operation.answers(granted)).hasOnlyElementsOfType(AttemptResult.Final.class);
+    assertThat(operation.answers(refused)).hasOnlyElementsOfType(AttemptResult.Conditional.class);
   }
 
   @Test

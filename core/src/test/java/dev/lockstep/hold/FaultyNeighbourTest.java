@@ -3,14 +3,14 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.PermanentFault;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.hold.Companion.Accompanied;
 import dev.lockstep.hold.HoldOutcome.Granted;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.PermanentFault;
-import dev.lockstep.tx.RoundTrip;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.TransientFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -42,7 +42,7 @@ class FaultyNeighbourTest {
         for (Accompanied<String> one : outcomes) {
           trip.update("INSERT INTO payment VALUES (?)", one.payload());
         }
-        exchange.putOff(trip);
+        exchange.defer(trip);
       };
 
   @BeforeEach

@@ -3,11 +3,11 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.HoldOperation.Decided;
 import dev.lockstep.hold.HoldOperation.Seen;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -2,8 +2,8 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.sql.IndexLookups;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.PointLookups;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -111,7 +111,7 @@ class HoldListTest {
       long unitsBefore = rowsRead(connection, "unit");
       long holdsBefore = rowsRead(connection, "hold");
       List<TakenUnit> taken =
-          PointLookups.during(connection, own -> HoldQueries.takenUnits(own, sale.scope()));
+          IndexLookups.during(connection, own -> HoldQueries.takenUnits(own, sale.scope()));
       assertThat(taken).extracting(TakenUnit::unit).hasSize(51).doesNotHaveDuplicates();
       assertThat(taken)
           .filteredOn(unit -> unit.state() == HoldState.SOLD)

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Sql;
 import java.sql.Connection;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.lockstep.combine.CombinerConfig;
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.CommitFault;
@@ -13,7 +14,6 @@ import dev.lockstep.testkit.LatePacket;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.SlowCommit;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;

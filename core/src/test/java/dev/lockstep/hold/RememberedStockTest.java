@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.LimitReached;
@@ -15,7 +16,6 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;

@@ -3,6 +3,7 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.HoldCommand.Acquire;
 import dev.lockstep.hold.HoldCommand.Change;
 import dev.lockstep.hold.HoldCommand.Confirm;
@@ -12,7 +13,6 @@ import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxOptions;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.hold.StockChange.Cause;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -2,10 +2,10 @@ package dev.lockstep.hold;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.util.List;
@@ -34,7 +34,7 @@ class UnitPlanTest {
     String plan =
         new Transactor(database.dataSource())
             .call(
-                TxOptions.DEFAULT.withPointLookups(),
+                TxOptions.DEFAULT.withIndexLookups(),
                 connection -> {
                   RoundTrip trip = new RoundTrip(connection);
                   Rows<String> lines =

@@ -3,11 +3,11 @@ package dev.lockstep.hold;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.TransientFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

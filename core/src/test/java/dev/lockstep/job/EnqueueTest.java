@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.StatementFailed;
 import dev.lockstep.job.EnqueueResult.Created;
 import dev.lockstep.job.EnqueueResult.Duplicate;
 import dev.lockstep.job.NewJob.UniqueKey;
@@ -10,7 +11,6 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Retry;
-import dev.lockstep.tx.StatementFailed;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.time.Duration;

@@ -3,6 +3,7 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Cancel;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
@@ -10,7 +11,6 @@ import dev.lockstep.ledger.LedgerCommand.Post;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxOptions;

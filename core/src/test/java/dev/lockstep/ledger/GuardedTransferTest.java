@@ -3,13 +3,13 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.ledger.LedgerOperation.Decided;
 import dev.lockstep.ledger.LedgerOperation.Seen;
 import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
@@ -17,9 +19,7 @@ import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.LedgerOutcome.UnknownTransfer;
 import dev.lockstep.ledger.LedgerViolation.Check;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import dev.lockstep.combine.CombinerConfig;
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.testkit.TcpProxy;
 import dev.lockstep.testkit.TcpProxy.Passage;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.nio.charset.StandardCharsets;

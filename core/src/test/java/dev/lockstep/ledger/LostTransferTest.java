@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
@@ -13,7 +14,6 @@ import dev.lockstep.testkit.LatePacket;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.SlowCommit;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;

@@ -3,6 +3,8 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
 import dev.lockstep.ledger.LedgerOutcome.InsufficientFunds;
@@ -12,8 +14,6 @@ import dev.lockstep.testkit.RaceResult;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.SqlFault;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

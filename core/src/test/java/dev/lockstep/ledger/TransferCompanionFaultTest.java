@@ -3,15 +3,15 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.SerializationConflict;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.Done;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.ConstraintViolated;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.SerializationConflict;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +39,7 @@ class TransferCompanionFaultTest {
                     "INSERT INTO note (text, kind) VALUES (?, ?)",
                     one.payload(),
                     kind(one.payload())));
-        exchange.putOff(trip);
+        exchange.defer(trip);
       };
 
   @BeforeEach

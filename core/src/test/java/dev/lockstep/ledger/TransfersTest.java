@@ -3,6 +3,7 @@ package dev.lockstep.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Reserve;
@@ -15,7 +16,6 @@ import dev.lockstep.ledger.Transfer.State;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.combine.Door;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerOutcome.AllDone;
@@ -13,8 +15,6 @@ import dev.lockstep.ledger.LedgerOutcome.Refused;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
 import java.util.List;

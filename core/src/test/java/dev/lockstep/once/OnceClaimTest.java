@@ -3,6 +3,7 @@ package dev.lockstep.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.once.Claim.Answered;
 import dev.lockstep.once.Claim.Fresh;
 import dev.lockstep.once.Claim.InUse;
@@ -10,7 +11,6 @@ import dev.lockstep.once.Claim.Reused;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;

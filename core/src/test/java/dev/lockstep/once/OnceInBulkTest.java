@@ -3,6 +3,8 @@ package dev.lockstep.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.SerializationConflict;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.once.Claim.Answered;
 import dev.lockstep.once.Claim.Fresh;
 import dev.lockstep.once.Claim.InUse;
@@ -11,8 +13,6 @@ import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.SerializationConflict;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxAttempt.Outcome;

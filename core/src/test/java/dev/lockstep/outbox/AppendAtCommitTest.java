@@ -6,16 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.TransactionDoomed;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.LockTimeout;
-import dev.lockstep.tx.OutcomeUnknown;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Tampered;
-import dev.lockstep.tx.TransactionDoomed;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -227,7 +227,7 @@ class AppendAtCommitTest {
   void inATransactionOfTheCallersItIsAppendedWhenTheCallerGoesOn() throws SQLException {
     try (Connection connection = database.connection()) {
       connection.setAutoCommit(false);
-      transactor.runOn(connection, c -> outbox.appendAtCommit(post.event("theirs")));
+      transactor.runJoined(connection, c -> outbox.appendAtCommit(post.event("theirs")));
       assertThat(
               Sql.query(
                   connection, "SELECT count(*) FROM lockstep.outbox_event WHERE key = 'theirs'"))

@@ -3,10 +3,10 @@ package dev.lockstep.outbox;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.outbox.ChangeResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.LockstepException;
 import java.sql.Connection;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;

@@ -2,10 +2,10 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.outbox.ChangeResult.Changed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.LockstepException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;

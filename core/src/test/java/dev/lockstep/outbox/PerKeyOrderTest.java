@@ -2,10 +2,10 @@ package dev.lockstep.outbox;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.fault.LockstepException;
 import dev.lockstep.testkit.ChildJvm;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.LockstepException;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;

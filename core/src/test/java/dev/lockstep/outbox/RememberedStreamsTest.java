@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.lockstep.fault.ConstraintViolated;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.ConstraintViolated;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

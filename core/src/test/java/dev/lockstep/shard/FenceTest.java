@@ -3,11 +3,11 @@ package dev.lockstep.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;

@@ -2,11 +2,11 @@ package dev.lockstep.shard;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.testkit.ChildJvm;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;

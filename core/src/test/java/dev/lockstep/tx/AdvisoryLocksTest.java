@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.SerializationConflict;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.RaceResult;
 import dev.lockstep.testkit.TestDatabase;

@@ -1,5 +1,6 @@
 package dev.lockstep.tx;
 
+import dev.lockstep.fault.SqlFault;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.lockstep.fault.SerializationConflict;
+import dev.lockstep.fault.TransactionDoomed;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -35,7 +37,7 @@ class CallersConnectionTest {
 
   @Test
   void nothingIsCommittedUntilTheCallerDoes() throws SQLException {
-    transactor.on(connection, CallersConnectionTest::insertOne);
+    transactor.join(connection, CallersConnectionTest::insertOne);
 
     assertThat(entries()).isZero();
     connection.commit();
@@ -49,7 +51,7 @@ class CallersConnectionTest {
 
     assertThatThrownBy(
             () ->
-                transactor.on(
+                transactor.join(
                     connection,
                     c -> {
                       throw new IllegalArgumentException("changed my mind");
@@ -62,7 +64,7 @@ class CallersConnectionTest {
 
   @Test
   void callsInsideJoinTheCallersTransaction() throws SQLException {
-    transactor.on(
+    transactor.join(
         connection,
         c -> {
           transactor.run(joined -> assertThat(joined).isSameAs(connection));
@@ -77,7 +79,7 @@ class CallersConnectionTest {
   void noSettingOfTheCallersIsChanged() throws SQLException {
     Sql.execute(connection, "SET LOCAL lock_timeout = '77ms'");
 
-    String inside = transactor.on(connection, c -> Sql.text(c, "SHOW lock_timeout"));
+    String inside = transactor.join(connection, c -> Sql.text(c, "SHOW lock_timeout"));
 
     assertThat(inside).isEqualTo("77ms");
   }
@@ -86,7 +88,7 @@ class CallersConnectionTest {
   void aSwallowedFailureOfAJoinedCallIsToldToTheCallerWhoMustRollBack() throws SQLException {
     assertThatThrownBy(
             () ->
-                transactor.on(
+                transactor.join(
                     connection,
                     c -> {
                       insertOne(c);
@@ -109,7 +111,7 @@ class CallersConnectionTest {
 
     assertThatThrownBy(
             () ->
-                transactor.on(
+                transactor.join(
                     connection,
                     c -> {
                       runs[0]++;
@@ -125,13 +127,13 @@ class CallersConnectionTest {
   void theIsolationOfTheCallersTransactionCounts() throws SQLException {
     TxOptions serializable = TxOptions.DEFAULT.withIsolation(Isolation.SERIALIZABLE);
     assertThatThrownBy(
-            () -> transactor.on(connection, c -> transactor.call(serializable, joined -> true)))
+            () -> transactor.join(connection, c -> transactor.call(serializable, joined -> true)))
         .isInstanceOf(IllegalStateException.class);
     connection.rollback();
 
     connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
     boolean joined =
-        transactor.on(connection, c -> transactor.call(serializable, inner -> inner == c));
+        transactor.join(connection, c -> transactor.call(serializable, inner -> inner == c));
 
     assertThat(joined).isTrue();
   }
@@ -140,7 +142,7 @@ class CallersConnectionTest {
   void anotherTransactionAroundItIsTakenUpAgainAfterwards() throws SQLException {
     transactor.run(
         outer -> {
-          transactor.on(connection, CallersConnectionTest::insertOne);
+          transactor.join(connection, CallersConnectionTest::insertOne);
           transactor.run(joined -> assertThat(joined).isSameAs(outer));
         });
 
@@ -151,7 +153,7 @@ class CallersConnectionTest {
   void aConnectionInAutoCommitModeIsRefused() throws SQLException {
     connection.setAutoCommit(true);
 
-    assertThatThrownBy(() -> transactor.on(connection, CallersConnectionTest::insertOne))
+    assertThatThrownBy(() -> transactor.join(connection, CallersConnectionTest::insertOne))
         .isInstanceOf(IllegalStateException.class);
     assertThat(entries()).isZero();
   }

@@ -3,6 +3,11 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.PermanentFault;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -139,7 +144,7 @@ class EndedByWorkTest {
                       ending.end(exchange.connection());
                       RoundTrip trip = exchange.trip();
                       trip.update(INSERT, 2);
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                     }))
         .isInstanceOf(PermanentFault.class)
         .hasMessageContaining("The work ended its transaction itself");
@@ -158,7 +163,7 @@ class EndedByWorkTest {
                       RoundTrip trip = exchange.trip();
                       trip.update(INSERT, 1);
                       trip.update(statement);
-                      exchange.only(trip);
+                      exchange.deferInOnePacket(trip);
                     }))
         .isInstanceOf(PermanentFault.class)
         .hasMessageContaining("The work ended its transaction itself");
@@ -178,7 +183,7 @@ class EndedByWorkTest {
                       trip.guarded(
                           thrown -> SqlFault.orLookAgain(thrown, "decide again"),
                           guarded -> guarded.update(INSERT, 2));
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                     }))
         .isInstanceOf(PermanentFault.class)
         .hasMessageContaining("The work ended its transaction itself");
@@ -208,7 +213,7 @@ class EndedByWorkTest {
         TxOptions.DEFAULT,
         exchange -> {
           steps.run(exchange);
-          return List.of(new Verdict.Final<>("done"));
+          return List.of(new AttemptResult.Final<>("done"));
         },
         connection -> Optional.empty());
   }

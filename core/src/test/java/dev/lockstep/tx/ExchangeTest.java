@@ -3,8 +3,18 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.CallResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.ExchangeWork;
+import dev.lockstep.sql.GuardFailed;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -40,7 +50,7 @@ class ExchangeTest {
               first.send();
               RoundTrip second = exchange.trip();
               second.update(INSERT, 1);
-              exchange.putOff(second);
+              exchange.defer(second);
               return shown.list().get(0);
             });
 
@@ -60,7 +70,7 @@ class ExchangeTest {
                     exchange -> {
                       RoundTrip trip = exchange.trip();
                       trip.query(INSERT + " RETURNING " + column, r -> r.getInt("missing"), 1);
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                       return "done";
                     }))
         .isInstanceOf(OutcomeUnknown.class)
@@ -76,16 +86,16 @@ class ExchangeTest {
             exchange -> {
               RoundTrip first = exchange.trip();
               first.update(INSERT, 1);
-              exchange.putOff(first);
+              exchange.defer(first);
               RoundTrip second = exchange.trip();
               second.update(INSERT, 2);
-              exchange.putOff(second);
+              exchange.defer(second);
               RoundTrip third = exchange.trip();
               Rows<Long> count = third.query("SELECT count(*) FROM noted", row -> row.getLong(1));
               third.send();
               RoundTrip last = exchange.trip();
               last.update(INSERT, 3);
-              exchange.putOff(last);
+              exchange.defer(last);
               return count.list().get(0);
             });
 
@@ -104,7 +114,7 @@ class ExchangeTest {
           RoundTrip guarded = exchange.trip();
           guarded.guarded(
               ExchangeTest::notAsSeen, trip -> trip.update(INSERT, attempts.size() == 1 ? -1 : 7));
-          exchange.putOff(guarded);
+          exchange.defer(guarded);
           RoundTrip other = exchange.trip();
           other.update(INSERT, 8);
           other.send();
@@ -125,7 +135,7 @@ class ExchangeTest {
                       trip.update(INSERT, 1);
                       trip.update(INSERT, -1);
                       trip.update(INSERT, 2);
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                       return "decided";
                     }))
         .isInstanceOf(ConstraintViolated.class);
@@ -144,7 +154,7 @@ class ExchangeTest {
           trip.guarded(
               ExchangeTest::notAsSeen,
               guard -> guard.update(INSERT, attempts.size() == 1 ? -1 : 7));
-          exchange.putOff(trip);
+          exchange.defer(trip);
           return "decided";
         });
 
@@ -170,7 +180,7 @@ class ExchangeTest {
                       if (!guardFirst) {
                         trip.guarded(ExchangeTest::notAsSeen, guard -> guard.update(INSERT, 7));
                       }
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                       return "decided";
                     }))
         .isInstanceOf(ConstraintViolated.class);
@@ -194,7 +204,7 @@ class ExchangeTest {
                       trip.guarded(
                           ExchangeTest::notAsSeen,
                           guard -> guard.update("INSERT INTO later VALUES (1), (1)"));
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                       return "decided";
                     }))
         .isInstanceOf(ConstraintViolated.class);
@@ -235,7 +245,7 @@ class ExchangeTest {
             exchange -> {
               RoundTrip trip = exchange.trip();
               trip.update(INSERT, 1);
-              exchange.putOff(trip);
+              exchange.defer(trip);
               return Sql.query(exchange.connection(), "SELECT count(*) FROM noted");
             });
 
@@ -254,7 +264,7 @@ class ExchangeTest {
                           .isInstanceOf(SQLException.class);
                       RoundTrip trip = exchange.trip();
                       trip.update(INSERT, 1);
-                      exchange.putOff(trip);
+                      exchange.defer(trip);
                       return "decided";
                     }))
         .isInstanceOf(LockstepException.class);
@@ -269,7 +279,7 @@ class ExchangeTest {
       Exchange exchange = Exchange.within(connection);
       RoundTrip trip = exchange.trip();
       trip.update(INSERT, 1);
-      exchange.putOff(trip);
+      exchange.defer(trip);
 
       assertThat(Sql.query(connection, "SELECT count(*) FROM noted")).isEqualTo(1);
       connection.rollback();
@@ -281,7 +291,7 @@ class ExchangeTest {
   void aStatementThatStandsAloneIsTheWholeTransaction() {
     exchange(
         exchange -> {
-          exchange.alone().update(INSERT, 1);
+          exchange.loneStatement().update(INSERT, 1);
           return "decided";
         });
 
@@ -298,8 +308,8 @@ class ExchangeTest {
                   onOne.exchange(
                       TxOptions.DEFAULT,
                       exchange -> {
-                        exchange.alone().update(INSERT, -1);
-                        return Verdict.conditional(List.of("decided"));
+                        exchange.loneStatement().update(INSERT, -1);
+                        return AttemptResult.conditional(List.of("decided"));
                       },
                       c -> Optional.empty()))
           .isInstanceOf(ConstraintViolated.class);
@@ -317,7 +327,7 @@ class ExchangeTest {
             () ->
                 exchange(
                     exchange -> {
-                      exchange.alone().update(INSERT, 1);
+                      exchange.loneStatement().update(INSERT, 1);
                       Sql.execute(exchange.connection(), INSERT, -1);
                       return "decided";
                     }))
@@ -328,7 +338,7 @@ class ExchangeTest {
                 exchange(
                     exchange -> {
                       exchange.trip().send();
-                      return exchange.alone();
+                      return exchange.loneStatement();
                     }))
         .isInstanceOf(IllegalStateException.class);
   }
@@ -341,12 +351,12 @@ class ExchangeTest {
   }
 
   private <T> T exchange(ExchangeWork<T> work) {
-    List<Told<T>> told =
+    List<CallResult<T>> told =
         transactor.exchange(
             TxOptions.DEFAULT,
-            exchange -> Verdict.conditional(List.of(work.run(exchange))),
+            exchange -> AttemptResult.conditional(List.of(work.run(exchange))),
             connection -> Optional.empty());
-    return ((Told.Answer<T>) told.get(0)).answer();
+    return ((CallResult.Answer<T>) told.get(0)).answer();
   }
 
   private List<Integer> noted() {
@@ -354,6 +364,6 @@ class ExchangeTest {
   }
 
   private static SQLException notAsSeen(SQLException thrown) {
-    return SqlFault.orConflict(thrown, "not as seen");
+    return GuardFailed.orConflict(thrown, "not as seen");
   }
 }

@@ -2,8 +2,11 @@ package dev.lockstep.tx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.CallResult;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.RoundTrip.Rows;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,19 +57,19 @@ class FetchSizeTest {
 
   @Test
   void rowsThatCameWithCommitAreAllRead() {
-    List<Told<List<Integer>>> told =
+    List<CallResult<List<Integer>>> told =
         transactor.exchange(
             TxOptions.DEFAULT,
             exchange -> {
               RoundTrip trip = exchange.trip();
               trip.update("INSERT INTO noted VALUES (1), (2), (3)");
               Rows<Integer> rows = trip.query("SELECT n FROM noted", row -> row.getInt(1));
-              exchange.putOff(trip);
-              return List.of(new Verdict.Final<>(rows.list()));
+              exchange.defer(trip);
+              return List.of(new AttemptResult.Final<>(rows.list()));
             },
             connection -> Optional.empty());
 
-    assertThat(told).containsExactly(new Told.Answer<>(List.of(1, 2, 3)));
+    assertThat(told).containsExactly(new CallResult.Answer<>(List.of(1, 2, 3)));
     assertThat(database.queryLong("SELECT count(*) FROM noted")).isEqualTo(3);
   }
 

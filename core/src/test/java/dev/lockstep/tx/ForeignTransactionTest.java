@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.StatementFailed;
+import dev.lockstep.sql.HintListener;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -102,7 +105,7 @@ class ForeignTransactionTest {
   void onTheirConnectionWorkJoinsIt() throws SQLException {
     Transactor transactor = new Transactor(handingOut(theirs));
 
-    transactor.runOn(theirs, ForeignTransactionTest::insertOurs);
+    transactor.runJoined(theirs, ForeignTransactionTest::insertOurs);
 
     assertThat(effects()).isEmpty();
     theirs.commit();
@@ -117,7 +120,7 @@ class ForeignTransactionTest {
 
     assertThatIllegalStateException()
         .isThrownBy(() -> transactor.run(ForeignTransactionTest::insertOurs))
-        .withMessageContaining("on(connection, work)")
+        .withMessageContaining("join(connection, work)")
         .withMessageContaining("plain DataSource")
         .withMessageContaining("Transactor.onManualCommitPool");
 

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import dev.lockstep.fault.ConstraintViolated;
+import dev.lockstep.fault.SerializationConflict;
+import dev.lockstep.fault.StatementFailed;
+import dev.lockstep.fault.TransactionDoomed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.io.IOException;

@@ -3,6 +3,9 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SerializationConflict;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.time.Duration;

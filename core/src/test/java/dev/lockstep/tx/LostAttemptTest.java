@@ -3,6 +3,12 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.CallResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.LatePacket;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
@@ -170,38 +176,38 @@ class LostAttemptTest {
 
   @Test
   void whatStandsIsToldAndWhatDependsOnTheLostOneIsUnknown() {
-    List<Told<String>> told =
+    List<CallResult<String>> told =
         transactor(End.CONSTRAINT)
             .exchange(
                 TxOptions.DEFAULT,
                 exchange -> {
                   insertAtOnce(exchange);
-                  List<Verdict<String>> verdicts = new ArrayList<>();
-                  verdicts.add(new Verdict.Final<>("written"));
-                  verdicts.add(new Verdict.Conditional<>("refused"));
+                  List<AttemptResult<String>> verdicts = new ArrayList<>();
+                  verdicts.add(new AttemptResult.Final<>("written"));
+                  verdicts.add(new AttemptResult.Conditional<>("refused"));
                   return verdicts;
                 },
                 connection -> Optional.empty());
 
-    assertThat(told.get(0)).isEqualTo(new Told.Answer<>("written"));
-    assertThat(told.get(1)).isInstanceOf(Told.Unknown.class);
+    assertThat(told.get(0)).isEqualTo(new CallResult.Answer<>("written"));
+    assertThat(told.get(1)).isInstanceOf(CallResult.Unknown.class);
     network.deliver();
     assertThat(database.queryLong("SELECT count(*) FROM effect")).isEqualTo(1);
   }
 
   @Test
   void whatIsFoundIsTold() {
-    List<Told<String>> told =
+    List<CallResult<String>> told =
         transactor(End.CONSTRAINT)
             .exchange(
                 TxOptions.DEFAULT,
                 LostAttemptTest::insertAtOnce,
                 connection -> {
                   network.deliver();
-                  return Optional.of(Verdict.conditional(List.of("found")));
+                  return Optional.of(AttemptResult.conditional(List.of("found")));
                 });
 
-    assertThat(told).containsExactly(new Told.Answer<>("found"));
+    assertThat(told).containsExactly(new CallResult.Answer<>("found"));
   }
 
   private Transactor transactor(End end) {
@@ -218,10 +224,10 @@ class LostAttemptTest {
     return new Transactor(source, TxOptions.DEFAULT, attempted);
   }
 
-  private static List<Verdict<String>> insertAtOnce(Exchange exchange) throws SQLException {
+  private static List<AttemptResult<String>> insertAtOnce(Exchange exchange) throws SQLException {
     RoundTrip trip = exchange.trip();
     trip.update(INSERT, 1);
-    exchange.only(trip);
-    return Verdict.conditional(List.of("inserted"));
+    exchange.deferInOnePacket(trip);
+    return AttemptResult.conditional(List.of("inserted"));
   }
 }

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.TransactionTimeout;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;

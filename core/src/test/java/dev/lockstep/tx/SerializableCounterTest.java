@@ -2,6 +2,7 @@ package dev.lockstep.tx;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.fault.SerializationConflict;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.RaceResult;
 import dev.lockstep.testkit.TestDatabase;

@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.StatementFailed;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -31,7 +32,7 @@ class SessionStateTest {
           .withStatementTimeout(Duration.ofMillis(5678))
           .withIdleTimeout(Duration.ofMillis(2345))
           .withTransactionTimeout(Duration.ofMillis(6789))
-          .withPointLookups()
+          .withIndexLookups()
           .asReadOnly();
 
   private final Transactor transactor = new Transactor(database.dataSource());
@@ -64,7 +65,7 @@ class SessionStateTest {
   void theSettingsHoldWithALookupToo() throws SQLException {
     List<String> before = session();
     TxOptions writing =
-        TxOptions.DEFAULT.withLockTimeout(Duration.ofMillis(1234)).withPointLookups();
+        TxOptions.DEFAULT.withLockTimeout(Duration.ofMillis(1234)).withIndexLookups();
 
     List<String> inside =
         transactor.call(writing, SessionStateTest::settings, connection -> Optional.empty());

@@ -3,6 +3,10 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.lockstep.fault.DeadlineExceeded;
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.StatementTimeout;
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;

@@ -20,7 +20,7 @@ class TxOptionsTest {
     assertThat(TxOptions.DEFAULT.transactionTimeout()).isEqualTo(Duration.ofSeconds(15));
     assertThat(TxOptions.DEFAULT.deadline()).isEqualTo(Duration.ofSeconds(30));
     assertThat(TxOptions.DEFAULT.retry()).isEqualTo(Retry.DEFAULT);
-    assertThat(TxOptions.DEFAULT.pointLookups()).isFalse();
+    assertThat(TxOptions.DEFAULT.indexLookups()).isFalse();
   }
 
   @Test

@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import dev.lockstep.fault.DeadlineExceeded;
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.StatementFailed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Tampered.Tampering;
 import dev.lockstep.tx.TxAttempt.Outcome;

@@ -3,6 +3,7 @@ package dev.lockstep.tx;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.TxAttempt.Outcome;
 import java.sql.Connection;

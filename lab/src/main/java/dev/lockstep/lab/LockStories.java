@@ -2,8 +2,8 @@ package dev.lockstep.lab;
 
 import static dev.lockstep.lab.Group.LOCKS;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.tx.AdvisoryLocks;
-import dev.lockstep.tx.SqlFault;
 import java.util.List;
 
 /** What locks block, and for how long. */

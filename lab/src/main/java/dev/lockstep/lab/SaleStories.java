@@ -2,7 +2,7 @@ package dev.lockstep.lab;
 
 import static dev.lockstep.lab.Group.SALES;
 
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.fault.SqlFault;
 import java.util.List;
 
 /** What goes wrong when many buyers want the same few things. */

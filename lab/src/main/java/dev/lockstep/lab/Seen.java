@@ -1,6 +1,6 @@
 package dev.lockstep.lab;
 
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.fault.SqlFault;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;

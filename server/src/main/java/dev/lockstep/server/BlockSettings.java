@@ -164,6 +164,6 @@ record BlockSettings(
 
   private static CombinerConfig bounded(CombinerConfig combiner, TxOptions bounds) {
     return combiner.withTransaction(
-        bounds.withLabel(combiner.transaction().label()).withPointLookups());
+        bounds.withLabel(combiner.transaction().label()).withIndexLookups());
   }
 }

@@ -3,7 +3,7 @@ package dev.lockstep.server;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.tx.TxAttempt;
 import java.sql.Connection;
 import java.sql.DriverManager;

@@ -103,7 +103,7 @@ record DatabaseSettings(
             attempt,
             deadline,
             usual.retry(),
-            usual.pointLookups()),
+            usual.indexLookups()),
         workers(in));
   }
 

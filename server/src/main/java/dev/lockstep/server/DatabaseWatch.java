@@ -1,7 +1,7 @@
 package dev.lockstep.server;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.server.api.Trouble;
-import dev.lockstep.tx.SqlFault;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

@@ -8,7 +8,7 @@ import dev.lockstep.server.purchase.PurchaseEnd;
 import dev.lockstep.server.purchase.SaleListener;
 import dev.lockstep.server.purchase.SaleMoney;
 import dev.lockstep.server.saleevent.SaleEvents;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -26,7 +26,7 @@ import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.draw.Draws;
 import dev.lockstep.server.draw.SoldTo;
 import dev.lockstep.server.edge.HttpLimits;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Vertx;
 import java.sql.Connection;

@@ -10,7 +10,7 @@ import dev.lockstep.once.Once;
 import dev.lockstep.server.api.KeyedAnswers;
 import dev.lockstep.server.api.KeyedAnswers.Decided;
 import dev.lockstep.server.api.Ticket;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.List;
 

@@ -11,7 +11,7 @@ import dev.lockstep.ledger.LedgerOutcome.UnknownAccount;
 import dev.lockstep.ledger.Money;
 import dev.lockstep.ledger.NewAccount;
 import dev.lockstep.ledger.TransferId;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;

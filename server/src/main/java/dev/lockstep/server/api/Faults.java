@@ -1,10 +1,10 @@
 package dev.lockstep.server.api;
 
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.TransactionDoomed;
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.SqlFault;
+import dev.lockstep.fault.TransactionDoomed;
+import dev.lockstep.fault.TransientFault;
 import java.sql.SQLException;
 import java.time.Duration;
 

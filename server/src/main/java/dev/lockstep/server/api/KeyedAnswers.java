@@ -5,8 +5,8 @@ import dev.lockstep.once.Fingerprint;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceEntry;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
 import io.vertx.core.Future;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -83,7 +83,7 @@ public final class KeyedAnswers {
     if (!entries.isEmpty()) {
       RoundTrip last = exchange.trip();
       once.addRecord(last, scope, entries);
-      exchange.putOff(last);
+      exchange.defer(last);
     }
   }
 

@@ -1,6 +1,6 @@
 package dev.lockstep.server.api;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

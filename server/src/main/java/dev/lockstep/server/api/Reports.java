@@ -1,10 +1,10 @@
 package dev.lockstep.server.api;
 
-import dev.lockstep.tx.DeadlineExceeded;
+import dev.lockstep.fault.DeadlineExceeded;
+import dev.lockstep.fault.LockTimeout;
+import dev.lockstep.fault.StatementTimeout;
 import dev.lockstep.tx.Isolation;
-import dev.lockstep.tx.LockTimeout;
 import dev.lockstep.tx.Retry;
-import dev.lockstep.tx.StatementTimeout;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
 import dev.lockstep.tx.TxOptions;
@@ -51,7 +51,7 @@ public final class Reports {
   <T> T read(Callable<T> work) throws Exception {
     try {
       return reader.call(
-          options, connection -> transactor.on(connection, joined -> Reports.<T>called(work)));
+          options, connection -> transactor.join(connection, joined -> Reports.<T>called(work)));
     } catch (StatementTimeout | LockTimeout | DeadlineExceeded e) {
       throw tooSlow();
     } catch (Checked e) {

@@ -1,6 +1,6 @@
 package dev.lockstep.server.api;
 
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import java.util.function.Supplier;
 
 /** Text of a request, which has to be the same before and after the database. */

@@ -9,7 +9,7 @@ import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.Veto;
 import dev.lockstep.server.act.Act;
 import dev.lockstep.server.campaign.Campaigns;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;

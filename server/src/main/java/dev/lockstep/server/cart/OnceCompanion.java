@@ -9,7 +9,7 @@ import dev.lockstep.server.api.KeyedAnswers;
 import dev.lockstep.server.api.KeyedAnswers.Decided;
 import dev.lockstep.server.api.Ticket;
 import dev.lockstep.server.campaign.Campaign;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.util.List;
 

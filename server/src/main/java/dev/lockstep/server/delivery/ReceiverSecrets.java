@@ -2,8 +2,8 @@ package dev.lockstep.server.delivery;
 
 import dev.lockstep.server.key.Secret;
 import dev.lockstep.server.outgoing.Target;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;

@@ -21,7 +21,7 @@ import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.campaign.Kind;
 import dev.lockstep.server.job.Duties;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;

@@ -1,7 +1,7 @@
 package dev.lockstep.server.duty;
 
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;

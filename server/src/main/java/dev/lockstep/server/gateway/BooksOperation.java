@@ -2,15 +2,15 @@ package dev.lockstep.server.gateway;
 
 import dev.lockstep.combine.Combined;
 import dev.lockstep.combine.Trace;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.server.gateway.Books.Stored;
 import dev.lockstep.server.gateway.Command.SettleRefund;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.SqlFault;
-import dev.lockstep.tx.Verdict;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -48,7 +48,7 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
 
   // The row is locked; the guard is for who reads the table's history.
   private static final String UPDATE_INTENTS =
-      Coded.sql(
+      StoredEnum.sql(
           """
       UPDATE gateway.intent i
       SET status = x.status, payment_method = x.payment_method, error_code = x.error_code,
@@ -170,8 +170,8 @@ final class BooksOperation implements Combined<String, Ask, Books, Plan, Answer>
   }
 
   @Override
-  public List<Verdict<Answer>> answers(Plan plan) {
-    return Verdict.conditional(plan.answers());
+  public List<AttemptResult<Answer>> answers(Plan plan) {
+    return AttemptResult.conditional(plan.answers());
   }
 
   @Override

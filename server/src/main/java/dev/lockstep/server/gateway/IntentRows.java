@@ -1,9 +1,9 @@
 package dev.lockstep.server.gateway;
 
 import dev.lockstep.server.gateway.Intent.Failure;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.ResultSet;

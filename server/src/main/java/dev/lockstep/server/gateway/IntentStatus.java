@@ -1,10 +1,10 @@
 package dev.lockstep.server.gateway;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.util.Locale;
 
 /** Where an intent stands. The numbers are those of the table. */
-enum IntentStatus implements Coded {
+enum IntentStatus implements StoredEnum {
   REQUIRES_PAYMENT_METHOD(0),
   REQUIRES_CONFIRMATION(1),
   REQUIRES_ACTION(2),

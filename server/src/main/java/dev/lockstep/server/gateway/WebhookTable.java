@@ -1,8 +1,8 @@
 package dev.lockstep.server.gateway;
 
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.time.Duration;
@@ -40,7 +40,7 @@ final class WebhookTable {
   WebhookTable(Transactor transactor) {
     this.transactor = transactor;
     // Rows come and go: who plans while there are none would go through all there were since.
-    this.options = transactor.defaults().withLabel("gateway webhooks").withPointLookups();
+    this.options = transactor.defaults().withLabel("gateway webhooks").withIndexLookups();
   }
 
   /**

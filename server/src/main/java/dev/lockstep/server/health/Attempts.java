@@ -1,6 +1,6 @@
 package dev.lockstep.server.health;
 
-import dev.lockstep.tx.SqlFault;
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxListener;
 import java.util.concurrent.atomic.LongAdder;

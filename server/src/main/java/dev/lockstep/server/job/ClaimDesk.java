@@ -7,7 +7,7 @@ import dev.lockstep.job.Claims;
 import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.tx.HintListener;
+import dev.lockstep.sql.HintListener;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;

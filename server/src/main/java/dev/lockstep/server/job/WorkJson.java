@@ -12,7 +12,7 @@ import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.cases.Cases;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;

@@ -1,7 +1,7 @@
 package dev.lockstep.server.metric;
 
+import dev.lockstep.fault.SqlFault;
 import dev.lockstep.job.JobsConfig;
-import dev.lockstep.tx.SqlFault;
 import dev.lockstep.tx.TxAttempt;
 import dev.lockstep.tx.TxListener;
 import io.micrometer.core.instrument.Counter;

@@ -16,9 +16,9 @@ import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.cart.Outcomes;
 import dev.lockstep.server.cases.Cases;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
@@ -246,7 +246,7 @@ final class BeginCompanion implements Companion<Order> {
       if (!fresh.isEmpty()) {
         begin(trip, campaign, now);
       }
-      exchange.putOff(trip);
+      exchange.defer(trip);
     }
 
     private void begin(RoundTrip trip, long campaign, Instant now) {

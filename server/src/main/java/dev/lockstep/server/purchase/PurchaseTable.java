@@ -4,12 +4,12 @@ import dev.lockstep.hold.HoldId;
 import dev.lockstep.server.payment.IntentId;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.purchase.Purchase.Payment;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.PointLookups;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.IndexLookups;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import io.vertx.core.json.JsonArray;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -37,7 +37,7 @@ final class PurchaseTable {
           + " p.looks, p.created_at, p.deadline, p.answer";
 
   private static final String INSERT =
-      Coded.sql(
+      StoredEnum.sql(
           """
       INSERT INTO lockstep_server.purchase (campaign, id, hold, buyer, status, amount, currency, items,
         payment_method, created_by, created_at, changed_at, deadline, due_at)
@@ -56,7 +56,7 @@ final class PurchaseTable {
   // Under the lock of the hold, so that the guards (the status it was seen in, the hold it had)
   // only fail when somebody took the same step before, or another one; then nothing is to be done.
   private static final String CHANGE =
-      Coded.sql(
+      StoredEnum.sql(
           """
       UPDATE lockstep_server.purchase p
       SET status = x.status, hold = x.hold, items = coalesce(x.items, p.items),
@@ -84,7 +84,7 @@ final class PurchaseTable {
           + " WHERE p.campaign = ? AND p.hold = ANY (?) AND p.hold <> p.id";
 
   private static final String PAYING_FOR =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT id FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ANY (?) AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})
@@ -95,7 +95,7 @@ final class PurchaseTable {
           Status.class);
 
   private static final String PAYABLE_UNTIL =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT deadline FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ?
@@ -103,7 +103,7 @@ final class PurchaseTable {
           Status.class);
 
   private static final String KNOW =
-      Coded.sql(
+      StoredEnum.sql(
           """
       UPDATE lockstep_server.purchase SET intent = ?
       WHERE campaign = ? AND id = ? AND intent IS NULL
@@ -111,7 +111,7 @@ final class PurchaseTable {
           Status.class);
 
   private static final String COMPLETED =
-      Coded.sql(
+      StoredEnum.sql(
           """
           SELECT hold, id FROM lockstep_server.purchase
           WHERE campaign = ? AND status = {Status.COMPLETED}""",
@@ -188,7 +188,7 @@ final class PurchaseTable {
     RoundTrip trip = exchange.trip();
     boolean many = changes.size() > FEW;
     if (many) {
-      PointLookups.pairByHash(trip, true);
+      IndexLookups.joinByHash(trip, true);
     }
     Rows<UUID> rows =
         trip.query(
@@ -210,7 +210,7 @@ final class PurchaseTable {
             campaign,
             SqlArray.uuids(map(changes, c -> c.before().id().value())));
     if (many) {
-      PointLookups.pairByHash(trip, false);
+      IndexLookups.joinByHash(trip, false);
     }
     trip.send();
     Set<UUID> taken = new HashSet<>(rows.list());
@@ -222,7 +222,7 @@ final class PurchaseTable {
     if (!used.isEmpty()) {
       RoundTrip later = exchange.trip();
       later.update(RECORD_EVENTS, campaign, SqlArray.texts(used));
-      exchange.putOff(later);
+      exchange.defer(later);
     }
     return taken;
   }

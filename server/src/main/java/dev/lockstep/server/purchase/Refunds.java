@@ -21,7 +21,7 @@ import dev.lockstep.server.payment.RefundResult.Unknown;
 import dev.lockstep.server.purchase.Mismatch.Kind;
 import dev.lockstep.server.purchase.StepCompanion.GoodsStay;
 import dev.lockstep.server.purchase.StepCompanion.StepRefused;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -1,7 +1,7 @@
 package dev.lockstep.server.purchase;
 
 import dev.lockstep.hold.HoldOutcome.Ended;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

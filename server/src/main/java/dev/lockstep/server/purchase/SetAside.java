@@ -1,7 +1,7 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.slf4j.Logger;
@@ -26,7 +26,7 @@ final class SetAside {
 
   // Ended by somebody else, or gone: the timer does not come to them again.
   private static final String FORGET_ENDED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       DELETE FROM lockstep_server.purchase_set_aside s
       WHERE NOT EXISTS (SELECT 1 FROM lockstep_server.purchase p

@@ -1,12 +1,12 @@
 package dev.lockstep.server.purchase;
 
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
 
 /** The states of a purchase, with their codes in the table. Diagram: docs/concepts.md. */
-public enum Status implements Coded {
+public enum Status implements StoredEnum {
   PENDING(0, "pending", "pending"),
   REQUIRES_ACTION(1, "requiresAction", "requires_action"),
   COMPLETED(2, "completed", "succeeded"),

@@ -4,7 +4,7 @@ import dev.lockstep.hold.Companion;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldState;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,12 +1,12 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.fault.LockstepException;
+import dev.lockstep.fault.PermanentFault;
 import dev.lockstep.server.api.ProblemException;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.LockstepException;
-import dev.lockstep.tx.PermanentFault;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.StoredEnum;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAction;
 import java.sql.Connection;
@@ -45,7 +45,7 @@ final class Timer {
   // on
   // its payment is only canceled, and not sent or asked for again.
   private static final String TAKE_DUE =
-      Coded.sql(
+      StoredEnum.sql(
           """
       UPDATE lockstep_server.purchase p
       SET looks = p.looks + 1,
@@ -69,7 +69,7 @@ final class Timer {
 
   // No further than anybody waits: what has ended is in the index until VACUUM comes.
   private static final String NEXT_DUE =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT extract(epoch FROM due_at - now()) * 1000 FROM lockstep_server.purchase
       WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})

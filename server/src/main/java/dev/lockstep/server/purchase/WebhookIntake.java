@@ -15,11 +15,11 @@ import dev.lockstep.server.payment.PaymentResult.Unknown;
 import dev.lockstep.server.purchase.WebhookIntake.Ask;
 import dev.lockstep.server.purchase.WebhookIntake.Found;
 import dev.lockstep.server.purchase.WebhookIntake.Intake;
-import dev.lockstep.tx.Exchange;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
-import dev.lockstep.tx.Verdict;
+import dev.lockstep.sql.AttemptResult;
+import dev.lockstep.sql.Exchange;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -104,8 +104,8 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
   }
 
   @Override
-  public List<Verdict<Intake>> answers(List<Intake> sorted) {
-    return Verdict.conditional(sorted);
+  public List<AttemptResult<Intake>> answers(List<Intake> sorted) {
+    return AttemptResult.conditional(sorted);
   }
 
   @Override

@@ -1,9 +1,9 @@
 package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.hold.StockChange.Cause;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.LinkedHashSet;
@@ -33,7 +33,7 @@ final class Changes {
 
   // What is only held belongs to nobody yet.
   private static final String NEXT =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT seq,
         CASE WHEN cause IN ({Cause.SOLD}, {Cause.RELEASED}, {Cause.EXPIRED}, {Cause.RETURNED})

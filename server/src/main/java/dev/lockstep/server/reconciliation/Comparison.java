@@ -6,10 +6,10 @@ import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.purchase.Status;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Reads some purchases with all that belongs to them, or some holds with their purchases, and says
  * what is wrong with them. Each statement is one snapshot, and finds everything by key; on the
- * caller's connection, whose transaction plans {@link dev.lockstep.tx.TxOptions#pointLookups}.
+ * caller's connection, whose transaction plans {@link dev.lockstep.tx.TxOptions#indexLookups}.
  */
 final class Comparison {
   private static final Logger log = LoggerFactory.getLogger(Comparison.class);
@@ -57,7 +57,7 @@ final class Comparison {
 
   // Only what waits for somebody: what has ended is not in the index.
   private static final String OPEN =
-      Coded.sql(
+      StoredEnum.sql(
           """
       WITH p AS MATERIALIZED (
         SELECT %1$s FROM lockstep_server.purchase p
@@ -71,7 +71,7 @@ final class Comparison {
           Status.class);
 
   private static final String REFUNDS_BOOKED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT transfer, posted FROM lockstep.transfer
       WHERE book = ? AND transfer = ANY (?) AND state = {State.POSTED}
@@ -81,7 +81,7 @@ final class Comparison {
 
   // A purchase begins with a hold of its own id; few have another one now.
   private static final String UNPAID =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT h.scope, h.hold, h.buyer, h.ended_at
       FROM lockstep.hold h

@@ -1,12 +1,12 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.fault.DatabaseUnavailable;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.reconciliation.Changes.ChangedPool;
 import dev.lockstep.server.reconciliation.Changes.Portion;
-import dev.lockstep.tx.DatabaseUnavailable;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import dev.lockstep.tx.TxWork;
@@ -74,7 +74,7 @@ final class Look {
       DutyState duty,
       BiConsumer<Kind, Integer> onNew) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("reconciliation").withPointLookups();
+    this.options = transactor.defaults().withLabel("reconciliation").withIndexLookups();
     this.campaigns = campaigns;
     this.comparison = comparison;
     this.duty = duty;

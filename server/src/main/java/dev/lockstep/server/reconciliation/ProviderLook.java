@@ -1,5 +1,6 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.fault.TransientFault;
 import dev.lockstep.server.duty.DutyState;
 import dev.lockstep.server.payment.PaymentHistory;
 import dev.lockstep.server.payment.PaymentHistory.Charge;
@@ -9,7 +10,6 @@ import dev.lockstep.server.payment.PaymentHistory.ProviderSilent;
 import dev.lockstep.server.reconciliation.ProviderTable.DueLook;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
 import dev.lockstep.tx.Transactor;
-import dev.lockstep.tx.TransientFault;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
@@ -64,7 +64,7 @@ final class ProviderLook {
   ProviderLook(
       Transactor transactor, PaymentHistory history, Look look, DutyState duty, Duration patience) {
     this.transactor = transactor;
-    this.options = transactor.defaults().withLabel("provider").withPointLookups();
+    this.options = transactor.defaults().withLabel("provider").withIndexLookups();
     this.history = history;
     this.look = look;
     this.duty = duty;

@@ -2,10 +2,10 @@ package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.server.purchase.Status;
 import dev.lockstep.server.reconciliation.Comparison.Place;
-import dev.lockstep.tx.Coded;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -57,7 +57,7 @@ final class ProviderTable {
 
   // By the time of the refund: a bank may send it back long after, whatever the purchase's age.
   private static final String NEXT_REFUNDED =
-      Coded.sql(
+      StoredEnum.sql(
           """
       SELECT %s, changed_at FROM lockstep_server.purchase
       WHERE status = {Status.REFUNDED} AND (changed_at, campaign, id) > (?, ?, ?)

@@ -4,7 +4,7 @@ import dev.lockstep.hold.HoldState;
 import dev.lockstep.ledger.Transfer.State;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.purchase.Status;
-import dev.lockstep.tx.Coded;
+import dev.lockstep.sql.StoredEnum;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -52,7 +52,7 @@ record PurchaseFacts(
 
   /** The rest of the columns, and where they come from: by their keys, whatever the sizes. */
   static final String AND_THE_REST =
-      Coded.sql(
+      StoredEnum.sql(
           """
         now() AS read_at,
         EXISTS (SELECT 1 FROM lockstep_server.draw d WHERE d.campaign = p.campaign) AS drawn,

@@ -1,8 +1,8 @@
 package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.server.reconciliation.Comparison.Place;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;

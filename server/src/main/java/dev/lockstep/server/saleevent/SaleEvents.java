@@ -12,7 +12,7 @@ import dev.lockstep.outbox.StreamView;
 import dev.lockstep.server.campaign.CampaignListener;
 import dev.lockstep.server.draw.DrawListener;
 import dev.lockstep.server.purchase.PurchaseEnd;
-import dev.lockstep.tx.Exchange;
+import dev.lockstep.sql.Exchange;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;

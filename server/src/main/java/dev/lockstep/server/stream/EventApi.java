@@ -19,7 +19,7 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.job.CompletionEvents;
-import dev.lockstep.tx.StorableText;
+import dev.lockstep.sql.StorableText;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;

@@ -2,9 +2,9 @@ package dev.lockstep.server.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.tx.OutcomeUnknown;
-import dev.lockstep.tx.PermanentFault;
-import dev.lockstep.tx.TransientFault;
+import dev.lockstep.fault.OutcomeUnknown;
+import dev.lockstep.fault.PermanentFault;
+import dev.lockstep.fault.TransientFault;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.List;

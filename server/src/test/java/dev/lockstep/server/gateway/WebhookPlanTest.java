@@ -2,10 +2,10 @@ package dev.lockstep.server.gateway;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.lockstep.sql.RoundTrip;
+import dev.lockstep.sql.RoundTrip.Rows;
+import dev.lockstep.sql.SqlArray;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.RoundTrip;
-import dev.lockstep.tx.RoundTrip.Rows;
-import dev.lockstep.tx.SqlArray;
 import dev.lockstep.tx.Transactor;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
