@@ -64,11 +64,6 @@ public record JobsConfig(
         shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
   }
 
-  public JobsConfig withHints(boolean hints) {
-    return new JobsConfig(
-        shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);
-  }
-
   public JobsConfig withHistoryDays(int historyDays) {
     return new JobsConfig(
         shards, maxPayloadBytes, maxErrorLength, hints, historyDays, clock, listener);

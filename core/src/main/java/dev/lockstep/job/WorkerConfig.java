@@ -129,20 +129,6 @@ public record WorkerConfig(
         listen);
   }
 
-  public WorkerConfig withMaxCrashes(int maxCrashes) {
-    return new WorkerConfig(
-        node,
-        queues,
-        lease,
-        heartbeatInterval,
-        pollInterval,
-        stopTimeout,
-        completionBatch,
-        maxCrashes,
-        markAfter,
-        listen);
-  }
-
   public WorkerConfig withMarkAfter(Duration markAfter) {
     return new WorkerConfig(
         node,

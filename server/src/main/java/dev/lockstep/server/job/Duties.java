@@ -28,7 +28,7 @@ public final class Duties {
     Duration run(JobContext job) throws Exception;
   }
 
-  record Kind<T>(String name, JobHandler.Reader<T> reader, JobHandler<T> handler) {}
+  record Kind<T>(String name, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {}
 
   record Recurring(String kind, Duration afterFailure, PacedTask task) {
     Recurring {
@@ -52,7 +52,7 @@ public final class Duties {
   }
 
   /** With a handler for one more kind of job, whose payload it wants read. */
-  public <T> Duties on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
+  public <T> Duties on(String kind, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {
     Duties copy = copy();
     copy.kinds.add(new Kind<>(kind, reader, handler));
     return copy;

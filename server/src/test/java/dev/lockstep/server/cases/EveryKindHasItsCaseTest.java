@@ -68,7 +68,7 @@ class EveryKindHasItsCaseTest {
 
   static final class Naive {
     static String say(EditResult result) {
-      if (result instanceof EditResult.Changed) {
+      if (result instanceof EditResult.Edited) {
         return "changed";
       }
       if (result instanceof EditResult.Stale) {
@@ -78,7 +78,7 @@ class EveryKindHasItsCaseTest {
     }
 
     static boolean isThere(EditResult result) {
-      return result instanceof EditResult.Changed || result instanceof EditResult.Stale;
+      return result instanceof EditResult.Edited || result instanceof EditResult.Stale;
     }
   }
 
