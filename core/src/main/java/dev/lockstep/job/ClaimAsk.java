@@ -14,7 +14,7 @@ public record ClaimAsk(String claimer, int max, Duration lease) {
   public static final Duration LONGEST_LEASE = Duration.ofDays(1);
 
   public ClaimAsk {
-    Names.require("A claimer", claimer);
+    NameRule.require("A claimer", claimer);
     if (max < 1 || max > MAX_JOBS) {
       throw new IllegalArgumentException("A claim is for 1 to %d jobs".formatted(MAX_JOBS));
     }

@@ -11,7 +11,7 @@ public sealed interface ClaimEnd {
    * @param state DONE, DEAD, or SCHEDULED for the next attempt
    * @param nextAt when the next attempt is due; present only if SCHEDULED
    */
-  record Settled(Job.State state, Optional<Instant> nextAt) implements ClaimEnd {}
+  record Recorded(JobState state, Optional<Instant> nextAt) implements ClaimEnd {}
 
   /**
    * Nothing was written: the token is not the job's live claim, or the job was changed after the

@@ -133,7 +133,7 @@ final class ClaimExpiry {
     if (!dying.isEmpty()) {
       ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, UNANSWERED);
     }
-    dying.forEach(job -> Results.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
+    dying.forEach(job -> ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
     trip.send();
   }
 

@@ -189,7 +189,7 @@ final class ClaimResults {
     }
     endClaim(trip, job, true);
     trip.send();
-    return new ClaimEnd.Settled(Job.State.DONE, Optional.empty());
+    return new ClaimEnd.Recorded(JobState.DONE, Optional.empty());
   }
 
   private ClaimEnd bury(Held job, String reason, int failed) throws SQLException {
@@ -201,7 +201,7 @@ final class ClaimResults {
     bury(trip, List.of(job.id()), failed, text);
     endClaim(trip, job, true);
     trip.send();
-    return new ClaimEnd.Settled(Job.State.DEAD, Optional.empty());
+    return new ClaimEnd.Recorded(JobState.DEAD, Optional.empty());
   }
 
   private ClaimEnd again(Held job, Duration after, Optional<String> error) throws SQLException {
@@ -219,14 +219,14 @@ final class ClaimResults {
             AttemptTable.record(trip, job.id(), StorableText.of(text, config.maxErrorLength())));
     endClaim(trip, job, false);
     trip.send();
-    return new ClaimEnd.Settled(Job.State.SCHEDULED, Optional.of(at.list().get(0)));
+    return new ClaimEnd.Recorded(JobState.SCHEDULED, Optional.of(at.list().get(0)));
   }
 
   /** Ends the claim and wakes claimers and workers that wait for the lane or the job. */
   private void endClaim(RoundTrip trip, Held job, boolean gone) {
     trip.update(END_CLAIM, key(job));
     if (gone) {
-      Results.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey());
+      ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey());
     }
     if (job.lane() != null || !gone) {
       hint(trip, job.queue());

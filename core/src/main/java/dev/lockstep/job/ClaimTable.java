@@ -97,7 +97,7 @@ final class ClaimTable {
   private final String queue;
   private final int shards;
   private final JobIds ids;
-  private final FreeJobs free;
+  private final ClaimableJobs free;
   private final JobsListener listener;
 
   ClaimTable(Connection connection, String queue, JobsConfig config, JobIds ids) {
@@ -105,7 +105,7 @@ final class ClaimTable {
     this.queue = queue;
     this.shards = config.shards();
     this.ids = ids;
-    this.free = new FreeJobs(connection, queue, shards);
+    this.free = new ClaimableJobs(connection, queue, shards);
     this.listener = config.listener();
   }
 
@@ -150,28 +150,28 @@ final class ClaimTable {
 
   /** Serves the requests in order. */
   Claims.Taken claim(List<ClaimAsk> asks) throws SQLException {
-    Hands hands = new Hands(asks);
+    ClaimDistribution shares = new ClaimDistribution(asks);
     lock();
     if (ServedQueues.areServed(connection, List.of(queue))) {
-      return new Claims.Taken(hands.given(), OptionalLong.empty(), true);
+      return new Claims.Taken(shares.given(), OptionalLong.empty(), true);
     }
     int unused = new ClaimExpiry(connection, ids).expire(Optional.of(queue));
     Settings settings = look();
-    hands.allow(settings.allowed(hands.open()));
+    shares.allow(settings.allowed(shares.open()));
     for (Priority priority : Priority.values()) {
-      while (hands.open() > 0 && round(priority, hands)) {
+      while (shares.open() > 0 && round(priority, shares)) {
         // The next round sees the claims of this one.
       }
     }
-    if (settings.rate() > 0 && hands.taken() > 0) {
-      count(settings, hands.taken());
+    if (settings.rate() > 0 && shares.taken() > 0) {
+      count(settings, shares.taken());
     }
-    boolean everybodyHas = hands.given().stream().noneMatch(List::isEmpty);
+    boolean everybodyHas = shares.given().stream().noneMatch(List::isEmpty);
     OptionalLong next =
         everybodyHas || settings.paused()
             ? OptionalLong.empty()
             : settings.waitMs().isPresent() ? settings.waitMs() : next();
-    return new Claims.Taken(hands.given(), next, false);
+    return new Claims.Taken(shares.given(), next, false);
   }
 
   private void lock() throws SQLException {
@@ -183,13 +183,13 @@ final class ClaimTable {
 
   /** Reads the queue's settings, and makes jobs abandoned by dead workers claimable. */
   private Settings look() throws SQLException {
-    CutOffJobs cutOff = new CutOffJobs(connection, ids, queue);
+    QueueRecovery recovery = new QueueRecovery(connection, ids, queue);
     RoundTrip read = new RoundTrip(connection);
     Rows<Settings> settings = read.query(SETTINGS, Settings::read, queue);
-    Rows<UUID> workers = cutOff.ask(read);
+    Rows<UUID> workers = recovery.readWorkers(read);
     read.send();
     if (!workers.list().isEmpty()) {
-      cutOff.count(workers.list());
+      recovery.count(workers.list());
     }
     return broughtForward(settings.list().get(0));
   }
@@ -205,13 +205,13 @@ final class ClaimTable {
   }
 
   /** Claims one round of jobs. Returns false if none of this priority is left. */
-  private boolean round(Priority priority, Hands hands) throws SQLException {
-    int wanted = hands.open();
-    List<FreeJobs.Free> chosen = withinLanes(read(priority, wanted));
+  private boolean round(Priority priority, ClaimDistribution shares) throws SQLException {
+    int wanted = shares.open();
+    List<ClaimableJobs.Free> chosen = withinLanes(read(priority, wanted));
     if (chosen.isEmpty()) {
       return false;
     }
-    List<ClaimAsk> owners = hands.next(chosen.size());
+    List<ClaimAsk> owners = shares.next(chosen.size());
     List<UUID> tokens = chosen.stream().map(job -> UUID.randomUUID()).toList();
     RoundTrip write = new RoundTrip(connection);
     Rows<ClaimedJob> claimed =
@@ -220,7 +220,7 @@ final class ClaimTable {
             ClaimTable::claimed,
             SqlArray.smallints(chosen.stream().map(job -> (short) job.id().shard()).toList()),
             SqlArray.uuids(chosen.stream().map(job -> job.id().value()).toList()),
-            SqlArray.integers(chosen.stream().map(FreeJobs.Free::version).toList()),
+            SqlArray.integers(chosen.stream().map(ClaimableJobs.Free::version).toList()),
             SqlArray.uuids(tokens),
             SqlArray.texts(owners.stream().map(ClaimAsk::claimer).toList()),
             SqlArray.bigints(owners.stream().map(ask -> ask.lease().toMillis()).toList()));
@@ -230,12 +230,12 @@ final class ClaimTable {
     // In due order, each to the request its claim was written for.
     List<Optional<ClaimedJob>> inOrder = new ArrayList<>();
     tokens.forEach(token -> inOrder.add(Optional.ofNullable(byToken.get(token))));
-    hands.give(inOrder);
+    shares.give(inOrder);
     return !claimed.list().isEmpty();
   }
 
-  private List<FreeJobs.Free> read(Priority priority, int wanted) throws SQLException {
-    List<FreeJobs.Free> found = List.of();
+  private List<ClaimableJobs.Free> read(Priority priority, int wanted) throws SQLException {
+    List<ClaimableJobs.Free> found = List.of();
     long askedNanos = System.nanoTime();
     try {
       found = free.read(priority, wanted);
@@ -251,10 +251,10 @@ final class ClaimTable {
    * Applies lane limits within this round: the read counted earlier claims, not the other jobs it
    * returned.
    */
-  private static List<FreeJobs.Free> withinLanes(List<FreeJobs.Free> free) {
+  private static List<ClaimableJobs.Free> withinLanes(List<ClaimableJobs.Free> free) {
     Map<String, Integer> more = new HashMap<>();
-    List<FreeJobs.Free> chosen = new ArrayList<>();
-    for (FreeJobs.Free job : free) {
+    List<ClaimableJobs.Free> chosen = new ArrayList<>();
+    for (ClaimableJobs.Free job : free) {
       if (job.lane() == null
           || job.inFlight() + more.getOrDefault(job.lane(), 0) < job.laneLimit()) {
         chosen.add(job);

@@ -66,7 +66,7 @@ public final class Claims {
    *     queue is {@link Schedules#QUEUE}, which only a worker with {@link Schedules#handlers} runs
    */
   public Taken claim(String queue, List<ClaimAsk> asks) {
-    Names.require("A queue", queue);
+    NameRule.require("A queue", queue);
     if (queue.equals(Schedules.QUEUE)) {
       throw new IllegalArgumentException(
           "Queue %s holds ticks of schedules and cannot be claimed; serve it with a worker"

@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.OfSchedule;
 import dev.lockstep.sql.RoundTrip;
@@ -116,7 +116,7 @@ final class DeadLetters {
     RoundTrip write = new RoundTrip(connection);
     remove(write, id);
     write.send();
-    return new Changed(dead.version() + 1);
+    return new Edited(dead.version() + 1);
   }
 
   /** Adds the delete of one dead letter and its attempts. */

@@ -19,8 +19,8 @@ public sealed interface EditResult {
   record Stale(int currentVersion) implements EditResult {}
 
   /**
-   * Changed. If a worker is running the job, its result will be refused. An unchanged version means
+   * Edited. If a worker is running the job, its result will be refused. An unchanged version means
    * that there was nothing to do.
    */
-  record Changed(int version) implements EditResult {}
+  record Edited(int version) implements EditResult {}
 }

@@ -83,7 +83,7 @@ final class Enqueuer {
     }
   }
 
-  List<Enqueued> enqueue(Connection connection, List<NewJob> jobs) throws SQLException {
+  List<EnqueueResult> enqueue(Connection connection, List<NewJob> jobs) throws SQLException {
     shardCount.agree(connection);
     List<Row> rows = rows(jobs);
     Map<JobId, JobId> refused = claimKeys(connection, rows);
@@ -94,11 +94,13 @@ final class Enqueuer {
       hint(trip, accepted);
       trip.send();
     }
-    List<Enqueued> results = new ArrayList<>();
+    List<EnqueueResult> results = new ArrayList<>();
     for (Row row : rows) {
       JobId existing = refused.get(row.id());
       results.add(
-          existing == null ? new Enqueued.Accepted(row.id()) : new Enqueued.Duplicate(existing));
+          existing == null
+              ? new EnqueueResult.Created(row.id())
+              : new EnqueueResult.Duplicate(existing));
     }
     return results;
   }

@@ -7,7 +7,7 @@ import java.util.Map;
 public final class Handlers {
   private final Map<String, Typed<?>> byKind;
 
-  private record Typed<T>(JobHandler.Reader<T> reader, JobHandler<T> handler) {
+  private record Typed<T>(JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {
     Outcome run(JobContext job) throws Exception {
       return handler.run(reader.read(job.payload()), job);
     }
@@ -26,8 +26,8 @@ public final class Handlers {
    *
    * @throws IllegalArgumentException if the kind already has a handler
    */
-  public <T> Handlers on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
-    Names.require("A kind", kind);
+  public <T> Handlers on(String kind, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {
+    NameRule.require("A kind", kind);
     Map<String, Typed<?>> all = new HashMap<>(byKind);
     if (all.put(kind, new Typed<>(reader, handler)) != null) {
       throw new IllegalArgumentException("This kind already has a handler: " + kind);

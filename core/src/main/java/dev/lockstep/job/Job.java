@@ -20,26 +20,13 @@ public record Job(
     String payload,
     Priority priority,
     Optional<String> lane,
-    State state,
+    JobState state,
     Instant due,
     int attempts,
     int maxAttempts,
     int version,
     Optional<Instant> endedAt,
     Optional<String> reason) {
-
-  /** The states of a job. Diagram: docs/concepts.md. */
-  public enum State {
-    /** Not due yet. */
-    SCHEDULED,
-    /** Due. It may be running: workers mark only long-running and suspect jobs. */
-    READY,
-    /** Marked as running by its node, or claimed. */
-    RUNNING,
-    DEAD,
-    /** Visible only while history is kept. */
-    DONE
-  }
 
   /**
    * A failed attempt.

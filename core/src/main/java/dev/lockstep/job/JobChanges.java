@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.OfSchedule;
 import dev.lockstep.job.EditResult.Stale;
@@ -140,7 +140,7 @@ final class JobChanges {
         (trip, row) -> {
           trip.update(DELETE, (short) id.shard(), id.value());
           AttemptTable.forget(trip, id);
-          Results.freeKey(trip, ids, row);
+          ResultBatch.freeKey(trip, ids, row);
         });
   }
 
@@ -214,19 +214,19 @@ final class JobChanges {
       return new Stale(row.version());
     }
     if (isSo.test(rows.list().get(0))) {
-      return new Changed(row.version());
+      return new Edited(row.version());
     }
     RoundTrip write = new RoundTrip(connection);
     change.addTo(write, row);
     write.send();
     changed.accept(List.of(id));
-    return new Changed(row.version() + 1);
+    return new Edited(row.version() + 1);
   }
 
   private record Deleted(JobId id, String queue, @Nullable String uniqueKey) {}
 
   /** Deletes live jobs, dead letters, or both, by state; returns how many. */
-  int cancelAll(Optional<Job.State> state, JobFilter filter, int limit) throws SQLException {
+  int cancelAll(Optional<JobState> state, JobFilter filter, int limit) throws SQLException {
     shardCount.requireAgreed(connection);
     List<Deleted> gone = new ArrayList<>();
     if (meansLive(state)) {
@@ -242,17 +242,17 @@ final class JobChanges {
         FORGET_ALL_ATTEMPTS,
         SqlArray.smallints(gone.stream().map(job -> (short) job.id().shard()).toList()),
         SqlArray.uuids(gone.stream().map(job -> job.id().value()).toList()));
-    gone.forEach(job -> Results.freeKey(after, ids, job.id(), job.queue(), job.uniqueKey()));
+    gone.forEach(job -> ResultBatch.freeKey(after, ids, job.id(), job.queue(), job.uniqueKey()));
     after.send();
     return gone.size();
   }
 
-  private static boolean meansLive(Optional<Job.State> state) {
-    return state.isEmpty() || state.get() != Job.State.DEAD;
+  private static boolean meansLive(Optional<JobState> state) {
+    return state.isEmpty() || state.get() != JobState.DEAD;
   }
 
-  private static boolean meansDead(Optional<Job.State> state) {
-    return state.isEmpty() || state.get() == Job.State.DEAD;
+  private static boolean meansDead(Optional<JobState> state) {
+    return state.isEmpty() || state.get() == JobState.DEAD;
   }
 
   private List<Deleted> delete(String sql, JobFilter filter, int limit) throws SQLException {
@@ -270,7 +270,7 @@ final class JobChanges {
     return gone.list();
   }
 
-  int countCancellable(Optional<Job.State> state, JobFilter filter, int limit) throws SQLException {
+  int countCancellable(Optional<JobState> state, JobFilter filter, int limit) throws SQLException {
     int count = 0;
     if (meansLive(state)) {
       String which = "j.queue <> ?" + state.map(JobQueries::live).orElse("") + filter.sql();

@@ -12,7 +12,7 @@ public interface JobHandler<T> {
 
   /** Parses a payload. Core brings no JSON library of its own. */
   @FunctionalInterface
-  interface Reader<T> {
+  interface PayloadReader<T> {
     T read(String json) throws Exception;
   }
 }

@@ -1,6 +1,5 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.Job.State;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
@@ -138,7 +137,7 @@ final class JobQueries {
   static List<Job> list(
       Connection connection,
       int shards,
-      Optional<State> state,
+      Optional<JobState> state,
       JobFilter filter,
       Optional<JobId> before,
       int limit)
@@ -183,12 +182,12 @@ final class JobQueries {
     return count.list().get(0);
   }
 
-  private static boolean isLive(State state) {
-    return state != State.DEAD && state != State.DONE;
+  private static boolean isLive(JobState state) {
+    return state != JobState.DEAD && state != JobState.DONE;
   }
 
   /** The queries for ended jobs of this state. */
-  private static List<String> ended(Optional<State> state) {
+  private static List<String> ended(Optional<JobState> state) {
     return state.isEmpty()
         ? List.of(DEAD, DONE)
         : switch (state.get()) {
@@ -199,7 +198,7 @@ final class JobQueries {
   }
 
   /** The condition for a live job {@code j} in this state. */
-  static String live(State state) {
+  static String live(JobState state) {
     return switch (state) {
       case SCHEDULED -> " AND NOT " + RUNNING + " AND greatest(j.due, j.wait_until) > now()";
       case READY -> " AND NOT " + RUNNING + " AND greatest(j.due, j.wait_until) <= now()";
@@ -223,7 +222,7 @@ final class JobQueries {
         row.getString(4),
         Priority.of(row.getInt(5)),
         Optional.ofNullable(row.getString(6)),
-        State.valueOf(row.getString(7)),
+        JobState.valueOf(row.getString(7)),
         instant(row, 8).orElseThrow(),
         row.getInt(9),
         row.getInt(10),

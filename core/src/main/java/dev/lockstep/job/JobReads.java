@@ -1,7 +1,8 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.JobStream.Ask;
-import dev.lockstep.job.JobStream.LaneAsk;
+import dev.lockstep.job.JobStream.LaneRead;
+import dev.lockstep.job.JobStream.StreamRead;
+import dev.lockstep.job.RowCheck.RowState;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.sql.Listening;
 import dev.lockstep.sql.RoundTrip;
@@ -85,8 +86,7 @@ final class JobReads {
         ORDER BY due, id LIMIT x.wanted) j"""
           .formatted(JobRow.COLUMNS);
 
-  // One statement for what every look needs, so an idle node asks little. Always returns a row,
-  // without a queue name if no queue has settings.
+  // What every read needs, in one statement. Always returns a row, perhaps without a queue.
   private static final String NEXT_DUE_AND_QUEUES =
       """
       SELECT now(), (SELECT ceil(extract(epoch FROM min(j.due) - now()) * 1000)::bigint
@@ -134,7 +134,7 @@ final class JobReads {
   record QueueRow(String queue, boolean paused, double rate) {}
 
   /** The streams to read, then the lanes. */
-  record Questions(List<Ask> streams, List<LaneAsk> lanes) {}
+  record ReadPlan(List<StreamRead> streams, List<LaneRead> lanes) {}
 
   /**
    * The rows read from one stream.
@@ -143,7 +143,7 @@ final class JobReads {
    * @param walked how many rows were looked at to find them
    * @param reachedEnd whether no more of it is due
    */
-  record Found(List<JobRow> rows, int walked, boolean reachedEnd) {}
+  record StreamRows(List<JobRow> rows, int walked, boolean reachedEnd) {}
 
   /**
    * The result of one look at the table.
@@ -153,9 +153,9 @@ final class JobReads {
    * @param lanes one list per lane asked for, in order; read after the streams
    * @param nextMs milliseconds until the first job that is not due yet, if there is one
    */
-  record Look(
+  record TableRead(
       Instant at,
-      List<Found> due,
+      List<StreamRows> due,
       List<List<JobRow>> lanes,
       OptionalLong nextMs,
       List<QueueRow> queues) {}
@@ -175,16 +175,16 @@ final class JobReads {
     }
   }
 
-  Look look(Questions questions) {
+  TableRead read(ReadPlan plan) {
     return transactor.call(
         options,
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
-          List<Finding> due = questions.streams().stream().map(Finding::new).toList();
-          due(trip, due.stream().filter(one -> one.ask.skipped().isEmpty()).toList());
-          dueButLanes(trip, due.stream().filter(one -> !one.ask.skipped().isEmpty()).toList());
-          List<List<JobRow>> lanes = dueOfLanes(trip, questions.lanes());
-          Rows<Setting> settings = settings(trip, questions.streams());
+          List<Finding> due = plan.streams().stream().map(Finding::new).toList();
+          due(trip, due.stream().filter(one -> one.read.skipped().isEmpty()).toList());
+          dueButLanes(trip, due.stream().filter(one -> !one.read.skipped().isEmpty()).toList());
+          List<List<JobRow>> lanes = dueOfLanes(trip, plan.lanes());
+          Rows<Setting> settings = settings(trip, plan.streams());
           long askedNanos = System.nanoTime();
           try {
             trip.send();
@@ -197,7 +197,7 @@ final class JobReads {
           }
           lanes.forEach(each -> each.sort(IN_ORDER));
           Setting first = settings.list().get(0);
-          return new Look(
+          return new TableRead(
               first.at(),
               due.stream().map(Finding::found).toList(),
               lanes,
@@ -208,22 +208,22 @@ final class JobReads {
 
   /** Collects the rows of one stream. */
   private static final class Finding {
-    final Ask ask;
+    final StreamRead read;
     final List<JobRow> rows = new ArrayList<>();
     // Of a walk: its limit, how far the rows reach, and whether its last row was returned.
     int walk;
     int walked;
     boolean walkEnded;
 
-    Finding(Ask ask) {
-      this.ask = ask;
+    Finding(StreamRead read) {
+      this.read = read;
     }
 
-    Found found() {
+    StreamRows found() {
       rows.sort(IN_ORDER);
       return walk == 0
-          ? new Found(rows, rows.size(), rows.size() < ask.limit())
-          : new Found(rows, walked, rows.isEmpty() || (walkEnded && walked < walk));
+          ? new StreamRows(rows, rows.size(), rows.size() < read.limit())
+          : new StreamRows(rows, walked, rows.isEmpty() || (walkEnded && walked < walk));
     }
   }
 
@@ -277,7 +277,7 @@ final class JobReads {
   }
 
   /** Checks a job that an open transaction may be changing. */
-  Freshness.Verdict askDespiteChanges(Task task) {
+  RowState stateDespiteChanges(Task task) {
     return transactor.call(
         transactor.defaults().withLabel("job doubted").withIndexLookups(),
         connection -> {
@@ -288,9 +288,9 @@ final class JobReads {
           Rows<Version> free = trip.query(VERSION + " FOR SHARE SKIP LOCKED", Version::read, key);
           trip.send();
           if (!Version.isOf(task, now)) {
-            return Freshness.Verdict.CHANGED;
+            return RowState.CHANGED;
           }
-          return Version.isOf(task, free) ? Freshness.Verdict.AS_READ : Freshness.Verdict.UNDECIDED;
+          return Version.isOf(task, free) ? RowState.UNCHANGED : RowState.UNDECIDED;
         });
   }
 
@@ -302,7 +302,7 @@ final class JobReads {
 
   private static boolean row(ResultSet row, List<Finding> findings) throws SQLException {
     Finding finding = findings.get(row.getInt(1));
-    JobStream stream = finding.ask.stream();
+    JobStream stream = finding.read.stream();
     return finding.rows.add(JobRow.read(row, 1, stream.queue, stream.priority));
   }
 
@@ -315,7 +315,7 @@ final class JobReads {
     List<String> lanes = new ArrayList<>();
     for (int i = 0; i < findings.size(); i++) {
       findings.get(i).walk = walk;
-      for (String lane : findings.get(i).ask.skipped()) {
+      for (String lane : findings.get(i).read.skipped()) {
         numbers.add(i);
         lanes.add(lane);
       }
@@ -336,37 +336,38 @@ final class JobReads {
   }
 
   private static List<Object> parameters(List<Finding> findings) {
-    List<Ask> asks = findings.stream().map(one -> one.ask).toList();
+    List<StreamRead> reads = findings.stream().map(one -> one.read).toList();
     return new ArrayList<>(
         List.of(
-            numbers(asks.size()),
-            shards(asks),
-            names(asks),
-            priorities(asks),
-            times(asks.stream().map(ask -> ask.stream().afterDue())),
-            SqlArray.uuids(asks.stream().map(ask -> ask.stream().afterId()).toList()),
-            SqlArray.integers(asks.stream().map(Ask::limit).toList())));
+            numbers(reads.size()),
+            shards(reads),
+            names(reads),
+            priorities(reads),
+            times(reads.stream().map(read -> read.stream().afterDue())),
+            SqlArray.uuids(reads.stream().map(read -> read.stream().afterId()).toList()),
+            SqlArray.integers(reads.stream().map(StreamRead::limit).toList())));
   }
 
-  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneAsk> asks) {
+  private static List<List<JobRow>> dueOfLanes(RoundTrip trip, List<LaneRead> reads) {
     List<List<JobRow>> rows = new ArrayList<>();
-    asks.forEach(ask -> rows.add(new ArrayList<>()));
-    if (!asks.isEmpty()) {
-      List<Ask> streams = asks.stream().map(ask -> new Ask(ask.stream(), ask.limit())).toList();
+    reads.forEach(read -> rows.add(new ArrayList<>()));
+    if (!reads.isEmpty()) {
+      List<StreamRead> streams =
+          reads.stream().map(read -> new StreamRead(read.stream(), read.limit())).toList();
       trip.query(
           DUE_OF_LANES,
           row -> {
-            JobStream stream = asks.get(row.getInt(1)).stream();
+            JobStream stream = reads.get(row.getInt(1)).stream();
             return rows.get(row.getInt(1)).add(JobRow.read(row, 1, stream.queue, stream.priority));
           },
-          numbers(asks.size()),
+          numbers(reads.size()),
           shards(streams),
           names(streams),
           priorities(streams),
-          SqlArray.texts(asks.stream().map(ask -> ask.lane().name).toList()),
-          times(asks.stream().map(LaneAsk::afterDue)),
-          SqlArray.uuids(asks.stream().map(LaneAsk::afterId).toList()),
-          SqlArray.integers(asks.stream().map(LaneAsk::limit).toList()));
+          SqlArray.texts(reads.stream().map(read -> read.lane().name).toList()),
+          times(reads.stream().map(LaneRead::afterDue)),
+          SqlArray.uuids(reads.stream().map(LaneRead::afterId).toList()),
+          SqlArray.integers(reads.stream().map(LaneRead::limit).toList()));
     }
     return rows;
   }
@@ -379,21 +380,21 @@ final class JobReads {
     return new SqlArray("timestamptz", times.map(Instant::toString).toArray(String[]::new));
   }
 
-  private static Rows<Setting> settings(RoundTrip trip, List<Ask> asks) {
+  private static Rows<Setting> settings(RoundTrip trip, List<StreamRead> reads) {
     return trip.query(
-        NEXT_DUE_AND_QUEUES, Setting::read, shards(asks), names(asks), priorities(asks));
+        NEXT_DUE_AND_QUEUES, Setting::read, shards(reads), names(reads), priorities(reads));
   }
 
-  private static SqlArray shards(List<Ask> asks) {
+  private static SqlArray shards(List<StreamRead> reads) {
     return SqlArray.smallints(
-        asks.stream().map(ask -> (short) ask.stream().lease.shard()).toList());
+        reads.stream().map(read -> (short) read.stream().lease.shard()).toList());
   }
 
-  private static SqlArray names(List<Ask> asks) {
-    return SqlArray.texts(asks.stream().map(ask -> ask.stream().queue).toList());
+  private static SqlArray names(List<StreamRead> reads) {
+    return SqlArray.texts(reads.stream().map(read -> read.stream().queue).toList());
   }
 
-  private static SqlArray priorities(List<Ask> asks) {
-    return SqlArray.smallints(asks.stream().map(ask -> ask.stream().priority.code()).toList());
+  private static SqlArray priorities(List<StreamRead> reads) {
+    return SqlArray.smallints(reads.stream().map(read -> read.stream().priority.code()).toList());
   }
 }

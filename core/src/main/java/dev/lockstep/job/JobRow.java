@@ -26,7 +26,7 @@ record JobRow(
     int maxAttempts,
     int attempts,
     int crashes,
-    @Nullable UUID keeper,
+    @Nullable UUID markedBy,
     int version,
     long waitMs,
     Ctid place) {

@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.Task.Settled;
+import dev.lockstep.job.Task.TaskEnd;
 import dev.lockstep.shard.Lease;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,7 +28,9 @@ import org.jspecify.annotations.Nullable;
  * share of time.
  */
 final class JobStream {
-  /** Jobs of a stream in memory, at most. {@link Recovery} relies on this bound after a crash. */
+  /**
+   * Jobs of a stream in memory, at most. {@link ShardRecovery} relies on this bound after a crash.
+   */
   static final int MAX_KNOWN = 2_000;
 
   private static final Duration SHORT_PASS = Duration.ofSeconds(1);
@@ -51,8 +53,8 @@ final class JobStream {
    *
    * @param skipped lanes to leave out
    */
-  record Ask(JobStream stream, int limit, List<String> skipped) {
-    Ask(JobStream stream, int limit) {
+  record StreamRead(JobStream stream, int limit, List<String> skipped) {
+    StreamRead(JobStream stream, int limit) {
       this(stream, limit, List.of());
     }
   }
@@ -62,7 +64,7 @@ final class JobStream {
    *
    * @param generation the lane's generation when the read was asked for
    */
-  record LaneAsk(JobStream stream, LaneState lane, int generation, int limit) {
+  record LaneRead(JobStream stream, LaneState lane, int generation, int limit) {
     Instant afterDue() {
       return JobStream.afterDue(lane.last());
     }
@@ -107,7 +109,7 @@ final class JobStream {
    *
    * @param shards how many shards share the read-ahead
    */
-  Optional<Ask> ask(int shards) {
+  Optional<StreamRead> nextRead(int shards) {
     prepare();
     int wanted = state.wanted(priority);
     int each = Math.min(wanted, Math.max(20, 2 * wanted / shards));
@@ -117,14 +119,14 @@ final class JobStream {
       more = true;
       return Optional.empty();
     }
-    return Optional.of(new Ask(this, limit, lanes.closed(MAX_SKIPPED_LANES)));
+    return Optional.of(new StreamRead(this, limit, lanes.closed(MAX_SKIPPED_LANES)));
   }
 
-  /** The single lanes to read now. Call after {@link #ask}. */
-  List<LaneAsk> askLanes() {
+  /** The single lanes to read now. Call after {@link #nextRead}. */
+  List<LaneRead> nextLaneReads() {
     return wantsLanes()
         ? lanes.toRead(MAX_LANE_READS).stream()
-            .map(lane -> new LaneAsk(this, lane, lane.generation(), Lanes.MAX_WAITING))
+            .map(lane -> new LaneRead(this, lane, lane.generation(), Lanes.MAX_WAITING))
             .toList()
         : List.of();
   }
@@ -226,16 +228,12 @@ final class JobStream {
     }
   }
 
-  /** Returns a job to the table as if it had not been read; false if it is running or has ended. */
+  /** Returns a job to the table as if it had not been read; false if it has begun or ended. */
   boolean giveBack(Task task) {
     // A runner may begin it right now; then it is not given back.
-    boolean ready = task.is(Task.State.READY);
     boolean given = task.giveBack();
     if (given) {
       forget(task);
-      if (ready) {
-        state.gaveBack(task);
-      }
     }
     return given;
   }
@@ -286,7 +284,7 @@ final class JobStream {
    * @param at when it was, by the database's clock
    * @param taken how many of the rows were new
    */
-  void wasRead(JobReads.Found found, Instant at, int taken) {
+  void wasRead(JobReads.StreamRows found, Instant at, int taken) {
     passedRows += found.walked() - taken;
     if (!found.rows().isEmpty()) {
       last = found.rows().get(found.rows().size() - 1);
@@ -304,25 +302,25 @@ final class JobStream {
    * @param promoted takes the jobs that are ready now
    * @return true if more must be read from the table
    */
-  boolean leave(Settled settled, Consumer<Task> promoted) {
-    Task task = settled.task();
-    boolean now = settled.again() < 0;
-    if (settled.refused() || (!now && isResting())) {
+  boolean leave(TaskEnd end, Consumer<Task> promoted) {
+    Task task = end.task();
+    boolean now = end.againMs() < 0;
+    if (end.refused() || (!now && isResting())) {
       // The row is as another transaction left it, perhaps behind the pass.
       passOver();
     }
     if (task.row.lane() == null) {
-      return settled.refused() && now;
+      return end.refused() && now;
     }
     LaneState lane = lanes.get(task.row.lane());
     lane.leave();
-    if (settled.refused()) {
-      readAgain(lane, settled.again());
+    if (end.refused()) {
+      readAgain(lane, end.againMs());
       return now;
     }
     if (!now && task.row.isOrdered()) {
       // In an ordered lane the others wait for it.
-      readAgain(lane, settled.again());
+      readAgain(lane, end.againMs());
       return false;
     }
     lanes.promote(lane, promoted);

@@ -63,7 +63,7 @@ public final class Jobs {
    *     than {@link JobsConfig#shards}. The other methods that depend on the shard throw this too
    * @throws dev.lockstep.fault.StatementFailed if the payload is not JSON; roll back then
    */
-  public Enqueued enqueue(Connection connection, NewJob job) {
+  public EnqueueResult enqueue(Connection connection, NewJob job) {
     return enqueueAll(connection, List.of(job)).get(0);
   }
 
@@ -72,7 +72,7 @@ public final class Jobs {
    *
    * @return one result per job, in their order
    */
-  public List<Enqueued> enqueueAll(Connection connection, List<NewJob> jobs) {
+  public List<EnqueueResult> enqueueAll(Connection connection, List<NewJob> jobs) {
     requireAtMost(MAX_BATCH, jobs.size());
     return jobs.isEmpty() ? List.of() : transactor.join(connection, c -> enqueuer.enqueue(c, jobs));
   }
@@ -93,7 +93,14 @@ public final class Jobs {
     history.makeAhead();
     Worker worker =
         new Worker(
-            transactor, config, ids, workerConfig, handlers, this::maintain, workers::remove);
+            transactor,
+            config,
+            ids,
+            workerConfig,
+            handlers,
+            this::maintain,
+            workers::remove,
+            TaskState.Observer.NONE);
     workers.add(worker);
     worker.start();
     return worker;
@@ -144,7 +151,7 @@ public final class Jobs {
    * @param before the last job of the previous page
    * @param limit up to {@link #MAX_PAGE}
    */
-  public List<Job> list(Job.State state, JobFilter filter, Optional<JobId> before, int limit) {
+  public List<Job> list(JobState state, JobFilter filter, Optional<JobId> before, int limit) {
     requireAtMost(MAX_PAGE, limit);
     return transactor.call(
         transactor.defaults().asReadOnly(),
@@ -257,14 +264,14 @@ public final class Jobs {
    * @return how many
    */
   public int cancelAll(
-      Connection connection, Optional<Job.State> state, JobFilter filter, int limit) {
+      Connection connection, Optional<JobState> state, JobFilter filter, int limit) {
     requireAtMost(MAX_BATCH, limit);
     return transactor.join(connection, c -> changes(c).cancelAll(state, filter, limit));
   }
 
   /** Counts what {@link #cancelAll} would delete now, up to a limit. */
   public int countCancellable(
-      Connection connection, Optional<Job.State> state, JobFilter filter, int limit) {
+      Connection connection, Optional<JobState> state, JobFilter filter, int limit) {
     return transactor.join(connection, c -> changes(c).countCancellable(state, filter, limit));
   }
 
@@ -280,12 +287,12 @@ public final class Jobs {
 
   /** Pauses a queue: no more of its jobs begin, on each node as soon as it reads the setting. */
   public void pause(String queue) {
-    Names.require("A queue", queue);
+    NameRule.require("A queue", queue);
     transactor.run(c -> changes(c).setPaused(queue, true));
   }
 
   public void resume(String queue) {
-    Names.require("A queue", queue);
+    NameRule.require("A queue", queue);
     transactor.run(c -> changes(c).setPaused(queue, false));
   }
 
@@ -296,7 +303,7 @@ public final class Jobs {
    * @param perSecond empty: no limit
    */
   public void limitRate(String queue, OptionalDouble perSecond) {
-    Names.require("A queue", queue);
+    NameRule.require("A queue", queue);
     double rate = perSecond.orElse(0);
     if (perSecond.isPresent() && !(rate > 0 && rate <= 1_000_000)) {
       throw new IllegalArgumentException("perSecond must be more than 0 and at most a million");
@@ -331,7 +338,7 @@ public final class Jobs {
 
   private JobChanges changes(Connection connection) {
     return new JobChanges(
-        connection, config, ids, shardCount, changed -> workers.forEach(w -> w.doubt(changed)));
+        connection, config, ids, shardCount, changed -> workers.forEach(w -> w.changed(changed)));
   }
 
   private DeadLetters dead(Connection connection) {

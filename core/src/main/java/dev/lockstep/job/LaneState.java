@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The owner's knowledge of one lane. A lane lies in one shard, so nothing else is to be known.
+ * The owner's knowledge of one lane. A lane lies in one shard, so this is all there is to know.
  *
  * <p>A lane is <em>open</em> while all its due jobs up to the pass's position are in memory: the
  * pass brings the next ones. It is <em>closed</em> once one was left in the table. The pass then
@@ -14,8 +14,7 @@ final class LaneState {
   final String name;
   private final ArrayDeque<Task> waiting = new ArrayDeque<>();
   private int running;
-  // Jobs running under an earlier lease of the shard, here or at another node.
-  private int away;
+  private int stragglers;
   private boolean closed;
   // Where the next read of the lane continues; null: at its beginning.
   private @Nullable JobRow last;
@@ -31,7 +30,7 @@ final class LaneState {
   }
 
   boolean isIdle() {
-    return running == 0 && waiting.isEmpty() && away == 0 && !closed;
+    return running == 0 && waiting.isEmpty() && stragglers == 0 && !closed;
   }
 
   int waiting() {
@@ -73,7 +72,7 @@ final class LaneState {
 
   /** Takes a place if one is free and no job waits; the task is then ready. */
   boolean enter(int limit) {
-    if (waiting.isEmpty() && running + away < limit) {
+    if (waiting.isEmpty() && running + stragglers < limit) {
       running++;
       return true;
     }
@@ -88,13 +87,13 @@ final class LaneState {
     running--;
   }
 
-  /** Counts a job that runs under an earlier lease; it occupies a place. */
-  void enterAway() {
-    away++;
+  /** Counts a straggler; it occupies a place. */
+  void enterStraggler() {
+    stragglers++;
   }
 
-  void leaveAway() {
-    away--;
+  void leaveStraggler() {
+    stragglers--;
   }
 
   /**
@@ -102,7 +101,7 @@ final class LaneState {
    */
   boolean hasPlace() {
     Task next = waiting.peek();
-    return next != null && running + away < next.row.laneLimit();
+    return next != null && running + stragglers < next.row.laneLimit();
   }
 
   Task promote() {

@@ -39,7 +39,7 @@ public record NewJob(
     public static final int MAX_LIMIT = 1_000;
 
     public Lane {
-      Names.require("A lane", key);
+      NameRule.require("A lane", key);
       if (limit < 1 || limit > MAX_LIMIT) {
         throw new IllegalArgumentException("A lane's limit must be 1 to %d".formatted(MAX_LIMIT));
       }
@@ -60,7 +60,7 @@ public record NewJob(
     private static final Duration MAX_PERIOD = Duration.ofDays(3650);
 
     public UniqueKey {
-      Names.require("A unique key", key);
+      NameRule.require("A unique key", key);
       if (period.isPresent()
           && (period.get().toMillis() < 1 || period.get().compareTo(MAX_PERIOD) > 0)) {
         throw new IllegalArgumentException("A unique key's period must be 1 ms to ten years");
@@ -77,8 +77,8 @@ public record NewJob(
   }
 
   public NewJob {
-    Names.require("A queue", queue);
-    Names.require("A kind", kind);
+    NameRule.require("A queue", queue);
+    NameRule.require("A kind", kind);
     if (!StorableText.is(payload)) {
       throw new IllegalArgumentException("A payload must not have NUL or half characters");
     }

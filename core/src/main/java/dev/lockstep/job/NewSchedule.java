@@ -15,7 +15,7 @@ public record NewSchedule(String name, String spec, NewJob job, CatchUp catchUp)
   public static final int MAX_SPEC_LENGTH = 2_000;
 
   public NewSchedule {
-    Names.require("A name", name);
+    NameRule.require("A name", name);
     if (spec.length() > MAX_SPEC_LENGTH || !StorableText.is(spec)) {
       throw new IllegalArgumentException(
           "A spec is at most %d characters, without NUL and half characters"

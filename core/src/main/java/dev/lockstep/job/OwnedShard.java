@@ -1,6 +1,5 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.Task.State;
 import dev.lockstep.shard.Lease;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -15,22 +14,22 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard that this node owns: the jobs read from it, and its <em>away</em> jobs, which run under
- * an earlier lease at this node or another. An away job occupies its place in its lane until it
- * ends; the lane is then read again, since only the table knows how the job ended. Guarded by the
- * board's lock.
+ * A shard that this node owns: the jobs read from it, and its stragglers, which run under an
+ * earlier lease at this node or another. A straggler occupies its place in its lane until it ends;
+ * the lane is then read again, since only the table knows how the job ended. Guarded by the
+ * memory's lock.
  */
 final class OwnedShard {
   final Lease lease;
   private final List<JobStream> streams = new ArrayList<>();
-  private final Map<JobId, Absent> away = new HashMap<>();
-  // Nothing is read until the away jobs are known.
+  private final Map<JobId, Known> stragglers = new HashMap<>();
+  // Nothing is read until the stragglers are known.
   boolean examined;
 
   /**
    * @param here the task, if this node runs it
    */
-  private record Absent(Away job, @Nullable Task here) {}
+  private record Known(Straggler job, @Nullable Task here) {}
 
   OwnedShard(Lease lease, Collection<QueueState> queues) {
     this.lease = lease;
@@ -41,7 +40,7 @@ final class OwnedShard {
     }
   }
 
-  /** Whether the away jobs are known and the lease is live. */
+  /** Whether the stragglers are known and the lease is live. */
   boolean isReadable() {
     return examined && lease.isLive();
   }
@@ -60,7 +59,7 @@ final class OwnedShard {
   List<Task> unmarkedSince(long nanos) {
     return streams.stream()
         .flatMap(stream -> stream.tasks().stream())
-        .filter(task -> !task.marked && task.hasRunSince(nanos))
+        .filter(task -> !task.isMarked() && task.hasRunSince(nanos))
         .toList();
   }
 
@@ -75,8 +74,10 @@ final class OwnedShard {
     for (JobStream stream : streams) {
       stream.closed = true;
       for (Task task : stream.tasks()) {
-        task.lost |= lost;
-        if (!stream.giveBack(task) && task.is(State.RUNNING)) {
+        if (!stream.giveBack(task) && task.isBegun()) {
+          if (lost) {
+            task.lose();
+          }
           running.add(task);
         }
       }
@@ -90,14 +91,15 @@ final class OwnedShard {
    * @param at when it was, by the database's clock
    * @return in how many milliseconds one of its jobs will be due
    */
-  OptionalLong offer(JobStream.Ask ask, JobReads.Found found, Instant at, Doubts doubts) {
-    JobStream stream = ask.stream();
+  OptionalLong offer(
+      JobStream.StreamRead read, JobReads.StreamRows found, Instant at, RecentChanges changes) {
+    JobStream stream = read.stream();
     LongStream.Builder waits = LongStream.builder();
     int taken = 0;
     for (JobRow row : found.rows()) {
       LaneState lane = row.lane() == null ? null : stream.lanes.get(row.lane());
       if (isNew(stream, row) && (lane == null || !lane.isClosed())) {
-        taken += offer(stream, row, lane, doubts, waits) ? 1 : 0;
+        taken += offer(stream, row, lane, changes, waits) ? 1 : 0;
       }
     }
     stream.wasRead(found, at, taken);
@@ -110,32 +112,32 @@ final class OwnedShard {
    *
    * @return in how many milliseconds one of its jobs will be due
    */
-  OptionalLong offerLane(JobStream.LaneAsk ask, List<JobRow> rows, Doubts doubts) {
-    LaneState lane = ask.lane();
-    if (lane.generation() != ask.generation()) {
+  OptionalLong offerLane(JobStream.LaneRead read, List<JobRow> rows, RecentChanges changes) {
+    LaneState lane = read.lane();
+    if (lane.generation() != read.generation()) {
       return OptionalLong.empty();
     }
-    JobStream stream = ask.stream();
+    JobStream stream = read.stream();
     stream.lanes.wasRead(lane);
     LongStream.Builder waits = LongStream.builder();
     // If a row cannot be taken, the lane is closed again at that row.
     lane.open();
     for (JobRow row : rows) {
       if (isNew(stream, row)) {
-        boolean unused = offer(stream, row, lane, doubts, waits);
+        boolean unused = offer(stream, row, lane, changes, waits);
       }
       if (lane.isClosed()) {
         return waits.build().min();
       }
     }
-    if (rows.size() >= ask.limit()) {
+    if (rows.size() >= read.limit()) {
       stream.lanes.readOn(lane, rows.get(rows.size() - 1));
     }
     return OptionalLong.empty();
   }
 
   private boolean isNew(JobStream stream, JobRow row) {
-    return !stream.knows(row.id()) && !isAway(row.id());
+    return !stream.knows(row.id()) && !isStraggler(row.id());
   }
 
   /** Takes a row into memory; false if it stays in the table. */
@@ -143,11 +145,11 @@ final class OwnedShard {
       JobStream stream,
       JobRow row,
       @Nullable LaneState lane,
-      Doubts doubts,
+      RecentChanges changes,
       LongStream.Builder waits) {
-    // This node's own mark is a leftover: its running jobs are known, or away.
-    if (row.keeper() != null && !row.keeper().equals(lease.member())) {
-      away(Away.of(row, row.keeper()), null);
+    // This node's own mark is a leftover: its running jobs are known, or stragglers.
+    if (row.markedBy() != null && !row.markedBy().equals(lease.member())) {
+      addStraggler(Straggler.of(row, row.markedBy()), null);
       stream.passOver();
       return false;
     }
@@ -159,7 +161,7 @@ final class OwnedShard {
       return false;
     }
     Task task = new Task(row, stream, stream.askedNanos());
-    task.doubtful = doubts.has(row.id());
+    task.mayHaveChanged = changes.has(row.id());
     if (lane == null || lane.enter(row.laneLimit())) {
       stream.add(task);
       stream.state.add(task);
@@ -172,43 +174,43 @@ final class OwnedShard {
     return false;
   }
 
-  private boolean isAway(JobId id) {
-    return !away.isEmpty() && away.containsKey(id);
+  private boolean isStraggler(JobId id) {
+    return !stragglers.isEmpty() && stragglers.containsKey(id);
   }
 
-  boolean hasAwayElsewhere() {
-    return away.values().stream().anyMatch(one -> one.here() == null);
+  boolean hasStragglersElsewhere() {
+    return stragglers.values().stream().anyMatch(one -> one.here() == null);
   }
 
-  /** Adds an away job and counts it in its lane. */
-  void away(Away job, @Nullable Task here) {
-    if (away.putIfAbsent(job.id(), new Absent(job, here)) == null) {
-      lane(job).ifPresent(found -> found.lane().enterAway());
+  /** Adds a straggler and counts it in its lane. */
+  void addStraggler(Straggler job, @Nullable Task here) {
+    if (stragglers.putIfAbsent(job.id(), new Known(job, here)) == null) {
+      lane(job).ifPresent(found -> found.lane().enterStraggler());
     }
   }
 
-  /** Forgets away jobs of this node once they are settled. Called before each read. */
+  /** Forgets stragglers of this node once they have ended. Called before each read. */
   boolean forgetEndedHere() {
-    return end(one -> one.here() != null && one.here().is(State.ENDED));
+    return end(one -> one.here() != null && one.here().is(TaskState.ENDED));
   }
 
   /**
-   * Forgets jobs that are no longer away at other nodes.
+   * Forgets stragglers at other nodes that have ended.
    *
    * @return true if there were any: read again
    */
-  boolean forgetUnless(Predicate<JobId> stillAway) {
-    return end(one -> one.here() == null && !stillAway.test(one.job().id()));
+  boolean forgetUnless(Predicate<JobId> stillRuns) {
+    return end(one -> one.here() == null && !stillRuns.test(one.job().id()));
   }
 
-  private boolean end(Predicate<Absent> over) {
-    List<Absent> ended = away.values().stream().filter(over).toList();
-    for (Absent one : ended) {
-      away.remove(one.job().id());
+  private boolean end(Predicate<Known> over) {
+    List<Known> ended = stragglers.values().stream().filter(over).toList();
+    for (Known one : ended) {
+      stragglers.remove(one.job().id());
       lane(one.job())
           .ifPresent(
               found -> {
-                found.lane().leaveAway();
+                found.lane().leaveStraggler();
                 found.stream().readAgain(found.lane(), 0);
               });
       stream(one.job()).ifPresent(JobStream::passOver);
@@ -218,7 +220,7 @@ final class OwnedShard {
 
   private record FoundLane(JobStream stream, LaneState lane) {}
 
-  private Optional<FoundLane> lane(Away job) {
+  private Optional<FoundLane> lane(Straggler job) {
     String name = job.lane();
     return name == null
         ? Optional.empty()
@@ -226,7 +228,7 @@ final class OwnedShard {
   }
 
   /** The job's stream; empty if this worker does not serve the queue. */
-  private Optional<JobStream> stream(Away job) {
+  private Optional<JobStream> stream(Straggler job) {
     return streams.stream()
         .filter(stream -> stream.queue.equals(job.queue()) && stream.priority == job.priority())
         .findAny();

@@ -19,7 +19,7 @@ public record QueueConfig(
   public static final int MAX_READ_AHEAD = 10_000;
 
   public QueueConfig {
-    Names.require("A queue", name);
+    NameRule.require("A queue", name);
     if (concurrency < 1 || concurrency > MAX_CONCURRENCY) {
       throw new IllegalArgumentException("concurrency must be 1 to %d".formatted(MAX_CONCURRENCY));
     }

@@ -10,25 +10,27 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue's state in a worker. Guarded by the board's lock, except for polling: while jobs are
+ * A queue's state in a worker. Guarded by the memory's lock, except for polling: while jobs are
  * ready and nothing limits the queue, polling takes no lock, so short jobs do not contend for it.
  */
 final class QueueState {
   final QueueConfig config;
   final Condition work;
+  private final TaskState.Observer observer;
   // Indexed by priority code: the most urgent first.
   private final List<Queue<Task>> ready = new ArrayList<>();
   private final AtomicIntegerArray readyCounts = new AtomicIntegerArray(Priority.values().length);
-  // Begun jobs whose results are not written yet.
-  private final AtomicIntegerArray unsettled = new AtomicIntegerArray(Priority.values().length);
+  // Jobs in the state RUNNING.
+  private final AtomicIntegerArray running = new AtomicIntegerArray(Priority.values().length);
   private volatile boolean paused;
   // Starts per second on this node; 0: no limit.
   private volatile double rate;
   private long nextStartNanos = System.nanoTime();
 
-  QueueState(QueueConfig config, Condition work) {
+  QueueState(QueueConfig config, Condition work, TaskState.Observer observer) {
     this.config = config;
     this.work = work;
+    this.observer = observer;
     Stream.of(Priority.values()).forEach(priority -> ready.add(new ConcurrentLinkedQueue<>()));
   }
 
@@ -82,7 +84,7 @@ final class QueueState {
    * Whether reading more is pointless: the queue is paused, or too many results wait to be written.
    */
   private boolean isBehind(Priority priority) {
-    return paused || upTo(priority, unsettled) > config.readAhead() + config.concurrency();
+    return paused || upTo(priority, running) > config.readAhead() + config.concurrency();
   }
 
   /** Whether neither pause nor rate limits the next start. */
@@ -108,24 +110,23 @@ final class QueueState {
 
   /** Counts a ready job as begun; true if now is the time to read more. */
   boolean begun(Task task) {
-    unsettled.incrementAndGet(task.row.priority().code());
+    running.incrementAndGet(task.row.priority().code());
     int left = readyCounts.decrementAndGet(task.row.priority().code());
     return left == 0 || left == config.readAhead() / 2;
   }
 
-  /** Stops counting a job whose result is written, or waits for a lock. */
-  void settled(Task task) {
-    if (task.isNoLongerCounted()) {
-      unsettled.decrementAndGet(task.row.priority().code());
+  /** Call after each move of a task; {@link #add} and {@link #begun} count the moves before. */
+  void moved(Task task, TaskState from, TaskState to) {
+    if (from == TaskState.RUNNING) {
+      running.decrementAndGet(task.row.priority().code());
+    } else if (from == TaskState.READY && to == TaskState.ENDED) {
+      readyCounts.decrementAndGet(task.row.priority().code());
     }
+    observer.moved(task.row.id(), from, to);
   }
 
   boolean hasReady() {
     return upTo(Priority.LOW, readyCounts) > 0;
-  }
-
-  void gaveBack(Task task) {
-    readyCounts.decrementAndGet(task.row.priority().code());
   }
 
   /**

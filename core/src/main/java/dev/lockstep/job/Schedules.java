@@ -1,6 +1,6 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.job.Recurrence.CatchUp;
@@ -210,7 +210,7 @@ public final class Schedules {
             changes.apply(c).endTick(row.get().tick().get());
           }
           edit.make(c, row.get());
-          return new Changed(current + 1);
+          return new Edited(current + 1);
         });
   }
 
@@ -317,7 +317,8 @@ public final class Schedules {
               .at(next.get().at())
               .withMaxAttempts(TICK_ATTEMPTS);
       tick =
-          Optional.of(((Enqueued.Accepted) enqueuer.enqueue(connection, List.of(job)).get(0)).id());
+          Optional.of(
+              ((EnqueueResult.Created) enqueuer.enqueue(connection, List.of(job)).get(0)).id());
     }
     new ScheduleTable(connection)
         .setNext(id, progress.doneUntil(), progress.lastPeriod(), next.map(Occurrence::at), tick);

@@ -19,7 +19,8 @@ import java.util.UUID;
  * <p>A worker's running jobs are only in its memory, so a claimer cannot see them. A worker
  * therefore registers the queues it serves before it reads its first job, and every claim checks.
  * Both lock the queue's row in {@code job_claim_queue} first. So a worker that starts sees every
- * existing claim, and no new one appears. Those claimed jobs are away, see {@link AwayJobs}.
+ * existing claim, and no new one appears. Those claimed jobs are stragglers, see {@link
+ * StragglerWatch}.
  */
 final class ServedQueues {
   private static final String MAKE_QUEUES =

@@ -1,8 +1,8 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.JobReads.Look;
 import dev.lockstep.job.JobReads.QueueRow;
-import dev.lockstep.job.Task.Settled;
+import dev.lockstep.job.JobReads.TableRead;
+import dev.lockstep.job.Task.TaskEnd;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.shard.ShardListener;
 import dev.lockstep.shard.ShardOwner;
@@ -44,17 +44,17 @@ public final class Worker implements AutoCloseable {
   private final WorkerConfig config;
   private final JobsConfig jobsConfig;
   private final Handlers handlers;
-  private final Board board;
+  private final WorkerMemory memory;
   private final JobReads reads;
-  private final Freshness freshness;
+  private final RowCheck rowCheck;
   private final Completer completer;
-  private final Recovery recovery;
-  private final AwayClaims claims;
-  private final AwayJobs away;
+  private final ShardRecovery recovery;
+  private final StragglerClaims claims;
+  private final StragglerWatch stragglers;
   private final Shards shards;
   private final HintListener hints;
-  private final Loop reader;
-  private final List<Loop> runners = new ArrayList<>();
+  private final WorkerThread reader;
+  private final List<WorkerThread> runners = new ArrayList<>();
   // A job that was there at two crashes runs alone: no second such job beside it.
   private final Semaphore dangerous = new Semaphore(1, true);
   private final Maintenance maintenance;
@@ -70,39 +70,44 @@ public final class Worker implements AutoCloseable {
       WorkerConfig config,
       Handlers handlers,
       Maintenance.Round maintenance,
-      Consumer<Worker> closed) {
+      Consumer<Worker> closed,
+      TaskState.Observer observer) {
     this.config = config;
     this.jobsConfig = jobsConfig;
     this.handlers = handlers;
     this.maintenance = new Maintenance(maintenance);
     this.closed = closed;
-    this.board = new Board(config.queues());
+    this.memory = new WorkerMemory(config.queues(), observer);
     this.reads = new JobReads(transactor, jobsConfig.listener());
-    this.freshness = new Freshness(reads);
-    AwayTable awayTable = new AwayTable(transactor);
+    this.rowCheck = new RowCheck(reads);
+    StragglerTable stragglerTable = new StragglerTable(transactor);
     this.completer =
         new Completer(
-            transactor, jobsConfig, ids, board, awayTable, config.completionBatch(), this::giveUp);
-    this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new Shift());
-    this.recovery = new Recovery(transactor, shards, ids, config.maxCrashes());
+            new ResultTransactions(transactor, jobsConfig, ids, memory, stragglerTable),
+            config.completionBatch(),
+            this::giveUp);
+    this.shards = new Shards(transactor, config.shards(jobsConfig.shards()), new OwnedShards());
+    this.recovery = new ShardRecovery(transactor, shards, ids, config.maxCrashes());
     this.claims =
-        new AwayClaims(transactor, ids, config.queues().stream().map(QueueConfig::name).toList());
-    this.away = new AwayJobs(board, reads, awayTable, claims, recovery);
-    this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", board::hint);
-    this.reader = new Loop("job-reader", this::readAndOffer, this::giveUp);
+        new StragglerClaims(
+            transactor, ids, config.queues().stream().map(QueueConfig::name).toList());
+    this.stragglers = new StragglerWatch(memory, reads, stragglerTable, claims, recovery);
+    this.hints = new HintListener(config.listen(), JobsConfig.CHANNEL, "job-hints", memory::hint);
+    this.reader = new WorkerThread("job-reader", this::readAndOffer, this::giveUp);
     for (QueueConfig queue : config.queues()) {
-      QueueState state = board.queue(queue.name());
+      QueueState state = memory.queue(queue.name());
       for (int i = 0; i < queue.concurrency(); i++) {
-        Freshness.Pace pace = new Freshness.Pace();
+        RowCheck.Pace pace = new RowCheck.Pace();
         runners.add(
-            new Loop("job-" + queue.name() + "-" + i, () -> runNext(state, pace), this::giveUp));
+            new WorkerThread(
+                "job-" + queue.name() + "-" + i, () -> runNext(state, pace), this::giveUp));
       }
     }
   }
 
   void start() {
     completer.start();
-    runners.forEach(Loop::start);
+    runners.forEach(WorkerThread::start);
     reader.start();
     hints.start();
     shards.start();
@@ -134,14 +139,14 @@ public final class Worker implements AutoCloseable {
     return new WorkerHealth(problems);
   }
 
-  /** Marks jobs that this node has changed. */
-  void doubt(Collection<JobId> ids) {
-    board.doubt(ids);
+  /** Call after this node has changed jobs, before the commit. */
+  void changed(Collection<JobId> ids) {
+    memory.changed(ids);
   }
 
   /** How many shards this node owns, as far as it knows. */
   public int ownedShards() {
-    return board.shardCount();
+    return memory.shardCount();
   }
 
   /** The owner of each shard, according to the database. */
@@ -151,11 +156,11 @@ public final class Worker implements AutoCloseable {
 
   /** Reads the table now instead of waiting for the next hint or poll. */
   public void wake() {
-    board.hint();
+    memory.hint();
   }
 
   /** Reacts to shards that come and go. */
-  private final class Shift implements ShardListener {
+  private final class OwnedShards implements ShardListener {
     private @Nullable UUID serving;
 
     @Override
@@ -167,63 +172,63 @@ public final class Worker implements AutoCloseable {
       if (!lease.handedOver()) {
         recovery.suspectWhatMayHaveRun(lease);
       }
-      board.addShard(lease);
+      memory.addShard(lease);
     }
 
     @Override
     public CompletionStage<?> handOver(Lease lease) {
-      if (!board.owns(lease)) {
+      if (!memory.owns(lease)) {
         return CompletableFuture.failedStage(
             new IllegalStateException(lease + " is not being worked on yet; hand it over later"));
       }
       // Running jobs go on and keep the right to their results.
       return completer
-          .keep(lease, board.removeShard(lease, false))
+          .handOver(lease, memory.removeShard(lease, false))
           .whenComplete(
-              (kept, failure) -> {
+              (marked, failure) -> {
                 if (failure != null) {
                   // The shard stays this node's, perhaps for good: the node that wanted it may be
                   // gone. If this node was declared dead meanwhile, the lease is over and addShard
                   // ignores it.
-                  board.addShard(lease);
+                  memory.addShard(lease);
                 }
               });
     }
 
     @Override
     public void lost(Lease lease) {
-      board.removeShard(lease, true);
+      memory.removeShard(lease, true);
     }
   }
 
   private boolean readAndOffer() throws InterruptedException {
-    if (!board.awaitReason(config.pollInterval().toMillis())) {
+    if (!memory.awaitReason(config.pollInterval().toMillis())) {
       return false;
     }
     try {
       read();
     } catch (RuntimeException | Error e) {
-      board.wakeIn(config.pollInterval().toMillis());
+      memory.wakeIn(config.pollInterval().toMillis());
       throw e;
     }
     return true;
   }
 
   private void read() {
-    away.examine();
-    JobReads.Questions questions = board.startRead();
-    Look look = reads.look(questions);
+    stragglers.examine();
+    JobReads.ReadPlan plan = memory.startRead();
+    TableRead table = reads.read(plan);
     Map<String, QueueRow> settings = new HashMap<>();
-    look.queues().forEach(row -> settings.put(row.queue(), row));
-    double share = (double) board.shardCount() / jobsConfig.shards();
+    table.queues().forEach(row -> settings.put(row.queue(), row));
+    double share = (double) memory.shardCount() / jobsConfig.shards();
     for (QueueConfig queue : config.queues()) {
       QueueRow row = settings.getOrDefault(queue.name(), new QueueRow(queue.name(), false, 0));
-      board.setQueue(queue.name(), row.paused(), row.rate() * share);
+      memory.setQueue(queue.name(), row.paused(), row.rate() * share);
     }
-    board.offer(questions, look);
-    away.lookAfter(config.pollInterval().toMillis());
+    memory.offer(plan, table);
+    stragglers.lookAfter(config.pollInterval().toMillis());
     markLongRunning();
-    look.nextMs().ifPresent(board::wakeIn);
+    table.nextMs().ifPresent(memory::wakeIn);
   }
 
   /**
@@ -236,25 +241,25 @@ public final class Worker implements AutoCloseable {
       return;
     }
     markedNanos = now;
-    board.longRunning(config.markAfter().toNanos()).forEach(completer::markLater);
+    memory.longRunning(config.markAfter().toNanos()).forEach(completer::markLater);
   }
 
-  private boolean runNext(QueueState queue, Freshness.Pace pace) throws InterruptedException {
-    // A handler may leave an interrupt behind. The board, not an interrupt, ends a runner.
+  private boolean runNext(QueueState queue, RowCheck.Pace pace) throws InterruptedException {
+    // A handler may leave an interrupt behind. The memory, not an interrupt, ends a runner.
     boolean unused = Thread.interrupted();
-    Optional<Task> next = board.next(queue);
+    Optional<Task> next = memory.next(queue);
     if (next.isEmpty()) {
       return false;
     }
     Task task = next.get();
     try {
-      switch (freshness.of(task, pace)) {
-        case AS_READ -> run(task);
-        case CHANGED -> notBegun(task, Settled.refused(task));
-        case UNDECIDED -> notBegun(task, Settled.postponed(task, UNDECIDED_MS));
+      switch (rowCheck.of(task, pace)) {
+        case UNCHANGED -> run(task);
+        case CHANGED -> notBegun(task, TaskEnd.refused(task));
+        case UNDECIDED -> notBegun(task, TaskEnd.postponed(task, UNDECIDED_MS));
       }
     } catch (Throwable e) {
-      notBegun(task, Settled.postponed(task, config.pollInterval().toMillis()));
+      notBegun(task, TaskEnd.postponed(task, config.pollInterval().toMillis()));
       throw e;
     }
     return true;
@@ -264,11 +269,11 @@ public final class Worker implements AutoCloseable {
    * Drops a job as if it had not been read. If its row may name this node, because its shard was
    * handed over meanwhile, the mark must be cleared: no other node would run it.
    */
-  private void notBegun(Task task, Settled otherwise) {
-    if (task.mayBeMarked) {
-      completer.add(Ended.givenBack(task));
+  private void notBegun(Task task, TaskEnd otherwise) {
+    if (task.mayBeMarked()) {
+      completer.add(JobResult.givenBack(task));
     } else {
-      board.settled(List.of(otherwise));
+      memory.ended(List.of(otherwise));
     }
   }
 
@@ -279,8 +284,8 @@ public final class Worker implements AutoCloseable {
       dangerous.acquire();
     }
     try {
-      if (row.crashes() > 0 && !task.marked && !marked(task)) {
-        completer.add(Ended.givenBack(task));
+      if (row.crashes() > 0 && !task.isMarked() && !marked(task)) {
+        completer.add(JobResult.givenBack(task));
         return;
       }
       JobContext job =
@@ -329,8 +334,8 @@ public final class Worker implements AutoCloseable {
   /** Any throwable, even an Error, fails this run and not the node. */
   private static Outcome failed(JobId id, Throwable thrown) {
     boolean isTheNodes = thrown instanceof VirtualMachineError;
-    Failure.log(isTheNodes ? log.atError() : log.atDebug(), thrown, "Job " + id + " failed");
-    return new Outcome.Retry(Failure.describe(thrown));
+    FailureText.log(isTheNodes ? log.atError() : log.atDebug(), thrown, "Job " + id + " failed");
+    return new Outcome.Retry(FailureText.describe(thrown));
   }
 
   private void settle(Task task, Outcome outcome) {
@@ -342,26 +347,26 @@ public final class Worker implements AutoCloseable {
               task.row.id());
         }
       } catch (Throwable e) {
-        completer.add(Ended.of(task, failed(task.row.id(), e)));
+        completer.add(JobResult.of(task, failed(task.row.id(), e)));
       }
       return;
     }
-    completer.add(Ended.of(task, outcome));
+    completer.add(JobResult.of(task, outcome));
   }
 
   @Override
   public void close() {
     stopping = true;
     closed.accept(this);
-    board.stop();
+    memory.stop();
     hints.close();
     maintenance.close();
     long deadline = System.nanoTime() + config.stopTimeout().toNanos();
     reader.join(deadline);
     runners.forEach(runner -> runner.join(deadline));
     reader.stop();
-    runners.forEach(Loop::stop);
-    runners.forEach(Loop::interrupt);
+    runners.forEach(WorkerThread::stop);
+    runners.forEach(WorkerThread::interrupt);
     long end = System.nanoTime() + END.toNanos();
     runners.forEach(runner -> runner.join(end));
     shards.close();

@@ -3,13 +3,41 @@
  *
  * <p>Entry type: {@link dev.lockstep.job.Jobs}. It makes {@link dev.lockstep.job.Worker} (runs jobs
  * on this node), {@link dev.lockstep.job.Claims} (hands jobs to other programs) and {@link
- * dev.lockstep.job.Schedules} (recurring jobs). Start reading there, then {@code Board} for the
- * worker's memory and {@code Results} for its writes. Users' page: docs/jobs.md; reasons:
- * docs/adr/013-jobs.md, 014 (recurrence), 022 (claims).
+ * dev.lockstep.job.Schedules} (recurring jobs). Users' page: docs/jobs.md; words: docs/concepts.md;
+ * reasons: docs/adr/013-jobs.md, 014 (recurrence), 022 (claims).
  *
- * <p>Tables owned: {@code job}, {@code job_away}, {@code job_unique}, {@code job_attempt}, {@code
- * job_dead}, {@code job_queue}, {@code job_history}, {@code job_schedule}, {@code job_claim},
- * {@code job_claim_queue}, {@code job_worker_queue}.
+ * <p>Where to read first:
+ *
+ * <ol>
+ *   <li>{@code TaskState}: the life of a job in a worker's memory. {@code WorkerMemory} has the
+ *       rest of that memory; {@code JobStream} and {@code Lanes} decide what is read next.
+ *   <li>{@code Worker}: the threads. One reads, some run handlers, two write results.
+ *   <li>{@code Completer} → {@code ResultWriter} → {@code ResultTransactions} → {@code
+ *       ResultBatch}: the way of a result to the table. {@code ResultFence} says when it is
+ *       accepted.
+ *   <li>{@code ShardRecovery} and {@code StragglerWatch}: what a new owner of a shard finds.
+ *   <li>{@code ClaimTable}, {@code ClaimableJobs}, {@code ClaimResults}: claims.
+ *   <li>{@code Enqueuer}, {@code JobChanges}, {@code DeadLetters}: writes of users.
+ * </ol>
+ *
+ * <pre>
+ *   table ──reader──→ WorkerMemory ──runner──→ handler ──→ Completer ──→ table
+ *   (JobReads)        (Task)                   (Outcome)   (JobResult)   (ResultBatch)
+ * </pre>
+ *
+ * <p>Tables owned:
+ *
+ * <ul>
+ *   <li>{@code job}: live jobs; {@code job_dead}: dead letters; {@code job_history}: done jobs
+ *   <li>{@code job_attempt}: failed attempts; {@code job_unique}: unique keys
+ *   <li>{@code job_queue}: pause and rate of a queue; {@code job_schedule}: schedules
+ *   <li>{@code job_claim}: claims; {@code job_claim_queue}: a row per queue to lock; {@code
+ *       job_worker_queue}: queues that workers serve, where nothing is claimed
+ *   <li>{@code job_away}: stragglers of lanes
+ * </ul>
+ *
+ * <p>States of a job in the tables ({@link dev.lockstep.job.JobState}; docs/concepts.md has every
+ * move):
  *
  * <pre>
  *   SCHEDULED ──due──→ READY ──→ RUNNING ──Done──→ DONE (kept if history is on)
@@ -27,8 +55,9 @@
  * lease, or the job is changed while it runs. Effects written in the transaction that completes it
  * ({@link dev.lockstep.job.Outcome.Done#writing}) happen exactly once.
  *
- * <p>Locks: the job's row comes last in the order of CONTRIBUTING.md. Within the block: a queue's
- * claim row, then claims, then jobs; a schedule's row before its tick's; shards in ascending order.
+ * <p>Lock order: the job's row comes last in the order of CONTRIBUTING.md. Within the block: a
+ * queue's claim row, then claims, then jobs; a schedule's row before its tick's; shards in
+ * ascending order.
  */
 @NullMarked
 package dev.lockstep.job;

@@ -37,15 +37,15 @@ public final class Lease {
   private static final String HELD =
       "SELECT 1 FROM lockstep.shard WHERE shard = ? AND shard_group = ? AND epoch = ?";
 
-  private final Term term;
+  private final Membership membership;
   private final String group;
   private final int shard;
   private final long epoch;
   private final boolean handedOver;
   private final CompletableFuture<Void> over = new CompletableFuture<>();
 
-  Lease(Term term, String group, int shard, long epoch, boolean handedOver) {
-    this.term = term;
+  Lease(Membership membership, String group, int shard, long epoch, boolean handedOver) {
+    this.membership = membership;
     this.group = group;
     this.shard = shard;
     this.epoch = epoch;
@@ -74,7 +74,7 @@ public final class Lease {
    * clock; the fence decides.
    */
   public boolean isLive() {
-    return !over.isDone() && term.isLive();
+    return !over.isDone() && membership.isLive();
   }
 
   /**
@@ -98,12 +98,12 @@ public final class Lease {
 
   /** Returns this node's member id, which changes when it joins again. */
   public UUID member() {
-    return term.member();
+    return membership.member();
   }
 
   /** Like {@link #isLive}, for the node's membership instead of the shard. */
   public boolean isMemberLive() {
-    return term.isLive();
+    return membership.isLive();
   }
 
   /**
@@ -113,7 +113,8 @@ public final class Lease {
    * fence; also on a caller's connection, which has no such limit of its own.
    */
   public void bound(RoundTrip trip) {
-    trip.update("SET LOCAL idle_in_transaction_session_timeout = " + term.idleTimeout().toMillis());
+    trip.update(
+        "SET LOCAL idle_in_transaction_session_timeout = " + membership.idleTimeout().toMillis());
   }
 
   /**

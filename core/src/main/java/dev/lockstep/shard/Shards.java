@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 public final class Shards implements AutoCloseable {
   private final ShardsConfig config;
   private final ShardTable table;
-  private final Engine engine;
+  private final ShareBalancer balancer;
 
   /**
    * Creates the group's rows if needed, in its own transaction.
@@ -39,7 +39,7 @@ public final class Shards implements AutoCloseable {
     if (actual != config.shards()) {
       throw new IllegalStateException(ShardCount.mismatch(config.group(), actual, config.shards()));
     }
-    this.engine = new Engine(table, config, listener);
+    this.balancer = new ShareBalancer(table, config, listener);
   }
 
   /** The shard count for code that writes for a group, whether or not it owns shards. */
@@ -53,7 +53,7 @@ public final class Shards implements AutoCloseable {
    * @throws IllegalStateException if called twice, or after {@link #close}
    */
   public void start() {
-    engine.start();
+    balancer.start();
   }
 
   public ShardsConfig config() {
@@ -62,7 +62,7 @@ public final class Shards implements AutoCloseable {
 
   /** Returns this node's leases, as far as it knows; by shard. */
   public List<Lease> owned() {
-    return engine.owned();
+    return balancer.owned();
   }
 
   /** Returns the owner of each shard of the group, according to the database. */
@@ -104,12 +104,12 @@ public final class Shards implements AutoCloseable {
    * the listener could not take. One sentence, for people; from memory.
    */
   public Optional<String> trouble() {
-    return engine.trouble();
+    return balancer.trouble();
   }
 
   /** Leaves the group in order, within the close timeout. */
   @Override
   public void close() {
-    engine.close();
+    balancer.close();
   }
 }

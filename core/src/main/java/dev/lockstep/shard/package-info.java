@@ -4,10 +4,14 @@
  *
  * <p>Entry type: {@link dev.lockstep.shard.Shards}. A block passes a {@link
  * dev.lockstep.shard.ShardListener} and receives one {@link dev.lockstep.shard.Lease} per shard.
- * Start reading with {@code Lease} (the fence), then {@code Engine} (heartbeats, balance) and
- * {@code ShardTable} (SQL). Reasons: docs/adr/009-shard-ownership.md.
+ * Reasons: docs/adr/009-shard-ownership.md.
  *
- * <p>Tables owned: {@code shard_group}, {@code shard_member}, {@code shard}.
+ * <p>Where to read first: {@code Lease} (the fence), then {@code Membership} (one life of a node in
+ * a group), {@code ShareBalancer} (heartbeats, balance, hand-over), {@code FairShare} and {@code
+ * ShardTable} (SQL).
+ *
+ * <p>Tables owned: {@code shard_group} (the number of shards), {@code shard_member} (members and
+ * their leases), {@code shard} (owner and epoch).
  *
  * <pre>
  *             take                 hand over, release
@@ -24,9 +28,9 @@
  * <p>Not promised: that a node which lost its lease knows it already. It may go on working; its
  * writes are refused.
  *
- * <p>Locks: a fence takes a share lock on the shard's row. A transaction with several fences takes
- * them in shard order. Every other lock on these rows is taken with SKIP LOCKED, or by the owner
- * alone.
+ * <p>Lock order: a fence takes a share lock on the shard's row. A transaction with several fences
+ * takes them in shard order. Every other lock on these rows is taken with SKIP LOCKED, or by the
+ * owner alone.
  */
 @NullMarked
 package dev.lockstep.shard;

@@ -31,9 +31,9 @@ class BulkChangeTest {
     JobFilter mail = JobFilter.ALL.inQueue(Desk.QUEUE);
 
     assertThat(count(Optional.empty(), mail)).isEqualTo(2);
-    assertThat(count(Optional.of(Job.State.SCHEDULED), mail)).isEqualTo(1);
-    assertThat(cancel(Optional.of(Job.State.READY), mail)).isEqualTo(1);
-    assertThat(desk.tryEnqueue(keyed)).isInstanceOf(Enqueued.Accepted.class);
+    assertThat(count(Optional.of(JobState.SCHEDULED), mail)).isEqualTo(1);
+    assertThat(cancel(Optional.of(JobState.READY), mail)).isEqualTo(1);
+    assertThat(desk.tryEnqueue(keyed)).isInstanceOf(EnqueueResult.Created.class);
     assertThat(cancel(Optional.empty(), JobFilter.ALL)).isEqualTo(3);
     assertThat(desk.live()).isZero();
   }
@@ -47,7 +47,7 @@ class BulkChangeTest {
         .run(
             c -> {
               assertThat(desk.jobs().payload(c, theirs, OptionalInt.empty(), "3"))
-                  .isInstanceOf(EditResult.Changed.class);
+                  .isInstanceOf(EditResult.Edited.class);
               assertThat(cancel(Optional.empty(), JobFilter.ALL)).isEqualTo(1);
             });
 
@@ -68,12 +68,12 @@ class BulkChangeTest {
     int twos =
         desk.transactor().call(c -> desk.jobs().countDead(c, JobFilter.ALL.containing("2"), 10));
     assertThat(twos).isEqualTo(1);
-    assertThat(discard(ids.get(0))).isInstanceOf(EditResult.Changed.class);
+    assertThat(discard(ids.get(0))).isInstanceOf(EditResult.Edited.class);
     assertThat(discard(ids.get(0))).isEqualTo(new EditResult.Gone());
     assertThat(desk.jobs().attempts(ids.get(0))).isEmpty();
-    assertThat(cancel(Optional.of(Job.State.READY), JobFilter.ALL)).isZero();
+    assertThat(cancel(Optional.of(JobState.READY), JobFilter.ALL)).isZero();
     assertThat(count(Optional.empty(), JobFilter.ALL)).isEqualTo(1);
-    assertThat(cancel(Optional.of(Job.State.DEAD), JobFilter.ALL)).isEqualTo(1);
+    assertThat(cancel(Optional.of(JobState.DEAD), JobFilter.ALL)).isEqualTo(1);
     assertThat(dead()).isZero();
     assertThat(desk.jobs().attempts(ids.get(1))).isEmpty();
   }
@@ -97,11 +97,11 @@ class BulkChangeTest {
     assertThat(desk.live()).isEqualTo(1);
   }
 
-  private int count(Optional<Job.State> state, JobFilter filter) {
+  private int count(Optional<JobState> state, JobFilter filter) {
     return desk.transactor().call(c -> desk.jobs().countCancellable(c, state, filter, 100));
   }
 
-  private int cancel(Optional<Job.State> state, JobFilter filter) {
+  private int cancel(Optional<JobState> state, JobFilter filter) {
     return desk.transactor().call(c -> desk.jobs().cancelAll(c, state, filter, 100));
   }
 

@@ -33,7 +33,7 @@ class ClaimGuardsTest extends ClaimScene {
   @Test
   void aJobThatIsPutOffBetweenTheLookAndTheClaimIsNotClaimed() throws Exception {
     enqueue(job("a"));
-    JobId id = jobs.list(Job.State.READY, JobFilter.ALL, Optional.empty(), 10).get(0).id();
+    JobId id = jobs.list(JobState.READY, JobFilter.ALL, Optional.empty(), 10).get(0).id();
     try (HeldStatement way = HeldStatement.on(database)) {
       CompletableFuture<List<ClaimedJob>> claimed = claimHeldUp(way);
       Instant later = Instant.now().plus(Desk.LONG);

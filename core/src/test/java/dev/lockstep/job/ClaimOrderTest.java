@@ -3,7 +3,7 @@ package dev.lockstep.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.job.ClaimEnd.Lost;
-import dev.lockstep.job.ClaimEnd.Settled;
+import dev.lockstep.job.ClaimEnd.Recorded;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import java.time.Duration;
@@ -39,7 +39,7 @@ class ClaimOrderTest extends ClaimScene {
       for (ClaimedJob job : some) {
         if (round % 3 == 0) {
           assertThat(end(job, new Outcome.Retry("no", Optional.of(Duration.ZERO))))
-              .isInstanceOf(Settled.class);
+              .isInstanceOf(Recorded.class);
         } else if (round % 3 == 1) {
           expireLeases();
         } else {
@@ -101,7 +101,7 @@ class ClaimOrderTest extends ClaimScene {
 
   @Test
   void aDeepLaneHidesNeitherItsNextJobNorWhatIsBehindIt() {
-    int deep = 3 * FreeJobs.WALK;
+    int deep = 3 * ClaimableJobs.WALK;
     List<NewJob> lane = new ArrayList<>();
     for (int i = 0; i < deep; i++) {
       lane.add(job("deep" + i).inLane("deep"));

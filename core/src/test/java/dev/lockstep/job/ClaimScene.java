@@ -1,7 +1,7 @@
 package dev.lockstep.job;
 
 import dev.lockstep.job.ClaimEnd.Lost;
-import dev.lockstep.job.ClaimEnd.Settled;
+import dev.lockstep.job.ClaimEnd.Recorded;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.sql.Connection;
@@ -84,8 +84,8 @@ abstract class ClaimScene {
     private static final long serialVersionUID = 1L;
   }
 
-  static Settled done() {
-    return new Settled(Job.State.DONE, Optional.empty());
+  static Recorded done() {
+    return new Recorded(JobState.DONE, Optional.empty());
   }
 
   static List<String> payloads(List<ClaimedJob> some) {

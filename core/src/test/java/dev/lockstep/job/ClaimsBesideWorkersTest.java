@@ -209,7 +209,7 @@ class ClaimsBesideWorkersTest extends ClaimScene {
     assertThat(claim(9))
         .extracting(job -> job.payload() + job.attempt())
         .containsExactlyInAnyOrder("\"1\"2", "\"y\"1", "\"free\"2");
-    Job dead = jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
+    Job dead = jobs.list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
     assertThat(dead.reason()).hasValueSatisfying(reason -> assertThat(reason).contains("died"));
     assertThat(jobs.attempts(dead.id())).hasSize(1);
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_unique")).isZero();

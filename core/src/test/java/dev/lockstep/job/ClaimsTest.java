@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.job.ClaimEnd.Lost;
-import dev.lockstep.job.ClaimEnd.Settled;
+import dev.lockstep.job.ClaimEnd.Recorded;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import java.sql.Connection;
@@ -51,7 +51,7 @@ class ClaimsTest extends ClaimScene {
     assertThat(given.get(1)).hasSize(1);
     assertThat(end(given.get(1).get(0), Outcome.done())).isInstanceOf(Lost.class);
     assertThat(endAs("service:bob", given.get(1).get(0), Outcome.done()))
-        .isInstanceOf(Settled.class);
+        .isInstanceOf(Recorded.class);
   }
 
   @Test
@@ -62,7 +62,7 @@ class ClaimsTest extends ClaimScene {
     assertThat(effects()).isEqualTo(1);
     assertThat(live()).isZero();
 
-    // Settled: the same token is worth nothing, and what was written with it is not there.
+    // Recorded: the same token is worth nothing, and what was written with it is not there.
     assertThat(end(claimed, Outcome.Done.writing(c -> effect(c, "again"))))
         .isInstanceOf(Lost.class);
     assertThat(effects()).isEqualTo(1);
@@ -132,7 +132,7 @@ class ClaimsTest extends ClaimScene {
       expireLeases();
     }
     assertThat(claim(1)).isEmpty();
-    Job dead = jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
+    Job dead = jobs.list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 10).get(0);
     assertThat(dead.attempts()).isEqualTo(3);
     assertThat(dead.reason()).hasValue(ClaimExpiry.UNANSWERED);
     assertThat(jobs.attempts(dead.id())).hasSize(3);
@@ -147,12 +147,12 @@ class ClaimsTest extends ClaimScene {
   void withoutAnybodyWhoClaimsExpiredLeasesAreCountedAllTheSame() {
     enqueue(job("a").withMaxAttempts(1), job("b"));
     assertThat(claim(2)).hasSize(2);
-    assertThat(jobs.list(Job.State.RUNNING, JobFilter.ALL, Optional.empty(), 10)).hasSize(2);
+    assertThat(jobs.list(JobState.RUNNING, JobFilter.ALL, Optional.empty(), 10)).hasSize(2);
     assertThat(claims.expire()).isZero();
     expireLeases();
     assertThat(claims.expire()).isEqualTo(2);
-    assertThat(jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
-    Job b = jobs.list(Job.State.READY, JobFilter.ALL, Optional.empty(), 10).get(0);
+    assertThat(jobs.list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
+    Job b = jobs.list(JobState.READY, JobFilter.ALL, Optional.empty(), 10).get(0);
     assertThat(b.attempts()).isEqualTo(1);
   }
 
@@ -175,20 +175,20 @@ class ClaimsTest extends ClaimScene {
       somebody.rollback();
     }
     assertThat(payloads(claim(3))).containsExactly("\"a\"");
-    assertThat(jobs.list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
+    assertThat(jobs.list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 10)).hasSize(1);
   }
 
   @Test
   void aRetryCountsAndWaitsAndTheLastOneIsDead() {
     enqueue(job("a").withMaxAttempts(2));
-    Settled again = (Settled) end(claim(1).get(0), new Outcome.Retry("no"));
-    assertThat(again.state()).isEqualTo(Job.State.SCHEDULED);
+    Recorded again = (Recorded) end(claim(1).get(0), new Outcome.Retry("no"));
+    assertThat(again.state()).isEqualTo(JobState.SCHEDULED);
     assertThat(claim(1)).isEmpty();
     database.execute("UPDATE lockstep.job SET due = now()");
     ClaimedJob second = claim(1).get(0);
     assertThat(second.attempt()).isEqualTo(2);
     Outcome now = new Outcome.Retry("no again", Optional.of(Duration.ZERO));
-    assertThat(end(second, now)).isEqualTo(new Settled(Job.State.DEAD, Optional.empty()));
+    assertThat(end(second, now)).isEqualTo(new Recorded(JobState.DEAD, Optional.empty()));
     assertThat(jobs.attempts(second.id()))
         .extracting(Job.Attempt::error)
         .containsExactly("no", "no again");

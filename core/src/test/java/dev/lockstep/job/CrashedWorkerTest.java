@@ -50,7 +50,7 @@ class CrashedWorkerTest {
     }
 
     Job dead = desk.jobs().find(killer).orElseThrow();
-    assertThat(dead.state()).isEqualTo(Job.State.DEAD);
+    assertThat(dead.state()).isEqualTo(JobState.DEAD);
     assertThat(dead.reason()).hasValueSatisfying(reason -> assertThat(reason).contains("died"));
     assertThat(desk.jobs().attempts(killer)).isNotEmpty();
     assertThat(desk.effects()).doesNotHaveDuplicates().hasSize(20);

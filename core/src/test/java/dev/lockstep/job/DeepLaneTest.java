@@ -2,7 +2,7 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.job.Task.Settled;
+import dev.lockstep.job.Task.TaskEnd;
 import dev.lockstep.shard.Lease;
 import dev.lockstep.testkit.TestDatabase;
 import java.time.Clock;
@@ -134,7 +134,7 @@ class DeepLaneTest {
           assertThat(lane.enter(1)).isTrue();
           assertThat(task.stream.lanes.get("short")).isSameAs(lane);
 
-          assertThat(task.stream.leave(new Settled(task, -1, false), next -> {})).isFalse();
+          assertThat(task.stream.leave(new TaskEnd(task, -1, false), next -> {})).isFalse();
           // Else all lanes of a long pass would be in memory, and share the room with those that
           // are deep.
           assertThat(task.stream.lanes.get("short")).isNotSameAs(lane);
@@ -143,26 +143,27 @@ class DeepLaneTest {
 
   /** A worker's reader and runner, step by step. */
   private final class Reader {
-    private final Board board = new Board(List.of(Desk.queue(100)));
-    private final QueueState queue = board.queue(Desk.QUEUE);
+    private final WorkerMemory memory =
+        new WorkerMemory(List.of(Desk.queue(100)), TaskState.Observer.NONE);
+    private final QueueState queue = memory.queue(Desk.QUEUE);
     private final JobReads reads = new JobReads(desk.transactor(), JobsListener.NONE);
     private int looks;
     private int rows;
 
     Reader(Lease lease) {
-      board.addShard(lease);
-      board.examined(List.of(lease), List.of());
+      memory.addShard(lease);
+      memory.examined(List.of(lease), List.of());
     }
 
     /** True if there is more to be read at once. */
     boolean read() {
-      JobReads.Questions questions = board.startRead();
-      JobReads.Look look = reads.look(questions);
-      board.offer(questions, look);
+      JobReads.ReadPlan plan = memory.startRead();
+      JobReads.TableRead table = reads.read(plan);
+      memory.offer(plan, table);
       looks++;
       int before = rows;
-      look.due().forEach(found -> rows += found.rows().size());
-      look.lanes().forEach(found -> rows += found.size());
+      table.due().forEach(found -> rows += found.rows().size());
+      table.lanes().forEach(found -> rows += found.size());
       return rows > before;
     }
 
@@ -191,7 +192,7 @@ class DeepLaneTest {
         Task task = begin();
         ran.add(task.row.payload());
         database.execute("DELETE FROM lockstep.job WHERE id = '" + task.row.id() + "'");
-        board.settled(List.of(new Settled(task, -1, false)));
+        memory.ended(List.of(new TaskEnd(task, -1, false)));
       }
     }
   }

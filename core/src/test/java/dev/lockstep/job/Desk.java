@@ -101,6 +101,23 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
     return worker;
   }
 
+  /** A worker whose jobs' moves are observed. */
+  void startObserved(WorkerConfig config, JobHandler<String> handler, TaskState.Observer observer) {
+    JobsConfig jobs = config();
+    Worker worker =
+        new Worker(
+            transactor(),
+            jobs,
+            new JobIds(jobs.clock(), jobs.shards()),
+            config,
+            Handlers.none().on(KIND, handler),
+            goOn -> true,
+            closed -> {},
+            observer);
+    workers.add(worker);
+    worker.start();
+  }
+
   /** Notes what it ran, and is done. */
   Outcome note(String payload, JobContext job) {
     ran.add(payload);
@@ -118,10 +135,10 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
   }
 
   JobId enqueue(NewJob job) {
-    return ((Enqueued.Accepted) tryEnqueue(job)).id();
+    return ((EnqueueResult.Created) tryEnqueue(job)).id();
   }
 
-  Enqueued tryEnqueue(NewJob job) {
+  EnqueueResult tryEnqueue(NewJob job) {
     return transactor().call(connection -> jobs().enqueue(connection, job));
   }
 
@@ -182,22 +199,28 @@ final class Desk implements BeforeEachCallback, AfterEachCallback {
 
   /** The first job of a shard, as its owner reads it. */
   Task read(Lease lease) {
-    QueueState queue = new QueueState(queue(1), new ReentrantLock().newCondition());
+    QueueState queue =
+        new QueueState(queue(1), new ReentrantLock().newCondition(), TaskState.Observer.NONE);
     JobStream stream = new JobStream(lease, queue, Priority.NORMAL);
-    JobReads.Questions first =
-        new JobReads.Questions(List.of(new JobStream.Ask(stream, 1)), List.of());
-    JobReads.Look look = new JobReads(transactor(), JobsListener.NONE).look(first);
-    return new Task(look.due().get(0).rows().get(0), stream, System.nanoTime());
+    JobReads.ReadPlan first =
+        new JobReads.ReadPlan(List.of(new JobStream.StreamRead(stream, 1)), List.of());
+    JobReads.TableRead table = new JobReads(transactor(), JobsListener.NONE).read(first);
+    return new Task(table.due().get(0).rows().get(0), stream, System.nanoTime());
+  }
+
+  /** Marks a job as running here. */
+  Set<JobId> mark(Task task) {
+    return transactor().call(c -> new RowMarks(c).mark(task.lease, List.of(task)));
   }
 
   Set<JobId> results(ResultsWork work) {
     JobIds ids = new JobIds(Clock.systemUTC(), SHARDS);
-    return transactor().call(c -> work.on(new Results(c, config(), ids)));
+    return transactor().call(c -> work.on(new ResultBatch(c, config(), ids)));
   }
 
   /** Something that is done to results. */
   interface ResultsWork {
-    Set<JobId> on(Results results) throws SQLException;
+    Set<JobId> on(ResultBatch results) throws SQLException;
   }
 
   /** Owns shards and does nothing about it. */

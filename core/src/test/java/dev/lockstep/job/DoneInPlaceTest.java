@@ -117,6 +117,6 @@ class DoneInPlaceTest {
   }
 
   private JobId enqueue(NewJob job) {
-    return ((Enqueued.Accepted) desk.transactor().call(c -> jobs.enqueue(c, job))).id();
+    return ((EnqueueResult.Created) desk.transactor().call(c -> jobs.enqueue(c, job))).id();
   }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.lockstep.fault.StatementFailed;
-import dev.lockstep.job.Enqueued.Accepted;
-import dev.lockstep.job.Enqueued.Duplicate;
+import dev.lockstep.job.EnqueueResult.Created;
+import dev.lockstep.job.EnqueueResult.Duplicate;
 import dev.lockstep.job.NewJob.UniqueKey;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
@@ -37,10 +37,10 @@ class EnqueueTest {
     NewJob one = NewJob.of("a\nb", "k", "{}").withUnique(UniqueKey.whileLive("c"));
     NewJob other = NewJob.of("a", "k", "{}").withUnique(UniqueKey.whileLive("b\nc"));
 
-    List<Enqueued> enqueued =
+    List<EnqueueResult> enqueued =
         desk.transactor().call(c -> desk.jobs().enqueueAll(c, List.of(one, other)));
 
-    assertThat(enqueued).hasSize(2).allMatch(Accepted.class::isInstance);
+    assertThat(enqueued).hasSize(2).allMatch(Created.class::isInstance);
   }
 
   @Test
@@ -54,7 +54,7 @@ class EnqueueTest {
       connection.commit();
     }
 
-    assertThat(desk.jobs().list(Job.State.READY, JobFilter.ALL, Optional.empty(), 10))
+    assertThat(desk.jobs().list(JobState.READY, JobFilter.ALL, Optional.empty(), 10))
         .extracting(Job::payload)
         .containsExactly("2");
   }
@@ -66,12 +66,12 @@ class EnqueueTest {
         NewJob.of("other", "kind", "[]").at(LATER).withPriority(Priority.HIGH).withMaxAttempts(3);
     NewJob laned = Desk.job(3).inLane("lane");
 
-    List<Enqueued> results =
+    List<EnqueueResult> results =
         desk.transactor().call(c -> desk.jobs().enqueueAll(c, List.of(plain, special, laned)));
 
     Job first = job(results.get(0));
     assertThat(first.payload()).isEqualTo("{\"a\": 1}");
-    assertThat(first.state()).isEqualTo(Job.State.READY);
+    assertThat(first.state()).isEqualTo(JobState.READY);
     assertThat(first.version()).isEqualTo(1);
     Job second = job(results.get(1));
     assertThat(second.queue()).isEqualTo("other");
@@ -79,7 +79,7 @@ class EnqueueTest {
     assertThat(second.due()).isEqualTo(LATER);
     assertThat(second.priority()).isEqualTo(Priority.HIGH);
     assertThat(second.maxAttempts()).isEqualTo(3);
-    assertThat(second.state()).isEqualTo(Job.State.SCHEDULED);
+    assertThat(second.state()).isEqualTo(JobState.SCHEDULED);
     assertThat(job(results.get(2)).lane()).contains("lane");
   }
 
@@ -122,19 +122,20 @@ class EnqueueTest {
   void aUniqueKeyBelongsToOneLiveJobAndIsFreeAgainWhenItHasEnded() throws Exception {
     NewJob job = Desk.job(1).withUnique(UniqueKey.whileLive("only"));
 
-    List<Enqueued> results = Race.<Enqueued>of(10).run(i -> desk.tryEnqueue(job)).valuesOrThrow();
+    List<EnqueueResult> results =
+        Race.<EnqueueResult>of(10).run(i -> desk.tryEnqueue(job)).valuesOrThrow();
 
-    assertThat(results.stream().filter(Accepted.class::isInstance)).hasSize(1);
+    assertThat(results.stream().filter(Created.class::isInstance)).hasSize(1);
     JobId winner =
         results.stream()
-            .flatMap(r -> r instanceof Accepted a ? Stream.of(a.id()) : Stream.empty())
+            .flatMap(r -> r instanceof Created a ? Stream.of(a.id()) : Stream.empty())
             .findFirst()
             .orElseThrow();
     assertThat(results.stream().filter(new Duplicate(winner)::equals)).hasSize(9);
     assertThat(desk.live()).isEqualTo(1);
     desk.start(1, desk::note);
     desk.awaitNoneLive();
-    assertThat(desk.tryEnqueue(job)).isInstanceOf(Accepted.class);
+    assertThat(desk.tryEnqueue(job)).isInstanceOf(Created.class);
     desk.awaitNoneLive();
     assertThat(desk.ran).hasSize(2);
   }
@@ -154,8 +155,8 @@ class EnqueueTest {
       TxOptions once = Await.PATIENTLY.withRetry(Retry.NEVER);
       List<Integer> sizes = List.of(12, 24, 48, 96);
 
-      List<List<Enqueued>> results =
-          Race.<List<Enqueued>>of(sizes.size())
+      List<List<EnqueueResult>> results =
+          Race.<List<EnqueueResult>>of(sizes.size())
               .run(
                   i -> {
                     List<NewJob> batch = new ArrayList<>();
@@ -166,7 +167,7 @@ class EnqueueTest {
                   })
               .valuesOrThrow();
 
-      assertThat(results.stream().flatMap(List::stream).filter(Accepted.class::isInstance))
+      assertThat(results.stream().flatMap(List::stream).filter(Created.class::isInstance))
           .hasSize(96);
     } finally {
       database.execute("DROP FUNCTION slowly CASCADE");
@@ -183,7 +184,7 @@ class EnqueueTest {
     assertThat(desk.tryEnqueue(job)).isEqualTo(new Duplicate(first));
 
     database.execute("UPDATE lockstep.job_unique SET expires_at = now()");
-    assertThat(desk.tryEnqueue(job)).isInstanceOf(Accepted.class);
+    assertThat(desk.tryEnqueue(job)).isInstanceOf(Created.class);
   }
 
   @Test
@@ -214,10 +215,10 @@ class EnqueueTest {
   void twinsInOneBatchAreOneJob() {
     NewJob job = Desk.job(1).withUnique(UniqueKey.whileLive("twin"));
 
-    List<Enqueued> results =
+    List<EnqueueResult> results =
         desk.transactor().call(c -> desk.jobs().enqueueAll(c, List.of(job, job)));
 
-    JobId first = ((Accepted) results.get(0)).id();
+    JobId first = ((Created) results.get(0)).id();
     assertThat(results.get(1)).isEqualTo(new Duplicate(first));
     assertThat(desk.live()).isEqualTo(1);
   }
@@ -228,7 +229,7 @@ class EnqueueTest {
     bad.add(() -> Desk.job("\0"));
     bad.add(() -> Desk.job("\ud800"));
     bad.add(() -> NewJob.of(" ", "k", "1"));
-    bad.add(() -> NewJob.of("q", "k".repeat(Names.MAX_LENGTH + 1), "1"));
+    bad.add(() -> NewJob.of("q", "k".repeat(NameRule.MAX_LENGTH + 1), "1"));
     bad.add(() -> Desk.job(1).withMaxAttempts(0));
     bad.add(() -> Desk.job(1).withMaxAttempts(NewJob.MAX_ATTEMPTS + 1));
     bad.add(() -> Desk.job(1).at(Instant.MAX));
@@ -257,8 +258,8 @@ class EnqueueTest {
     assertThat(desk.live()).isEqualTo(1);
   }
 
-  private Job job(Enqueued result) {
-    return desk.jobs().find(((Accepted) result).id()).orElseThrow();
+  private Job job(EnqueueResult result) {
+    return desk.jobs().find(((Created) result).id()).orElseThrow();
   }
 
   private static List<String> stored() {

@@ -49,7 +49,7 @@ class HandOverTest {
     Await.until(
         "the other has run what is new in its shards",
         () -> desk.ran.size() == 4 * Desk.SHARDS / 2);
-    assertThat(desk.jobs().list(Job.State.RUNNING, JobFilter.ALL, Optional.empty(), 50))
+    assertThat(desk.jobs().list(JobState.RUNNING, JobFilter.ALL, Optional.empty(), 50))
         .hasSize(Desk.SHARDS / 2);
     go.countDown();
     desk.awaitNoneLive();
@@ -133,18 +133,17 @@ class HandOverTest {
         id,
         (lease, shards) -> {
           Task task = desk.read(lease);
-          Map<Results.Place, List<Ended>> done =
+          Map<ResultFence, List<JobResult>> done =
               Map.of(
-                  new Results.Place(lease, true),
-                  List.of(new Ended(task, Outcome.done(), Duration.ZERO)));
+                  new ResultFence(lease, true),
+                  List.of(new JobResult(task, Outcome.done(), Duration.ZERO)));
 
           // The mark came too late: the lease was over.
           assertThat(desk.results(results -> results.write(done, true).refused()))
               .containsExactly(id);
           assertThat(desk.live()).isEqualTo(1);
 
-          assertThat(desk.results(results -> results.keep(lease, List.of(task))))
-              .containsExactly(id);
+          assertThat(desk.mark(task)).containsExactly(id);
           assertThat(desk.results(results -> results.write(done, true).refused())).isEmpty();
           assertThat(desk.live()).isZero();
         });
@@ -160,11 +159,13 @@ class HandOverTest {
           Task task = desk.read(lease);
           database.execute("UPDATE lockstep.job SET keeper = NULL, version = 2");
 
-          assertThat(desk.results(results -> results.keep(lease, List.of(task)))).isEmpty();
+          assertThat(desk.mark(task)).isEmpty();
           JobIds ids = new JobIds(Clock.systemUTC(), Desk.SHARDS);
-          new Recovery(desk.transactor(), shards, ids, 3).countTheLost(lease, List.of(task.row));
+          new ShardRecovery(desk.transactor(), shards, ids, 3)
+              .countTheLost(lease, List.of(task.row));
           // Nor buried, if that would have been its last.
-          new Recovery(desk.transactor(), shards, ids, 1).countTheLost(lease, List.of(task.row));
+          new ShardRecovery(desk.transactor(), shards, ids, 1)
+              .countTheLost(lease, List.of(task.row));
           assertThat(desk.jobs().find(id).orElseThrow().version()).isEqualTo(2);
           assertThat(database.queryLong("SELECT sum(crashes + attempts) FROM lockstep.job"))
               .isZero();
@@ -191,7 +192,7 @@ class HandOverTest {
           return desk.note(payload, job);
         });
 
-    Await.until("running", () -> desk.jobs().find(id).orElseThrow().state() == Job.State.RUNNING);
+    Await.until("running", () -> desk.jobs().find(id).orElseThrow().state() == JobState.RUNNING);
     go.countDown();
     desk.awaitNoneLive();
 

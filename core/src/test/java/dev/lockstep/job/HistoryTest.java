@@ -22,7 +22,7 @@ class HistoryTest {
     desk.awaitNoneLive();
 
     Job done = jobs.find(id).orElseThrow();
-    assertThat(done.state()).isEqualTo(Job.State.DONE);
+    assertThat(done.state()).isEqualTo(JobState.DONE);
     assertThat(done.payload()).isEqualTo("1");
     assertThat(done.endedAt()).isPresent();
   }

@@ -151,7 +151,7 @@ class HistoryUnderReadersTest {
   }
 
   private static boolean isDone(Jobs jobs, JobId id) {
-    return jobs.find(id).orElseThrow().state() == Job.State.DONE;
+    return jobs.find(id).orElseThrow().state() == JobState.DONE;
   }
 
   /** All tables, as it does before it reads any; held until it has read the last. */

@@ -186,7 +186,7 @@ class LaneInFlightTest {
     desk.transactor()
         .call(c -> desk.jobs().enqueueAll(c, batch))
         .subList(0, LANES)
-        .forEach(one -> firsts.add(((Enqueued.Accepted) one).id()));
+        .forEach(one -> firsts.add(((EnqueueResult.Created) one).id()));
     Worker worker = desk.start(jobs, Desk.worker(LANES + 2), this::run);
     assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     return worker;

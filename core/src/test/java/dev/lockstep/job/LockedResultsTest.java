@@ -51,7 +51,7 @@ class LockedResultsTest {
     try (Connection somebody = database.connection()) {
       somebody.setAutoCommit(false);
       assertThat(jobs.enqueueAll(somebody, keyed))
-          .allMatch(answer -> answer instanceof Enqueued.Duplicate);
+          .allMatch(answer -> answer instanceof EnqueueResult.Duplicate);
       start(desk::note);
       enqueue("other", OTHERS);
       Await.until("all others are done", () -> desk.live() == LOCKED);
@@ -112,10 +112,10 @@ class LockedResultsTest {
     Jobs jobs = new Jobs(desk.transactor(), JobsConfig.DEFAULT.withShards(1));
     JobId locked =
         desk.transactor()
-            .call(c -> ((Enqueued.Accepted) jobs.enqueue(c, Desk.job("\"locked\""))).id());
+            .call(c -> ((EnqueueResult.Created) jobs.enqueue(c, Desk.job("\"locked\""))).id());
     JobId other =
         desk.transactor()
-            .call(c -> ((Enqueued.Accepted) jobs.enqueue(c, Desk.job("\"other\""))).id());
+            .call(c -> ((EnqueueResult.Created) jobs.enqueue(c, Desk.job("\"other\""))).id());
     try (Connection somebody = lock("id = '" + locked + "'")) {
       desk.start(
           jobs,
@@ -126,8 +126,7 @@ class LockedResultsTest {
             return desk.note(payload, job);
           });
       assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
-      Await.until(
-          "it is marked", () -> jobs.find(other).orElseThrow().state() == Job.State.RUNNING);
+      Await.until("it is marked", () -> jobs.find(other).orElseThrow().state() == JobState.RUNNING);
       somebody.rollback();
     }
     go.countDown();

@@ -126,8 +126,8 @@ class LockedShardTest {
         id,
         (lease, shards) -> {
           Task task = desk.read(lease);
-          Recovery recovery =
-              new Recovery(
+          ShardRecovery recovery =
+              new ShardRecovery(
                   desk.transactor(), shards, new JobIds(Clock.systemUTC(), Desk.SHARDS), 3);
           try (Connection somebody = lock("true")) {
             assertThat(recovery.countTheLost(lease, List.of(task.row))).containsExactly(id);

@@ -46,7 +46,7 @@ class OutcomesTest {
     desk.awaitNoneLive();
 
     Job dead = desk.jobs().find(id).orElseThrow();
-    assertThat(dead.state()).isEqualTo(Job.State.DEAD);
+    assertThat(dead.state()).isEqualTo(JobState.DEAD);
     assertThat(dead.attempts()).isEqualTo(3);
     assertThat(dead.reason()).contains("Failed 3 times: error 3");
     assertThat(desk.jobs().attempts(id))
@@ -71,7 +71,7 @@ class OutcomesTest {
     Await.until("one is done", () -> desk.ran.contains("{\"to\": \"ann\"}"));
     assertThat(dead()).isEqualTo(2);
     JobFilter bobs = JobFilter.ALL.inQueue(Desk.QUEUE).ofKind(Desk.KIND).containing("bob");
-    assertThat(desk.jobs().list(Job.State.DEAD, bobs, Optional.empty(), 10)).hasSize(2);
+    assertThat(desk.jobs().list(JobState.DEAD, bobs, Optional.empty(), 10)).hasSize(2);
     int replayed = desk.transactor().call(c -> desk.jobs().replayAll(c, bobs, 10));
     assertThat(replayed).isEqualTo(2);
     Await.until("all done", () -> desk.ran.size() == 3);
@@ -92,7 +92,7 @@ class OutcomesTest {
 
     assertThat(young).as("not dead for long enough").isZero();
     assertThat(old).isEqualTo(1);
-    List<Job> left = desk.jobs().list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 10);
+    List<Job> left = desk.jobs().list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 10);
     assertThat(left).extracting(Job::payload).containsExactly("{\"to\": \"ann\"}");
     assertThat(desk.jobs().attempts(left.get(0).id())).as("hers are kept").hasSize(2);
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_attempt")).isEqualTo(2);
@@ -143,7 +143,7 @@ class OutcomesTest {
     Await.until("failed once", () -> !desk.jobs().attempts(id).isEmpty());
 
     Job job = desk.jobs().find(id).orElseThrow();
-    assertThat(job.state()).isEqualTo(Job.State.SCHEDULED);
+    assertThat(job.state()).isEqualTo(JobState.SCHEDULED);
     assertThat(
             database.queryLong(
                 "SELECT count(*) FROM lockstep.job WHERE due > now() + interval '55 minutes'"))

@@ -49,7 +49,8 @@ class OwnJobTest {
 
     assertThat(desk.effects()).containsExactly("\"a\"", "\"b\"");
     assertThat(database.queryLong("SELECT count(*) FROM lockstep.job_attempt")).isZero();
-    assertThat(desk.tryEnqueue(Desk.job(1).withUnique(key))).isInstanceOf(Enqueued.Accepted.class);
+    assertThat(desk.tryEnqueue(Desk.job(1).withUnique(key)))
+        .isInstanceOf(EnqueueResult.Created.class);
   }
 
   @Test
@@ -113,10 +114,10 @@ class OwnJobTest {
                 jobs.runAt(c, job.id(), OptionalInt.empty(), LATER);
               });
         });
-    Await.until("marked", () -> jobs.find(id).orElseThrow().state() == Job.State.RUNNING);
+    Await.until("marked", () -> jobs.find(id).orElseThrow().state() == JobState.RUNNING);
     go.countDown();
 
-    Await.until("put off", () -> jobs.find(id).orElseThrow().state() == Job.State.SCHEDULED);
+    Await.until("put off", () -> jobs.find(id).orElseThrow().state() == JobState.SCHEDULED);
 
     assertThat(jobs.find(id).orElseThrow().due()).isEqualTo(LATER);
     assertThat(desk.effects()).containsExactly("\"a\"");

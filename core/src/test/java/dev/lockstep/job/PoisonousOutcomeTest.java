@@ -145,7 +145,7 @@ class PoisonousOutcomeTest {
     desk.enqueueMany(100);
     desk.awaitNoneLive();
     assertThat(desk.ran).hasSize(200);
-    assertThat(desk.jobs().list(Job.State.DEAD, JobFilter.ALL, Optional.empty(), 100))
+    assertThat(desk.jobs().list(JobState.DEAD, JobFilter.ALL, Optional.empty(), 100))
         .hasSize(4 * Desk.SHARDS)
         .allMatch(dead -> !dead.reason().orElseThrow().isBlank());
   }
@@ -191,7 +191,7 @@ class PoisonousOutcomeTest {
     try (Connection editing = database.connection()) {
       editing.setAutoCommit(false);
       assertThat(desk.jobs().payload(editing, locked, OptionalInt.empty(), "\"edited\""))
-          .isInstanceOf(EditResult.Changed.class);
+          .isInstanceOf(EditResult.Edited.class);
       go.countDown();
       Await.until("its result waits", () -> desk.ran.contains("\"locked\""));
       desk.enqueueMany(10 * Desk.SHARDS);
@@ -222,7 +222,7 @@ class PoisonousOutcomeTest {
       desk.awaitNoneLive();
 
       assertThat(desk.ran).hasSize(10 * Desk.SHARDS);
-      assertThat(desk.jobs().find(id).orElseThrow().state()).isEqualTo(Job.State.DEAD);
+      assertThat(desk.jobs().find(id).orElseThrow().state()).isEqualTo(JobState.DEAD);
       assertThat(desk.jobs().attempts(id))
           .hasSize(2)
           .allMatch(attempt -> attempt.error().contains("could not be written"));

@@ -160,9 +160,9 @@ class QueueControlTest {
   void aPageOfJobsIsTheNewestFirstAndGoesOnWhereTheLastEnded() {
     desk.enqueueMany(25);
 
-    List<Job> first = desk.jobs().list(Job.State.READY, JobFilter.ALL, Optional.empty(), 10);
+    List<Job> first = desk.jobs().list(JobState.READY, JobFilter.ALL, Optional.empty(), 10);
     List<Job> second =
-        desk.jobs().list(Job.State.READY, JobFilter.ALL, Optional.of(first.get(9).id()), 100);
+        desk.jobs().list(JobState.READY, JobFilter.ALL, Optional.of(first.get(9).id()), 100);
 
     assertThat(first).hasSize(10).extracting(Job::payload).startsWith("24", "23");
     assertThat(second).hasSize(15).extracting(Job::payload).endsWith("1", "0");

@@ -116,7 +116,7 @@ class ReadAgainTest {
           }
           return Desk.effect(payload, job);
         });
-    Await.until("running", () -> desk.jobs().find(id).orElseThrow().state() == Job.State.RUNNING);
+    Await.until("running", () -> desk.jobs().find(id).orElseThrow().state() == JobState.RUNNING);
 
     edit(id, "\"after\"");
     go.countDown();
@@ -134,7 +134,9 @@ class ReadAgainTest {
         IntStream.range(0, Desk.SHARDS).mapToObj(i -> Desk.job("\"before\"")).toList();
     desk.transactor()
         .run(
-            c -> jobs.enqueueAll(c, batch).forEach(one -> ids.add(((Enqueued.Accepted) one).id())));
+            c ->
+                jobs.enqueueAll(c, batch)
+                    .forEach(one -> ids.add(((EnqueueResult.Created) one).id())));
     Worker first = desk.start(Desk.SHARDS, (payload, job) -> waitThenWrite(begun, payload, job));
     assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
     Worker second = desk.start(4, (payload, job) -> waitThenWrite(begun, payload, job));
@@ -168,7 +170,7 @@ class ReadAgainTest {
       network.awaitHeld();
       Worker second = desk.start(1, Desk::effect);
       awaitHalves(first, second);
-      assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(Job.State.RUNNING);
+      assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(JobState.RUNNING);
       edit(id, "\"after\"");
       network.release();
       desk.awaitNoneLive();
@@ -341,6 +343,6 @@ class ReadAgainTest {
   private void edit(JobId id, String payload) {
     EditResult result =
         desk.transactor().call(c -> desk.jobs().payload(c, id, OptionalInt.empty(), payload));
-    assertThat(result).isInstanceOf(EditResult.Changed.class);
+    assertThat(result).isInstanceOf(EditResult.Edited.class);
   }
 }

@@ -147,7 +147,7 @@ class ReadAheadTest {
         .call(
             c ->
                 jobs.enqueueAll(c, batch).stream()
-                    .map(one -> ((Enqueued.Accepted) one).id())
+                    .map(one -> ((EnqueueResult.Created) one).id())
                     .toList());
   }
 

@@ -62,7 +62,7 @@ class ReplayedAttemptsTest {
     awaitDead(1);
 
     desk.transactor().run(c -> jobs.replay(c, id));
-    Await.until("done", () -> jobs.find(id).orElseThrow().state() == Job.State.DONE);
+    Await.until("done", () -> jobs.find(id).orElseThrow().state() == JobState.DONE);
 
     assertThat(jobs.attempts(id)).extracting(Job.Attempt::number).containsExactly(1, 2, 3);
   }

@@ -2,7 +2,7 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
@@ -57,10 +57,10 @@ class RunNowTest {
               : Outcome.done();
         });
     Await.until(
-        "it waits", () -> jobs.find(lane.get(0)).orElseThrow().state() == Job.State.SCHEDULED);
+        "it waits", () -> jobs.find(lane.get(0)).orElseThrow().state() == JobState.SCHEDULED);
 
     EditResult result = desk.transactor().call(c -> runNow.apply(c, lane.get(0)));
-    assertThat(result).isInstanceOf(Changed.class);
+    assertThat(result).isInstanceOf(Edited.class);
     desk.awaitNoneLive();
 
     assertThat(desk.ran).containsExactly("\"a\"", "\"a\"", "\"b\"", "\"c\"");
@@ -83,7 +83,7 @@ class RunNowTest {
 
     for (JobId id : lane) {
       // Also the one that runs: its result is not refused for that.
-      assertThat(runNow(id, 1)).isEqualTo(new Changed(1));
+      assertThat(runNow(id, 1)).isEqualTo(new Edited(1));
     }
     go.countDown();
     desk.awaitNoneLive();
@@ -96,7 +96,7 @@ class RunNowTest {
     List<JobId> lane = enqueueLane("a", "b");
     JobId later = desk.enqueue(Desk.job("\"later\"").inLane("lane").at(LATER));
     desk.enqueue(Desk.job("\"last\"").inLane("lane").at(LATER.minusSeconds(60)));
-    assertThat(runNow(later, 1)).isEqualTo(new Changed(2));
+    assertThat(runNow(later, 1)).isEqualTo(new Edited(2));
     assertThat(runNow(later, 1)).isEqualTo(new Stale(2));
 
     desk.start(jobs, Desk.worker(2), desk::note);

@@ -6,7 +6,7 @@ import static dev.lockstep.job.Specs.once;
 import static dev.lockstep.job.Specs.yearly;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.job.Recurrence.CatchUp;
 import dev.lockstep.testkit.TestDatabase;
@@ -64,7 +64,7 @@ class ScheduleEditTest {
     EditResult renamed =
         change(schedule.id(), new NewSchedule("b", once(due), job(OLD), CatchUp.LATEST));
 
-    assertThat(renamed).isEqualTo(new Changed(2));
+    assertThat(renamed).isEqualTo(new Edited(2));
     assertThat(made()).containsExactly(new Made(due, OLD));
     Schedule after = schedules().find(schedule.id()).orElseThrow();
     assertThat(after.content().name()).isEqualTo("b");
@@ -235,7 +235,7 @@ class ScheduleEditTest {
 
     EditResult mended = change(schedule.id(), content(daily, CatchUp.ALL, NEW));
 
-    assertThat(mended).isEqualTo(new Changed(2));
+    assertThat(mended).isEqualTo(new Edited(2));
     assertThat(schedules().find(schedule.id()).orElseThrow().nextAt()).contains(due.plus(DAY));
   }
 

@@ -5,7 +5,7 @@ import static dev.lockstep.job.Specs.yearly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.job.Recurrence.CatchUp;
@@ -119,7 +119,7 @@ class SchedulesTest {
                                         content("every 70000"))))
             .valuesOrThrow();
 
-    assertThat(results).containsOnlyOnce(new Changed(2));
+    assertThat(results).containsOnlyOnce(new Edited(2));
     assertThat(results.stream().filter(new Stale(2)::equals)).hasSize(5);
     assertThat(ticks()).isEqualTo(1);
   }
@@ -157,7 +157,7 @@ class SchedulesTest {
     EditResult again =
         desk.transactor().call(c -> schedules().delete(c, schedule.id(), OptionalInt.empty()));
 
-    assertThat(deleted).isEqualTo(new Changed(2));
+    assertThat(deleted).isEqualTo(new Edited(2));
     assertThat(again).isEqualTo(new Gone());
     assertThat(desk.live()).isZero();
     assertThat(schedules().preview(schedule.id(), 1)).isEmpty();
@@ -246,7 +246,7 @@ class SchedulesTest {
     EditResult result =
         desk.transactor()
             .call(c -> schedules().change(c, id, OptionalInt.of(version), content(spec)));
-    assertThat(result).isEqualTo(new Changed(version + 1));
+    assertThat(result).isEqualTo(new Edited(version + 1));
   }
 
   private int nextYear(ScheduleId id) {

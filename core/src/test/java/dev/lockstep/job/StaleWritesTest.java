@@ -49,9 +49,9 @@ class StaleWritesTest {
     }
 
     /** As it is written: effects have run by then. */
-    Ended of(Task task) {
+    JobResult of(Task task) {
       Outcome written = outcome instanceof Outcome.Done ? Outcome.done() : outcome;
-      return new Ended(task, written, Duration.ofHours(1));
+      return new JobResult(task, written, Duration.ofHours(1));
     }
   }
 
@@ -99,7 +99,8 @@ class StaleWritesTest {
     assertUntouched(id, Optional.empty());
     assertThat(desk.ran).containsExactly("\"first\"");
     assertThat(desk.effects()).isEmpty();
-    assertThat(desk.tryEnqueue(Desk.job(1).withUnique(key))).isEqualTo(new Enqueued.Duplicate(id));
+    assertThat(desk.tryEnqueue(Desk.job(1).withUnique(key)))
+        .isEqualTo(new EnqueueResult.Duplicate(id));
   }
 
   @Test
@@ -130,8 +131,8 @@ class StaleWritesTest {
           Task task = desk.read(lease);
           hasAnotherOwner(id);
 
-          assertThat(desk.results(results -> results.keep(lease, List.of(task)))).isEmpty();
-          new Recovery(desk.transactor(), shards, ids(), 3).suspectWhatMayHaveRun(lease);
+          assertThat(desk.mark(task)).isEmpty();
+          new ShardRecovery(desk.transactor(), shards, ids(), 3).suspectWhatMayHaveRun(lease);
 
           assertUntouched(id, Optional.empty());
         });
@@ -149,8 +150,8 @@ class StaleWritesTest {
           assertThat(marked).hasSize(1);
           hasAnotherOwner(id);
 
-          new Recovery(desk.transactor(), shards, ids(), 3).countTheLost(lease, marked);
-          new Recovery(desk.transactor(), shards, ids(), 1).countTheLost(lease, marked);
+          new ShardRecovery(desk.transactor(), shards, ids(), 3).countTheLost(lease, marked);
+          new ShardRecovery(desk.transactor(), shards, ids(), 1).countTheLost(lease, marked);
 
           assertUntouched(id, Optional.of(STRANGER));
         });
@@ -175,8 +176,9 @@ class StaleWritesTest {
         });
   }
 
-  private static Set<JobId> write(Results results, Lease lease, Ended ended) throws SQLException {
-    return results.write(Map.of(new Results.Place(lease, true), List.of(ended)), true).refused();
+  private static Set<JobId> write(ResultBatch results, Lease lease, JobResult ended)
+      throws SQLException {
+    return results.write(Map.of(new ResultFence(lease, true), List.of(ended)), true).refused();
   }
 
   private static JobIds ids() {

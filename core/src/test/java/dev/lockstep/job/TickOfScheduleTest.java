@@ -3,7 +3,7 @@ package dev.lockstep.job;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.OfSchedule;
 import dev.lockstep.job.Recurrence.CatchUp;
@@ -82,8 +82,7 @@ class TickOfScheduleTest {
     Schedule yearly = yearly();
     JobId early = tickOf(yearly);
 
-    assertThat(edit(c -> desk.jobs().runNow(c, early, OptionalInt.of(1))))
-        .isEqualTo(new Changed(2));
+    assertThat(edit(c -> desk.jobs().runNow(c, early, OptionalInt.of(1)))).isEqualTo(new Edited(2));
 
     whileWorking("another tick", () -> !tickOf(yearly).equals(early));
     assertThat(schedules().find(yearly.id())).contains(yearly);

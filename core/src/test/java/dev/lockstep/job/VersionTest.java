@@ -2,7 +2,7 @@ package dev.lockstep.job;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.job.EditResult.Changed;
+import dev.lockstep.job.EditResult.Edited;
 import dev.lockstep.job.EditResult.Gone;
 import dev.lockstep.job.EditResult.Stale;
 import dev.lockstep.testkit.Race;
@@ -33,7 +33,7 @@ class VersionTest {
     JobId id = desk.enqueue(Desk.job(1).at(LATER));
 
     assertThat(edit(c -> desk.jobs().runAt(c, id, OptionalInt.of(1), LATER.plusSeconds(1))))
-        .isEqualTo(new Changed(2));
+        .isEqualTo(new Edited(2));
     assertThat(edit(c -> desk.jobs().payload(c, id, OptionalInt.of(1), "2")))
         .isEqualTo(new Stale(2));
     assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.of(1)))).isEqualTo(new Stale(2));
@@ -53,7 +53,7 @@ class VersionTest {
             .run(i -> edit(c -> desk.jobs().payload(c, id, OptionalInt.of(1), "" + i)))
             .valuesOrThrow();
 
-    assertThat(results).containsOnlyOnce(new Changed(2));
+    assertThat(results).containsOnlyOnce(new Edited(2));
     assertThat(results.stream().filter(new Stale(2)::equals)).hasSize(7);
   }
 
@@ -61,7 +61,7 @@ class VersionTest {
   void aJobThatIsCancelledIsGoneAndNeverRuns() {
     JobId id = desk.enqueue(Desk.job(1).at(LATER));
 
-    assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.empty()))).isEqualTo(new Changed(2));
+    assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.empty()))).isEqualTo(new Edited(2));
 
     assertThat(desk.jobs().find(id)).isEmpty();
     assertThat(edit(c -> desk.jobs().cancel(c, id, OptionalInt.empty()))).isEqualTo(new Gone());
@@ -113,7 +113,7 @@ class VersionTest {
     desk.awaitNoneLive();
 
     assertThat(desk.ran).containsExactly("attempt 1");
-    assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(Job.State.DONE);
+    assertThat(jobs.find(id).orElseThrow().state()).isEqualTo(JobState.DONE);
     assertThat(jobs.attempts(id)).isEmpty();
   }
 

@@ -208,7 +208,7 @@ class FenceTest {
     ShardTable.Taken taken =
         new ShardTable(transactor, TestNode.config(group, 1)).take(MEMBER, seen(former)).get(0);
     return new Lease(
-        new Term(TestNode.LONG, TestNode.LONG),
+        new Membership(TestNode.LONG, TestNode.LONG),
         group,
         taken.shard(),
         taken.epoch(),

@@ -3,7 +3,7 @@ package dev.lockstep.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.lockstep.hold.HoldState;
-import dev.lockstep.job.Job;
+import dev.lockstep.job.JobState;
 import dev.lockstep.ledger.TransferState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The glossary names what exists. The last column of its tables has Java types ({@code Hold},
- * {@code Job.State}), tables and columns ({@code lockstep.hold.state}), routes ({@code
+ * {@code JobState}), tables and columns ({@code lockstep.hold.state}), routes ({@code
  * /v1/holds/{id}}) and JSON fields ({@code "expiresAt"}).
  */
 class ConceptsTest {
@@ -92,7 +92,7 @@ class ConceptsTest {
     assertThat(choices)
         .contains(
             lowerCase(HoldState.values()),
-            lowerCase(Job.State.values()),
+            lowerCase(JobState.values()),
             lowerCase(TransferState.values()),
             List.of("parked", "waiting"));
   }

@@ -5,7 +5,7 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.AriaRole;
-import dev.lockstep.job.Enqueued.Accepted;
+import dev.lockstep.job.EnqueueResult.Created;
 import dev.lockstep.job.JobId;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.NewJob;
@@ -209,7 +209,7 @@ class JobConsolePageTest {
 
   private JobId enqueue(String kind, String to) {
     NewJob job = NewJob.of(LETTERS, kind, new JsonObject().put("to", to).encode());
-    return transactor.call(c -> ((Accepted) jobs.enqueue(c, job)).id());
+    return transactor.call(c -> ((Created) jobs.enqueue(c, job)).id());
   }
 
   /** As two failed attempts leave it. */

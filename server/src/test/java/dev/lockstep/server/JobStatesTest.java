@@ -6,11 +6,11 @@ import dev.lockstep.job.ClaimAsk;
 import dev.lockstep.job.ClaimToken;
 import dev.lockstep.job.ClaimedJob;
 import dev.lockstep.job.Claims;
-import dev.lockstep.job.Enqueued;
+import dev.lockstep.job.EnqueueResult;
 import dev.lockstep.job.Handlers;
-import dev.lockstep.job.Job;
 import dev.lockstep.job.JobHandler;
 import dev.lockstep.job.JobId;
+import dev.lockstep.job.JobState;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.JobsConfig;
 import dev.lockstep.job.NewJob;
@@ -86,7 +86,7 @@ class JobStatesTest {
         .as("everything that a handler can say")
         .extracting(Object::getClass)
         .containsExactlyInAnyOrder(Outcome.class.getPermittedSubclasses());
-    StateDiagram diagram = StateDiagram.of("job", Job.State.values());
+    StateDiagram diagram = StateDiagram.of("job", JobState.values());
     Exploration<Specimen> exploration = new Exploration<>(diagram, Specimen::new, this::state);
     exploration.explore(acts());
     for (Outcome outcome : OUTCOMES) {
@@ -151,8 +151,8 @@ class JobStatesTest {
 
   private void enqueue(Specimen one, NewJob job) {
     if (one.id.isEmpty()) {
-      Enqueued enqueued = transactor.call(c -> jobs.enqueue(c, job));
-      one.id = Optional.of(((Enqueued.Accepted) enqueued).id());
+      EnqueueResult enqueued = transactor.call(c -> jobs.enqueue(c, job));
+      one.id = Optional.of(((EnqueueResult.Created) enqueued).id());
     }
   }
 

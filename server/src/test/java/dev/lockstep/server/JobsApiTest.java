@@ -2,7 +2,7 @@ package dev.lockstep.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.job.Enqueued.Accepted;
+import dev.lockstep.job.EnqueueResult.Created;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.server.Client.Reply;
@@ -300,7 +300,7 @@ class JobsApiTest {
 
   private static String enqueue(NewJob job) {
     Transactor transactor = new Transactor(server.database().dataSource());
-    return ((Accepted) transactor.call(c -> new Jobs(transactor).enqueue(c, job))).id().toString();
+    return ((Created) transactor.call(c -> new Jobs(transactor).enqueue(c, job))).id().toString();
   }
 
   /** As a worker leaves what will not run again. */

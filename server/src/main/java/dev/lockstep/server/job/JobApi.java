@@ -7,6 +7,7 @@ import dev.lockstep.job.EditResult;
 import dev.lockstep.job.Job;
 import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
+import dev.lockstep.job.JobState;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.Schedules;
 import dev.lockstep.server.act.Act;
@@ -20,17 +21,14 @@ import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.server.cases.Cases;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Function;
 
 /** Jobs over HTTP: listed, shown, retried and cancelled, one or all that match. */
 final class JobApi {
@@ -41,6 +39,9 @@ final class JobApi {
   private static final int MAX_COUNT = 1_000_000;
 
   private static final int MAX_TEXT = 200;
+
+  /** Said when a job ended between being read and being edited. */
+  private static final String ENDED = "It has just ended.";
 
   private static final ObjectShape FILTER =
       Shape.object()
@@ -67,19 +68,6 @@ final class JobApi {
 
   private static final ObjectShape CANCELLED =
       Shape.object().required("id", Shape.text(1, 64)).required("state", Shape.choice("cancelled"));
-
-  /** Why an edit changed nothing, given the answer for a job that is gone; empty if it did. */
-  private static final Cases<EditResult, Function<String, Optional<Problem>>> REFUSALS =
-      Cases.<EditResult, Function<String, Optional<Problem>>>over(EditResult.class)
-          .when(EditResult.Changed.class, changed -> whenGone -> Optional.empty())
-          .when(
-              EditResult.Stale.class,
-              stale -> whenGone -> Optional.of(Problem.versionMismatch(stale.currentVersion())))
-          .when(EditResult.OfSchedule.class, tick -> whenGone -> Optional.of(ofSchedule()))
-          .when(
-              EditResult.Gone.class,
-              gone -> whenGone -> Optional.of(notNow("job-changed", whenGone)))
-          .complete();
 
   private final Transactor transactor;
   private final Jobs jobs;
@@ -149,7 +137,7 @@ final class JobApi {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    Optional<Job.State> state =
+    Optional<JobState> state =
         request
             .query("state")
             .map(
@@ -190,16 +178,19 @@ final class JobApi {
           switch (job.state()) {
             case DEAD -> {
               if (!transactor.call(c -> recorded(c, act, jobs.replay(c, id)))) {
-                throw notNow("job-changed", "Somebody has brought it back or removed it.")
+                throw Edits.notNow("job-changed", "Somebody has brought it back or removed it.")
                     .asException();
               }
             }
             case SCHEDULED, READY ->
-                requireChanged(
+                requireEdited(
                     transactor.call(
-                        c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))));
-            case RUNNING -> throw notNow("job-running", "It is running now.").asException();
-            case DONE -> throw notNow("job-done", "It is done and cannot run again.").asException();
+                        c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))),
+                    ENDED);
+            case RUNNING ->
+                throw Edits.notNow("job-running", "It is running now.").asException();
+            case DONE ->
+                throw Edits.notNow("job-done", "It is done and cannot run again.").asException();
           }
           return detail(id);
         });
@@ -214,18 +205,19 @@ final class JobApi {
           request.requireMatch(job.version());
           if (job.queue().equals(Schedules.QUEUE)) {
             // Including one that is done or dead.
-            throw ofSchedule().asException();
+            throw Edits.ofSchedule().asException();
           }
-          if (job.state() == Job.State.DONE) {
-            throw notNow("job-done", "It is done.").asException();
+          if (job.state() == JobState.DONE) {
+            throw Edits.notNow("job-done", "It is done.").asException();
           }
-          if (job.state() == Job.State.DEAD) {
-            requireChanged(
+          if (job.state() == JobState.DEAD) {
+            requireEdited(
                 transactor.call(c -> recorded(c, act, jobs.discard(c, id))),
                 "Somebody has retried or removed it.");
           } else {
             OptionalInt version = Edits.namedVersion(request, job.version());
-            requireChanged(transactor.call(c -> recorded(c, act, jobs.cancel(c, id, version))));
+            requireEdited(
+                transactor.call(c -> recorded(c, act, jobs.cancel(c, id, version))), ENDED);
           }
           return Answer.ok(new JsonObject().put("id", id.toString()).put("state", "cancelled"));
         });
@@ -234,7 +226,7 @@ final class JobApi {
   /** One step of a bulk change, in the caller's transaction. */
   @FunctionalInterface
   private interface Step {
-    int run(Connection connection, Optional<Job.State> state, JobFilter filter);
+    int run(Connection connection, Optional<JobState> state, JobFilter filter);
   }
 
   /** One transaction: it changes exactly what was counted, or nothing. */
@@ -248,7 +240,7 @@ final class JobApi {
               "expected", "is required: the number that you counted; or send dryRun to count")
           .asException();
     }
-    Optional<Job.State> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
+    Optional<JobState> state = Optional.ofNullable(wanted.getString("state")).map(JobJson::state);
     JobFilter filter =
         filter(
             Optional.ofNullable(wanted.getString("queue")),
@@ -307,24 +299,8 @@ final class JobApi {
     return Edits.recorded(connection, act, result, 1);
   }
 
-  private static void requireChanged(EditResult result) {
-    requireChanged(result, "It has just ended.");
-  }
-
-  private static void requireChanged(EditResult result, String whenGone) {
-    Optional<Problem> refusal = REFUSALS.of(result).apply(whenGone);
-    if (refusal.isPresent()) {
-      throw refusal.get().asException();
-    }
-  }
-
-  private static Problem ofSchedule() {
-    return notNow("job-of-schedule", "It belongs to a schedule; delete the schedule instead.");
-  }
-
-  private static Problem notNow(String slug, String detail) {
-    String title = slug.substring(0, 1).toUpperCase(Locale.ROOT) + slug.substring(1);
-    return Problem.of(slug, 409, title.replace('-', ' '), detail);
+  private static void requireEdited(EditResult result, String whenGone) {
+    Edits.requireEdited(result, Edits.notNow("job-changed", whenGone));
   }
 
   private static JobId id(Request request) {

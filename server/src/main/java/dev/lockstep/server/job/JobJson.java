@@ -1,6 +1,7 @@
 package dev.lockstep.server.job;
 
 import dev.lockstep.job.Job;
+import dev.lockstep.job.JobState;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Shape;
 import io.vertx.core.json.Json;
@@ -45,7 +46,7 @@ final class JobJson {
   private JobJson() {}
 
   static JsonObject item(Job job) {
-    boolean done = job.state() == Job.State.DONE;
+    boolean done = job.state() == JobState.DONE;
     return new JsonObject()
         .put("id", job.id().toString())
         .put("queue", job.queue())
@@ -64,7 +65,7 @@ final class JobJson {
   static JsonObject detail(Job job, List<Job.Attempt> failed) {
     JsonArray attempts = new JsonArray();
     failed.forEach(one -> attempts.add(attempt(one.number(), one.at(), one.error())));
-    if (job.state() == Job.State.DONE) {
+    if (job.state() == JobState.DONE) {
       // After a retry by hand, that many may have failed before.
       int before = failed.isEmpty() ? job.attempts() : failed.get(failed.size() - 1).number();
       attempts.add(attempt(before + 1, job.endedAt().orElse(job.due()), null));
@@ -76,11 +77,11 @@ final class JobJson {
     return new JsonObject().put("attempt", number).put("at", at.toString()).put("error", error);
   }
 
-  static String label(Job.State state) {
+  static String label(JobState state) {
     return state.name().toLowerCase(Locale.ROOT);
   }
 
-  static Job.State state(String label) {
-    return Job.State.valueOf(label.toUpperCase(Locale.ROOT));
+  static JobState state(String label) {
+    return JobState.valueOf(label.toUpperCase(Locale.ROOT));
   }
 }

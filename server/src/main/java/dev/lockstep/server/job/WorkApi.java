@@ -241,7 +241,7 @@ final class WorkApi {
   }
 
   private JsonObject end(Connection connection, ClaimToken token, String claimer, Outcome outcome) {
-    if (claims.end(connection, token, claimer, outcome) instanceof ClaimEnd.Settled ended) {
+    if (claims.end(connection, token, claimer, outcome) instanceof ClaimEnd.Recorded ended) {
       return new JsonObject()
           .put(
               "job",

@@ -1,7 +1,7 @@
 package dev.lockstep.server.job;
 
 import dev.lockstep.job.ClaimedJob;
-import dev.lockstep.job.Enqueued;
+import dev.lockstep.job.EnqueueResult;
 import dev.lockstep.job.JobId;
 import dev.lockstep.job.JobsConfig;
 import dev.lockstep.job.NewJob;
@@ -47,10 +47,10 @@ final class WorkJson {
   private static final Shape ENQUEUED =
       Shape.object().required("id", Shape.text(1, 64)).required("duplicate", Shape.bool());
 
-  private static final Cases<Enqueued, JsonObject> ENQUEUED_AS =
-      Cases.<Enqueued, JsonObject>over(Enqueued.class)
-          .when(Enqueued.Accepted.class, made -> enqueued(made.id(), false))
-          .when(Enqueued.Duplicate.class, twin -> enqueued(twin.existing(), true))
+  private static final Cases<EnqueueResult, JsonObject> ENQUEUED_AS =
+      Cases.<EnqueueResult, JsonObject>over(EnqueueResult.class)
+          .when(EnqueueResult.Created.class, made -> enqueued(made.id(), false))
+          .when(EnqueueResult.Duplicate.class, twin -> enqueued(twin.existing(), true))
           .complete();
 
   static final Shape ENQUEUED_ALL =
@@ -183,7 +183,7 @@ final class WorkJson {
     return text;
   }
 
-  static JsonArray enqueued(List<Enqueued> results) {
+  static JsonArray enqueued(List<EnqueueResult> results) {
     JsonArray jobs = new JsonArray();
     results.forEach(one -> jobs.add(ENQUEUED_AS.of(one)));
     return jobs;

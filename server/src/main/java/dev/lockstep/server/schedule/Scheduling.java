@@ -25,7 +25,6 @@ import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
-import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.delivery.Deliveries;
 import dev.lockstep.server.job.BackgroundJobs;
 import dev.lockstep.server.job.Edits;
@@ -53,18 +52,6 @@ public final class Scheduling {
 
   /** The scope of schedules' idempotency keys; campaigns use their ids. */
   private static final long ONCE_SCOPE = -1;
-
-  /** Why an edit changed nothing; empty if it did. */
-  private static final Cases<EditResult, Optional<Problem>> REFUSALS =
-      Cases.<EditResult, Optional<Problem>>over(EditResult.class)
-          .when(EditResult.Changed.class, changed -> Optional.empty())
-          .when(
-              EditResult.Stale.class,
-              stale -> Optional.of(Problem.versionMismatch(stale.currentVersion())))
-          .when(EditResult.Gone.class, gone -> Optional.of(unknown()))
-          // Applies to a schedule's tick, not to a schedule.
-          .never(EditResult.OfSchedule.class)
-          .complete();
 
   private static final Shape TIMES =
       Shape.object().required("items", Shape.list(Shape.time(), 0, MAX_PREVIEW));
@@ -247,7 +234,7 @@ public final class Scheduling {
           }
           NewSchedule content = ScheduleJson.content(deliveries, id, body);
           OptionalInt version = OptionalInt.of(seen.version());
-          requireChanged(
+          requireEdited(
               transactor.call(
                   c ->
                       recorded(
@@ -267,7 +254,7 @@ public final class Scheduling {
           Schedule seen = find(id);
           request.requireMatch(seen.version());
           OptionalInt version = Edits.namedVersion(request, seen.version());
-          requireChanged(transactor.call(c -> recorded(c, act, schedules.delete(c, id, version))));
+          requireEdited(transactor.call(c -> recorded(c, act, schedules.delete(c, id, version))));
           return answer(seen);
         });
   }
@@ -277,11 +264,8 @@ public final class Scheduling {
     return Edits.recorded(connection, act, result, 0);
   }
 
-  private static void requireChanged(EditResult result) {
-    Optional<Problem> refusal = REFUSALS.of(result);
-    if (refusal.isPresent()) {
-      throw refusal.get().asException();
-    }
+  private static void requireEdited(EditResult result) {
+    Edits.requireEdited(result, unknown());
   }
 
   private Future<Answer> preview(Request request) {

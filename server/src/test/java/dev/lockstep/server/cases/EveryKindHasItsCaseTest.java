@@ -62,7 +62,7 @@ class EveryKindHasItsCaseTest {
 
   static final class Naive {
     static String say(EditResult result) {
-      if (result instanceof EditResult.Changed) {
+      if (result instanceof EditResult.Edited) {
         return "changed";
       }
       if (result instanceof EditResult.Stale) {
@@ -72,7 +72,7 @@ class EveryKindHasItsCaseTest {
     }
 
     static boolean isThere(EditResult result) {
-      return result instanceof EditResult.Changed || result instanceof EditResult.Stale;
+      return result instanceof EditResult.Edited || result instanceof EditResult.Stale;
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.lockstep.job.Job;
 import dev.lockstep.job.JobFilter;
 import dev.lockstep.job.JobId;
+import dev.lockstep.job.JobState;
 import dev.lockstep.job.JobsConfig;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.Outcome;
@@ -88,7 +89,7 @@ class JobRunnerTest {
     ran.acquire(3);
     node.close();
     assertThat(runs).containsExactlyInAnyOrder("mail letter DONE", "bills bill DEAD");
-    assertThat(node.jobs().list(Job.State.DONE, JobFilter.ALL, Optional.empty(), 10))
+    assertThat(node.jobs().list(JobState.DONE, JobFilter.ALL, Optional.empty(), 10))
         .extracting(Job::kind)
         .containsExactly("letter");
     assertThat(node.queues())

@@ -5,10 +5,10 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /** Describes and logs throwables safely, even ones whose own methods throw. */
-final class Failure {
-  private static final Logger log = LoggerFactory.getLogger(Failure.class);
+final class FailureText {
+  private static final Logger log = LoggerFactory.getLogger(FailureText.class);
 
-  private Failure() {}
+  private FailureText() {}
 
   /**
    * The throwable's own description, or its type if that fails. Never throws, never returns null.

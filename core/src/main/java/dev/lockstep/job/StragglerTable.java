@@ -13,16 +13,16 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records which jobs of lanes still run at a node that has handed their shard over. The next owner
- * keeps their lanes waiting, whatever happens to the jobs' rows meanwhile: a job that is edited or
- * cancelled while it runs still runs.
+ * Records stragglers ({@code job_away}): jobs of lanes that still run at a node that has handed
+ * their shard over. The next owner keeps their lanes waiting, whatever happens to the jobs' rows
+ * meanwhile: a job that is edited or cancelled while it runs still runs.
  *
  * <p>A record is written before the shard is given up, in the transaction that marks the rows.
  * Three things remove it: the job's result, accepted or refused; {@link #removeEnded}, if the
  * result was written without knowing of the record; and the shard's owner, once the node is gone.
  * Thread-safe.
  */
-final class AwayTable {
+final class StragglerTable {
   private static final String RECORD =
       """
       INSERT INTO lockstep.job_away (shard, member, id, run, queue, priority, lane)
@@ -46,11 +46,11 @@ final class AwayTable {
 
   private final Transactor transactor;
   private final TxOptions options;
-  // Records that exist or may exist, since a COMMIT's answer can be lost. Kept until the removal is
-  // certain.
+  // Records that exist or may exist, since a COMMIT's answer can be lost. They stay here until the
+  // removal is certain.
   private final Set<Task> recorded = ConcurrentHashMap.newKeySet();
 
-  AwayTable(Transactor transactor) {
+  StragglerTable(Transactor transactor) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs away").withIndexLookups();
   }
@@ -89,7 +89,7 @@ final class AwayTable {
    * it may still be in progress; inserting the record again first waits for that to be decided.
    */
   void removeEnded() {
-    List<Task> ended = recorded.stream().filter(task -> task.is(Task.State.ENDED)).toList();
+    List<Task> ended = recorded.stream().filter(task -> task.is(TaskState.ENDED)).toList();
     if (ended.isEmpty()) {
       return;
     }
@@ -120,16 +120,16 @@ final class AwayTable {
   }
 
   /** Reads the records of these shards. */
-  List<Away> read(Collection<Lease> leases) {
+  List<Straggler> read(Collection<Lease> leases) {
     return transactor.call(
         options.asReadOnly(),
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
-          Rows<Away> rows =
+          Rows<Straggler> rows =
               trip.query(
                   READ,
                   row ->
-                      new Away(
+                      new Straggler(
                           new JobId(row.getObject(1, UUID.class)),
                           row.getString(2),
                           Priority.of(row.getInt(3)),
@@ -142,7 +142,7 @@ final class AwayTable {
   }
 
   /** Removes records of dead nodes. */
-  void removeLost(Lease lease, List<Away> lost) {
+  void removeLost(Lease lease, List<Straggler> lost) {
     transactor.run(
         options,
         connection -> {
@@ -152,7 +152,7 @@ final class AwayTable {
               REMOVE_LOST,
               lease.fenced(
                   SqlArray.uuids(lost.stream().map(one -> one.id().value()).toList()),
-                  SqlArray.uuids(lost.stream().map(Away::member).toList()),
+                  SqlArray.uuids(lost.stream().map(Straggler::member).toList()),
                   (short) lease.shard()));
           trip.send();
         });

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * jobs; otherwise the check would slow down short jobs, of which thousands begin per round trip. A
  * job changed on this node is always checked.
  */
-final class Freshness {
+final class RowCheck {
   /** The greatest age of a row when its job begins. */
   static final Duration MAX_AGE = Duration.ofMillis(5);
 
@@ -21,8 +21,8 @@ final class Freshness {
 
   private static final int MAX_AHEAD = 4_096;
 
-  enum Verdict {
-    AS_READ,
+  enum RowState {
+    UNCHANGED,
     CHANGED,
     /** An open transaction is changing it. */
     UNDECIDED
@@ -60,31 +60,31 @@ final class Freshness {
   // One query at a time: its answer often spares the next thread its own.
   private final ReentrantLock asking = new ReentrantLock();
 
-  Freshness(JobReads reads) {
+  RowCheck(JobReads reads) {
     this.reads = reads;
   }
 
   /** Call after a job has begun and before its handler runs. */
-  Verdict of(Task task, Pace pace) {
+  RowState of(Task task, Pace pace) {
     pace.begins(task.startedNanos());
     long maxAgeNanos = pace.maxAgeNanos();
-    if (!task.doubtful && task.startedNanos() - task.seenNanos > maxAgeNanos) {
+    if (!task.mayHaveChanged && task.startedNanos() - task.seenNanos > maxAgeNanos) {
       asking.lock();
       try {
         boolean seenMeanwhile = System.nanoTime() - task.seenNanos <= maxAgeNanos;
         if (!seenMeanwhile && !ask(task, pace)) {
-          return Verdict.CHANGED;
+          return RowState.CHANGED;
         }
       } finally {
         asking.unlock();
       }
     }
-    Verdict verdict = Verdict.AS_READ;
-    while (task.doubtful && verdict == Verdict.AS_READ) {
-      task.doubtful = false;
-      verdict = reads.askDespiteChanges(task);
+    RowState state = RowState.UNCHANGED;
+    while (task.mayHaveChanged && state == RowState.UNCHANGED) {
+      task.mayHaveChanged = false;
+      state = reads.stateDespiteChanges(task);
     }
-    return verdict;
+    return state;
   }
 
   private boolean ask(Task task, Pace pace) {

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
  * it in {@link #trouble}. If even that fails (no memory left to describe the error), it calls
  * {@code died}.
  */
-final class Loop {
-  private static final Logger log = LoggerFactory.getLogger(Loop.class);
+final class WorkerThread {
+  private static final Logger log = LoggerFactory.getLogger(WorkerThread.class);
   private static final long PAUSE_NANOS = 100_000_000L;
 
   private final String name;
@@ -34,7 +34,7 @@ final class Loop {
   /**
    * @param died called on the dying thread when the loop ends unasked
    */
-  Loop(String name, Round round, Runnable died) {
+  WorkerThread(String name, Round round, Runnable died) {
     this.name = name;
     this.round = round;
     this.thread = new Thread(this::run, name);
@@ -69,11 +69,11 @@ final class Loop {
     if (failure == null) {
       failingSinceNanos = System.nanoTime();
     }
-    failure = Failure.describe(thrown);
+    failure = FailureText.describe(thrown);
     if (thrown instanceof LockstepException) {
       log.warn("{} failed and retries: {}", name, failure);
     } else {
-      Failure.log(log.atError(), thrown, name + " failed and retries");
+      FailureText.log(log.atError(), thrown, name + " failed and retries");
     }
     LockSupport.parkNanos(this, PAUSE_NANOS);
   }

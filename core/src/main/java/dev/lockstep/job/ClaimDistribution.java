@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /** Distributes claimed jobs over requests, in the order of the requests. */
-final class Hands {
+final class ClaimDistribution {
   private final List<ClaimAsk> asks;
   private final List<List<ClaimedJob>> given = new ArrayList<>();
   private int allowed = Integer.MAX_VALUE;
   private int taken;
 
-  Hands(List<ClaimAsk> asks) {
+  ClaimDistribution(List<ClaimAsk> asks) {
     this.asks = asks;
     asks.forEach(ask -> given.add(new ArrayList<>()));
   }

@@ -24,12 +24,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends heartbeats and keeps the node's share of shards. One thread does all of it, so most fields
- * need no lock. A second thread calls the listener, so that a slow listener cannot stop the
- * heartbeats.
+ * Sends heartbeats and, with each, takes or gives up shards until the node owns its share. One
+ * thread does all of it, so most fields need no lock. A second thread calls the listener, so that a
+ * slow listener cannot stop the heartbeats.
  */
-final class Engine implements AutoCloseable {
-  private static final Logger log = LoggerFactory.getLogger(Engine.class);
+final class ShareBalancer implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(ShareBalancer.class);
   private static final long END_SECONDS = 10;
 
   private final ShardTable table;
@@ -37,28 +37,35 @@ final class Engine implements AutoCloseable {
   private final ShardListener listener;
   private final ScheduledExecutorService heart;
   private final ScheduledExecutorService teller;
-  private final SortedMap<Integer, Held> held = new ConcurrentSkipListMap<>();
+  private final SortedMap<Integer, OwnShard> held = new ConcurrentSkipListMap<>();
   private final CountDownLatch empty = new CountDownLatch(1);
-  private @Nullable Term term;
+  private @Nullable Membership membership;
   private volatile @Nullable String failure;
   private volatile boolean leaving;
   private boolean started;
   private boolean closed;
 
-  /** A lease and the state of its handover. */
-  private static final class Held {
+  /** How far a hand-over is. If it fails, the shard is held as before. */
+  private enum Phase {
+    HELD,
+    /** The listener was asked to hand it over. */
+    ASKED,
+    /** The listener has finished; the shard can be released. */
+    FINISHED
+  }
+
+  private static final class OwnShard {
     final Lease lease;
-    boolean asked;
-    boolean finished;
+    Phase phase = Phase.HELD;
     // Why the listener failed to take it; it is called again.
     volatile @Nullable String untold;
 
-    Held(Lease lease) {
+    OwnShard(Lease lease) {
       this.lease = lease;
     }
   }
 
-  Engine(ShardTable table, ShardsConfig config, ShardListener listener) {
+  ShareBalancer(ShardTable table, ShardsConfig config, ShardListener listener) {
     this.table = table;
     this.config = config;
     this.listener = listener;
@@ -103,12 +110,12 @@ final class Engine implements AutoCloseable {
   }
 
   private void beat() {
-    if (term == null && leaving) {
+    if (membership == null && leaving) {
       empty.countDown();
       return;
     }
     long askedNanos = System.nanoTime();
-    Term now = term == null ? joined(askedNanos) : term;
+    Membership now = membership == null ? joined(askedNanos) : membership;
     var view = table.beat(now.member(), leaving);
     if (view.isEmpty()) {
       log.warn(
@@ -124,11 +131,11 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private Term joined(long askedNanos) {
-    Term fresh = new Term(config.lease(), table.idleTimeout());
+  private Membership joined(long askedNanos) {
+    Membership fresh = new Membership(config.lease(), table.idleTimeout());
     table.join(fresh.member(), config.node());
     fresh.confirm(askedNanos);
-    term = fresh;
+    membership = fresh;
     return fresh;
   }
 
@@ -136,26 +143,28 @@ final class Engine implements AutoCloseable {
    * Compares this node's leases with the database. They differ after a COMMIT whose answer was
    * lost, or if the table was changed by hand.
    */
-  private void compare(Term now, GroupView view) {
+  private void compare(Membership now, GroupView view) {
     Map<Integer, ShardRow> mine = new HashMap<>();
     for (ShardRow row : view.shards()) {
       if (now.member().equals(row.owner())) {
         mine.put(row.shard(), row);
       }
     }
-    for (Held one : List.copyOf(held.values())) {
+    for (OwnShard one : List.copyOf(held.values())) {
       ShardRow row = mine.remove(one.lease.shard());
       if (row == null || row.epoch() != one.lease.epoch()) {
-        drop(one, !one.finished);
+        drop(one, one.phase != Phase.FINISHED);
       }
     }
     // Whether the previous owner, perhaps this node, had finished is unknown: assume not.
     mine.values().forEach(row -> own(now, new Taken(row.shard(), row.epoch(), false)));
   }
 
-  private void balance(Term now, GroupView view) {
+  private void balance(Membership now, GroupView view) {
     held.values().stream().filter(one -> one.untold != null).forEach(this::tellTaken);
-    List.copyOf(held.values()).stream().filter(one -> one.finished).forEach(this::release);
+    List.copyOf(held.values()).stream()
+        .filter(one -> one.phase == Phase.FINISHED)
+        .forEach(this::release);
     Map<UUID, Integer> owned = view.ownedByStaying();
     int share = FairShare.of(now.member(), owned, view.shards().size());
     int missing = share - held.size();
@@ -167,17 +176,17 @@ final class Engine implements AutoCloseable {
           .take(now.member(), free.subList(0, Math.min(missing, free.size())))
           .forEach(taken -> own(now, taken));
     }
-    long asked = held.values().stream().filter(one -> one.asked).count();
+    long asked = held.values().stream().filter(one -> one.phase != Phase.HELD).count();
     held.values().stream()
-        .filter(one -> !one.asked)
+        .filter(one -> one.phase == Phase.HELD)
         .sorted(Comparator.comparingInt(one -> -one.lease.shard()))
         .limit(Math.max(0, held.size() - asked - share))
         .forEach(this::askFor);
   }
 
-  private void own(Term now, Taken taken) {
+  private void own(Membership now, Taken taken) {
     Lease lease = new Lease(now, config.group(), taken.shard(), taken.epoch(), taken.handedOver());
-    Held fresh = new Held(lease);
+    OwnShard fresh = new OwnShard(lease);
     held.put(lease.shard(), fresh);
     log.debug("Took {}", lease);
     tellTaken(fresh);
@@ -187,7 +196,7 @@ final class Engine implements AutoCloseable {
    * Tells the listener; retried with the next heartbeat if it fails, or the shard would be owned
    * but idle.
    */
-  private void tellTaken(Held one) {
+  private void tellTaken(OwnShard one) {
     one.untold = null;
     tell(
         () -> {
@@ -216,8 +225,8 @@ final class Engine implements AutoCloseable {
                 "%s is owned but idle, its listener failed: %s".formatted(one.lease, one.untold));
   }
 
-  private void askFor(Held one) {
-    one.asked = true;
+  private void askFor(OwnShard one) {
+    one.phase = Phase.ASKED;
     tell(
         () -> {
           var unused =
@@ -234,16 +243,16 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private void handedOver(Held one, @Nullable Throwable failure) {
+  private void handedOver(OwnShard one, @Nullable Throwable failure) {
     if (held.get(one.lease.shard()) != one) {
       return;
     }
     if (failure != null) {
       log.warn("Handover of {} failed; it is asked for again", one.lease, failure);
-      one.asked = false;
+      one.phase = Phase.HELD;
       return;
     }
-    one.finished = true;
+    one.phase = Phase.FINISHED;
     try {
       release(one);
     } catch (RuntimeException e) {
@@ -257,13 +266,13 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private void release(Held one) {
+  private void release(OwnShard one) {
     table.release(one.lease);
     log.debug("Gave up {}", one.lease);
     drop(one, false);
   }
 
-  private void drop(Held one, boolean tell) {
+  private void drop(OwnShard one, boolean tell) {
     held.remove(one.lease.shard());
     one.lease.end();
     if (tell) {
@@ -273,9 +282,9 @@ final class Engine implements AutoCloseable {
   }
 
   private void loseAll() {
-    if (term != null) {
-      term.end();
-      term = null;
+    if (membership != null) {
+      membership.end();
+      membership = null;
     }
     List.copyOf(held.values()).forEach(one -> drop(one, true));
   }
@@ -319,7 +328,7 @@ final class Engine implements AutoCloseable {
 
   /** Leaves the group. Other members take the remaining shards as from a dead node, but at once. */
   private void leave() {
-    Term last = term;
+    Membership last = membership;
     loseAll();
     if (last == null) {
       return;

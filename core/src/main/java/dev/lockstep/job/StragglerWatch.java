@@ -9,72 +9,77 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches jobs that run under earlier leases of this node's shards, or are claimed, until the job,
- * its node or its claim ends. For the reader's thread.
+ * Watches the stragglers of this node's shards until the job, its node or its claim ends. For the
+ * reader's thread.
  */
-final class AwayJobs {
-  private static final Logger log = LoggerFactory.getLogger(AwayJobs.class);
+final class StragglerWatch {
+  private static final Logger log = LoggerFactory.getLogger(StragglerWatch.class);
 
-  private final Board board;
+  private final WorkerMemory memory;
   private final JobReads reads;
-  private final AwayTable table;
-  private final AwayClaims claims;
-  private final Recovery recovery;
+  private final StragglerTable table;
+  private final StragglerClaims claims;
+  private final ShardRecovery recovery;
 
-  AwayJobs(Board board, JobReads reads, AwayTable table, AwayClaims claims, Recovery recovery) {
-    this.board = board;
+  StragglerWatch(
+      WorkerMemory memory,
+      JobReads reads,
+      StragglerTable table,
+      StragglerClaims claims,
+      ShardRecovery recovery) {
+    this.memory = memory;
     this.reads = reads;
     this.table = table;
     this.claims = claims;
     this.recovery = recovery;
   }
 
-  /** Finds the away jobs of newly taken shards. No job of such a shard begins before this. */
+  /** Finds the stragglers of newly taken shards. No job of such a shard begins before this. */
   void examine() {
-    List<Lease> leases = board.unexamined();
+    List<Lease> leases = memory.unexamined();
     if (!leases.isEmpty()) {
-      List<Away> away = new ArrayList<>(table.read(leases));
-      away.addAll(claims.read(leases));
+      List<Straggler> found = new ArrayList<>(table.read(leases));
+      found.addAll(claims.read(leases));
       for (JobRow row : reads.marked(leases)) {
-        if (row.keeper() != null) {
-          away.add(Away.of(row, row.keeper()));
+        if (row.markedBy() != null) {
+          found.add(Straggler.of(row, row.markedBy()));
         }
       }
-      board.examined(leases, away);
+      memory.examined(leases, found);
     }
   }
 
   /**
    * Releases lanes whose jobs have ended elsewhere.
    *
-   * @param againMs when to check again if jobs are still away
+   * @param againMs when to check again if there still are stragglers
    */
   void lookAfter(long againMs) {
     removeEnded(againMs);
-    List<Lease> leases = board.withAway();
+    List<Lease> leases = memory.withStragglersElsewhere();
     if (leases.isEmpty()) {
       return;
     }
-    board.wakeIn(againMs);
+    memory.wakeIn(againMs);
     // Marks before records: a record outlives its mark, so no job falls between the two reads.
     List<JobRow> marked = reads.marked(leases);
-    List<Away> recorded = table.read(leases);
-    List<Away> claimed = claims.read(leases);
+    List<Straggler> recorded = table.read(leases);
+    List<Straggler> claimed = claims.read(leases);
     if (!claimed.isEmpty()) {
       claims.expire();
       claimed = claims.read(leases);
     }
     for (Lease lease : leases) {
       try {
-        Set<JobId> still = stillAway(lease, marked, recorded);
-        for (Away one : claimed) {
+        Set<JobId> still = stillRunning(lease, marked, recorded);
+        for (Straggler one : claimed) {
           still.add(one.id());
         }
-        board.stillAway(lease, still);
+        memory.keepStragglers(lease, still);
       } catch (RuntimeException e) {
         // Only this shard's lanes wait; the other shards go on.
         log.warn(
-            "Checking the away jobs of {} failed; their lanes wait until the next check: {}",
+            "Checking the stragglers of {} failed; their lanes wait until the next check: {}",
             lease,
             e.toString());
       }
@@ -87,18 +92,18 @@ final class AwayJobs {
       table.removeEnded();
     } catch (RuntimeException e) {
       log.warn("Removing ended jobs from job_away failed; it is retried: {}", e.toString());
-      board.wakeIn(againMs);
+      memory.wakeIn(againMs);
     }
   }
 
-  private Set<JobId> stillAway(Lease lease, List<JobRow> marked, List<Away> recorded) {
+  private Set<JobId> stillRunning(Lease lease, List<JobRow> marked, List<Straggler> recorded) {
     // This node knows its own running jobs without the database.
     List<JobRow> markedElsewhere =
         marked.stream()
             .filter(row -> row.id().shard() == lease.shard())
-            .filter(row -> !lease.member().equals(row.keeper()))
+            .filter(row -> !lease.member().equals(row.markedBy()))
             .toList();
-    List<Away> recordedElsewhere =
+    List<Straggler> recordedElsewhere =
         recorded.stream()
             .filter(one -> one.id().shard() == lease.shard())
             .filter(one -> !lease.member().equals(one.member()))

@@ -1,6 +1,7 @@
 package dev.lockstep.job;
 
-import dev.lockstep.job.JobReads.Questions;
+import dev.lockstep.job.JobReads.ReadPlan;
+import dev.lockstep.job.Task.TaskEnd;
 import dev.lockstep.shard.Lease;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -10,32 +11,43 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a worker's state in memory: the jobs it has read, their lanes, and what it waits for. A
- * shard has one owner, so lane limits and lane order are decided here. One lock guards everything,
- * except polling a job from a queue without limits. The lock is never held during a database call.
+ * What a worker knows: the jobs it has read, their lanes, and when to read again. A shard has one
+ * owner, so lane limits and lane order are decided here.
+ *
+ * <pre>
+ *   WorkerMemory ─┬─ QueueState: ready jobs, pause, rate
+ *                 ├─ OwnedShard ─┬─ JobStream (queue, priority): its jobs as Tasks, the pass
+ *                 │              │    └─ Lanes ── LaneState
+ *                 │              └─ stragglers under earlier leases, at any node
+ *                 ├─ stragglers here, of shards handed over or lost
+ *                 └─ RecentChanges made on this node
+ * </pre>
+ *
+ * <p>{@link TaskState} has the life of a job. One lock guards everything, except polling a job from
+ * a queue without limits. It is never held during a database call.
  */
-final class Board {
+final class WorkerMemory {
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition reader = lock.newCondition();
+  private final NextRead nextRead = new NextRead(lock.newCondition());
   private final Map<String, QueueState> queues = new HashMap<>();
   private final Map<Integer, OwnedShard> shards = new HashMap<>();
-  // Jobs still running here under a lease that was handed over or lost.
-  private final Map<JobId, Task> left = new HashMap<>();
-  private final Doubts doubts = new Doubts();
+  // Running here under leases that were handed over or lost.
+  private final Map<JobId, Task> stragglers = new HashMap<>();
+  private final RecentChanges changes = new RecentChanges();
   private volatile boolean stopping;
-  private boolean hinted = true;
-  private long wakeNanos = System.nanoTime();
 
-  Board(List<QueueConfig> configs) {
+  /**
+   * @param observer hears of the jobs' moves
+   */
+  WorkerMemory(List<QueueConfig> configs, TaskState.Observer observer) {
     configs.forEach(
-        config -> queues.put(config.name(), new QueueState(config, lock.newCondition())));
+        config -> queues.put(config.name(), new QueueState(config, lock.newCondition(), observer)));
   }
 
   private <T> T locked(Supplier<T> action) {
@@ -69,7 +81,7 @@ final class Board {
         });
   }
 
-  /** Shards whose away jobs are not known yet. */
+  /** Shards whose stragglers are not known yet. */
   List<Lease> unexamined() {
     return leases(shard -> !shard.examined);
   }
@@ -79,24 +91,25 @@ final class Board {
   }
 
   /**
-   * Makes shards readable: their away jobs are known.
+   * Makes shards readable: their stragglers are known.
    *
-   * @param away the jobs of these shards that the database says are running
+   * @param recorded the stragglers of these shards, as the database has them
    */
-  void examined(List<Lease> leases, List<Away> away) {
+  void examined(List<Lease> leases, List<Straggler> recorded) {
     locked(
         () -> {
           for (Lease lease : leases) {
             OwnedShard shard = owned(lease);
             if (shard != null) {
-              // A job still running here under an earlier lease must not begin a second time.
-              left.values().stream()
+              // They must not begin a second time.
+              stragglers.values().stream()
                   .filter(task -> task.row.id().shard() == lease.shard())
-                  .forEach(task -> shard.away(Away.of(task.row, lease.member()), task));
-              away.stream()
+                  .forEach(
+                      task -> shard.addStraggler(Straggler.of(task.row, lease.member()), task));
+              recorded.stream()
                   .filter(one -> one.id().shard() == lease.shard())
                   .filter(one -> !lease.member().equals(one.member()))
-                  .forEach(one -> shard.away(one, null));
+                  .forEach(one -> shard.addStraggler(one, null));
               shard.examined = true;
             }
           }
@@ -126,11 +139,15 @@ final class Board {
             return List.of();
           }
           shards.remove(lease.shard());
-          shard.close(lost).forEach(task -> left.put(task.row.id(), task));
+          shard.close(lost).forEach(task -> stragglers.put(task.row.id(), task));
           List<Task> running =
-              left.values().stream().filter(task -> task.lease == lease && !task.kept).toList();
-          running.forEach(task -> task.lost |= lost);
-          reader.signal();
+              stragglers.values().stream()
+                  .filter(task -> task.lease == lease && !task.is(TaskState.HANDED_OVER))
+                  .toList();
+          if (lost) {
+            running.forEach(Task::lose);
+          }
+          nextRead.wake();
           return running;
         });
   }
@@ -139,38 +156,36 @@ final class Board {
    * Decides what to read now. Jobs known from this moment on are compared with what the read
    * returns.
    */
-  Questions startRead() {
+  ReadPlan startRead() {
     return locked(
         () -> {
-          boolean wasHinted = hinted;
-          hinted = false;
-          wakeNanos = Long.MAX_VALUE;
-          doubts.forgetOld();
-          Questions questions = new Questions(new ArrayList<>(), new ArrayList<>());
+          boolean hinted = nextRead.begin();
+          changes.forgetOld();
+          ReadPlan plan = new ReadPlan(new ArrayList<>(), new ArrayList<>());
           for (OwnedShard shard : shards.values()) {
             if (shard.isReadable()) {
               shard.forgetEndedHere();
               for (JobStream stream : shard.streams()) {
-                stream.ask(shards.size()).ifPresent(questions.streams()::add);
-                questions.lanes().addAll(stream.askLanes());
-                stream.nextMs(wasHinted).ifPresent(this::wakeIn);
+                stream.nextRead(shards.size()).ifPresent(plan.streams()::add);
+                plan.lanes().addAll(stream.nextLaneReads());
+                stream.nextMs(hinted).ifPresent(this::wakeIn);
               }
-            } else {
-              // A shard that arrived since the examination is read next time.
-              hinted |= !shard.examined;
+            } else if (!shard.examined) {
+              // It arrived since the examination and is read next time.
+              nextRead.hint();
             }
           }
-          return questions;
+          return plan;
         });
   }
 
-  /** The shards with jobs away at other nodes. */
-  List<Lease> withAway() {
-    return leases(OwnedShard::hasAwayElsewhere);
+  /** The shards with stragglers at other nodes. */
+  List<Lease> withStragglersElsewhere() {
+    return leases(OwnedShard::hasStragglersElsewhere);
   }
 
-  /** Forgets the jobs of a shard that are away at other nodes, except these. */
-  void stillAway(Lease lease, Set<JobId> ids) {
+  /** Forgets the stragglers of a shard at other nodes, except these. */
+  void keepStragglers(Lease lease, Set<JobId> ids) {
     locked(
         () -> {
           OwnedShard shard = owned(lease);
@@ -184,35 +199,35 @@ final class Board {
    * Takes in what a read returned. All streams at once, so that a low-priority job does not begin
    * just because its stream came first; then the lanes, in the order they were read.
    */
-  void offer(Questions questions, JobReads.Look look) {
+  void offer(ReadPlan plan, JobReads.TableRead table) {
     locked(
         () -> {
-          for (int i = 0; i < questions.streams().size(); i++) {
-            JobStream.Ask ask = questions.streams().get(i);
-            OwnedShard shard = owned(ask.stream().lease);
+          for (int i = 0; i < plan.streams().size(); i++) {
+            JobStream.StreamRead read = plan.streams().get(i);
+            OwnedShard shard = owned(read.stream().lease);
             if (shard != null) {
-              shard.offer(ask, look.due().get(i), look.at(), doubts).ifPresent(this::wakeIn);
+              shard.offer(read, table.due().get(i), table.at(), changes).ifPresent(this::wakeIn);
             }
           }
-          for (int i = 0; i < questions.lanes().size(); i++) {
-            JobStream.LaneAsk ask = questions.lanes().get(i);
-            OwnedShard shard = owned(ask.stream().lease);
+          for (int i = 0; i < plan.lanes().size(); i++) {
+            JobStream.LaneRead read = plan.lanes().get(i);
+            OwnedShard shard = owned(read.stream().lease);
             if (shard != null) {
-              shard.offerLane(ask, look.lanes().get(i), doubts).ifPresent(this::wakeIn);
+              shard.offerLane(read, table.lanes().get(i), changes).ifPresent(this::wakeIn);
             }
           }
         });
   }
 
   /** Marks jobs that this node has changed in a transaction that may or may not have committed. */
-  void doubt(Collection<JobId> ids) {
+  void changed(Collection<JobId> ids) {
     locked(
         () -> {
           for (JobId id : ids) {
-            doubts.add(id);
+            changes.add(id);
             OwnedShard shard = shards.get(id.shard());
             if (shard != null) {
-              shard.known(id).ifPresent(task -> task.doubtful = true);
+              shard.known(id).ifPresent(task -> task.mayHaveChanged = true);
             }
           }
         });
@@ -234,16 +249,10 @@ final class Board {
     lock.lock();
     try {
       long pollNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(pollMs);
-      while (!stopping && !hinted && !isHungry()) {
-        long now = System.nanoTime();
-        long left =
-            Math.min(
-                pollNanos - now,
-                wakeNanos == Long.MAX_VALUE ? pollMs * 1_000_000L : wakeNanos - now);
-        if (left <= 0) {
+      while (!stopping && !nextRead.isHinted() && !isHungry()) {
+        if (!nextRead.await(pollNanos)) {
           return true;
         }
-        long unused = reader.awaitNanos(left);
       }
       return !stopping;
     } finally {
@@ -258,25 +267,14 @@ final class Board {
             shard -> shard.isReadable() && shard.streams().stream().anyMatch(JobStream::isHungry));
   }
 
-  /** Wakes the reader: a job may have become due. */
+  /** A job may have become due. */
   void hint() {
-    locked(
-        () -> {
-          hinted = true;
-          reader.signal();
-        });
+    locked(nextRead::hint);
   }
 
-  /** Wakes the reader after this time at the latest. */
+  /** Reads after this time at the latest. */
   void wakeIn(long ms) {
-    locked(
-        () -> {
-          long at = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(ms, 86_400_000));
-          if (wakeNanos == Long.MAX_VALUE || at - wakeNanos < 0) {
-            wakeNanos = at;
-            reader.signal();
-          }
-        });
+    locked(() -> nextRead.in(ms));
   }
 
   // ---- the handlers' side
@@ -287,12 +285,8 @@ final class Board {
         () -> {
           Map<Lease, List<Task>> found = new HashMap<>();
           long since = System.nanoTime() - nanos;
-          for (OwnedShard shard : shards.values()) {
-            List<Task> tasks = shard.unmarkedSince(since);
-            if (!tasks.isEmpty()) {
-              found.put(shard.lease, tasks);
-            }
-          }
+          shards.values().forEach(shard -> found.put(shard.lease, shard.unmarkedSince(since)));
+          found.values().removeIf(List::isEmpty);
           return found;
         });
   }
@@ -342,35 +336,35 @@ final class Board {
       return false;
     }
     if (queue.begun(task)) {
-      locked(reader::signal);
+      locked(nextRead::wake);
     }
     return true;
   }
 
-  void settled(List<Task.Settled> all) {
+  /** Ends tasks, and frees their places. */
+  void ended(List<TaskEnd> ends) {
     locked(
         () -> {
-          all.forEach(this::settle);
+          ends.forEach(this::end);
           // There may be room to read more.
-          reader.signal();
+          nextRead.wake();
         });
   }
 
-  private void settle(Task.Settled settled) {
-    Task task = settled.task();
-    if (task.is(Task.State.ENDED)) {
+  private void end(TaskEnd end) {
+    Task task = end.task();
+    if (task.is(TaskState.ENDED)) {
       return;
     }
-    task.stream.state.settled(task);
     task.stream.end(task);
-    if (settled.again() >= 0) {
-      wakeIn(settled.again());
+    if (end.againMs() >= 0) {
+      wakeIn(end.againMs());
     }
     if (task.stream.closed) {
-      if (left.remove(task.row.id(), task)) {
+      if (stragglers.remove(task.row.id(), task)) {
         hint();
       }
-    } else if (task.stream.leave(settled, task.stream.state::add)) {
+    } else if (task.stream.leave(end, task.stream.state::add)) {
       hint();
     }
   }
@@ -380,7 +374,7 @@ final class Board {
     locked(
         () -> {
           stopping = true;
-          reader.signal();
+          nextRead.wake();
           queues.values().forEach(queue -> queue.work.signalAll());
         });
   }

@@ -5,13 +5,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Remembers jobs recently changed on this node in transactions whose outcome the board does not
- * know. A read may still return their old rows. Guarded by the board's lock.
+ * Remembers jobs recently changed on this node in transactions whose outcome the worker does not
+ * know. A read may still return their old rows. Guarded by the memory's lock.
  */
-final class Doubts {
+final class RecentChanges {
   /**
-   * Long enough for most transactions. For longer ones, {@link Freshness} checks the row by its
-   * age.
+   * Long enough for most transactions. For longer ones, {@link RowCheck} checks the row by its age.
    */
   private static final Duration KEPT = Duration.ofMinutes(1);
 

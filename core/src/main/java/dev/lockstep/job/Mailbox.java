@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * A queue with many producers and one consumer. The consumer is unparked only if it sleeps, and by
  * a single producer. Under load, adding takes no lock and wakes no thread.
  */
-final class Inbox<T> {
+final class Mailbox<T> {
   private final Queue<T> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicReference<@Nullable Thread> sleeper = new AtomicReference<>();
 

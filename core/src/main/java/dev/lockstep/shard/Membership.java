@@ -3,8 +3,8 @@ package dev.lockstep.shard;
 import java.time.Duration;
 import java.util.UUID;
 
-/** One membership: from joining until the node leaves or is declared dead. */
-final class Term {
+/** One life of a node in a group: from joining until it leaves or is declared dead. */
+final class Membership {
   private final UUID member = UUID.randomUUID();
   private final Duration lease;
   private final Duration idleTimeout;
@@ -14,7 +14,7 @@ final class Term {
   /**
    * @param idleTimeout how long a transaction with a fence may be idle
    */
-  Term(Duration lease, Duration idleTimeout) {
+  Membership(Duration lease, Duration idleTimeout) {
     this.lease = lease;
     this.idleTimeout = idleTimeout;
   }

@@ -16,12 +16,12 @@ import java.util.UUID;
 
 /**
  * Recovers a claimed queue's jobs whose rows or records name a dead worker. Normally the next owner
- * of the shard does this ({@link Recovery}), but a claimed queue may never have one.
+ * of the shard does this ({@link ShardRecovery}), but a claimed queue may never have one.
  *
  * <p>Counts an attempt for each job and buries those that had their last. Waits for no lock: a
  * locked job is recovered once the lock is released.
  */
-final class CutOffJobs {
+final class QueueRecovery {
   private static final int BATCH = 500;
 
   private static final String NAMED =
@@ -60,14 +60,14 @@ final class CutOffJobs {
   /**
    * @param queue a queue that no live worker serves
    */
-  CutOffJobs(Connection connection, JobIds ids, String queue) {
+  QueueRecovery(Connection connection, JobIds ids, String queue) {
     this.connection = connection;
     this.ids = ids;
     this.queue = queue;
   }
 
   /** Adds the query for workers named by the queue's rows and records. Usually there are none. */
-  Rows<UUID> ask(RoundTrip trip) {
+  Rows<UUID> readWorkers(RoundTrip trip) {
     return trip.query(NAMED, row -> row.getObject(1, UUID.class), queue, queue);
   }
 
@@ -94,8 +94,8 @@ final class CutOffJobs {
             .lockedKeys(dying.stream().flatMap(job -> key(job).stream()).toList());
     dying.removeIf(job -> locked.contains(job.id()));
     RoundTrip trip = new RoundTrip(connection);
-    counted.forEach(job -> AttemptTable.record(trip, job.id(), Recovery.CUT_OFF));
-    dying.forEach(job -> AttemptTable.record(trip, job.id(), Recovery.CUT_OFF));
+    counted.forEach(job -> AttemptTable.record(trip, job.id(), ShardRecovery.CUT_OFF));
+    dying.forEach(job -> AttemptTable.record(trip, job.id(), ShardRecovery.CUT_OFF));
     if (!counted.isEmpty()) {
       trip.update(
           COUNT,
@@ -103,9 +103,9 @@ final class CutOffJobs {
           SqlArray.uuids(counted.stream().map(job -> job.id().value()).toList()));
     }
     if (!dying.isEmpty()) {
-      ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, Recovery.CUT_OFF);
+      ClaimResults.bury(trip, dying.stream().map(Held::id).toList(), 1, ShardRecovery.CUT_OFF);
     }
-    dying.forEach(job -> Results.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
+    dying.forEach(job -> ResultBatch.freeKey(trip, ids, job.id(), job.queue(), job.uniqueKey()));
     trip.send();
   }
 

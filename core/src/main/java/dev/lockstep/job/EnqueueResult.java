@@ -1,11 +1,11 @@
 package dev.lockstep.job;
 
 /** The result of enqueueing a job. */
-public sealed interface Enqueued {
+public sealed interface EnqueueResult {
 
   /** Written; visible once the caller commits. */
-  record Accepted(JobId id) implements Enqueued {}
+  record Created(JobId id) implements EnqueueResult {}
 
   /** Another job holds its unique key; nothing was written. */
-  record Duplicate(JobId existing) implements Enqueued {}
+  record Duplicate(JobId existing) implements EnqueueResult {}
 }

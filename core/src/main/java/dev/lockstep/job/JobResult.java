@@ -8,20 +8,19 @@ import java.util.Optional;
  *
  * @param ran false if the job is only given back, without a result
  */
-record Ended(Task task, Outcome outcome, Duration backoff, boolean ran)
-    implements ResultsWriter.Step {
-  Ended(Task task, Outcome outcome, Duration backoff) {
+record JobResult(Task task, Outcome outcome, Duration backoff, boolean ran) implements WriterInput {
+  JobResult(Task task, Outcome outcome, Duration backoff) {
     this(task, outcome, backoff, true);
   }
 
   /** Gives a job back to the table: it was not run to its end, and no attempt is counted. */
-  static Ended givenBack(Task task) {
-    return new Ended(task, new Outcome.Snooze(Duration.ZERO), Duration.ZERO, false);
+  static JobResult givenBack(Task task) {
+    return new JobResult(task, new Outcome.Snooze(Duration.ZERO), Duration.ZERO, false);
   }
 
   /** With the queue's backoff if it is a retry. */
-  static Ended of(Task task, Outcome outcome) {
-    return new Ended(
+  static JobResult of(Task task, Outcome outcome) {
+    return new JobResult(
         task,
         outcome,
         outcome instanceof Outcome.Retry

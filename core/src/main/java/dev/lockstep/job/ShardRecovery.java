@@ -31,7 +31,7 @@ import java.util.stream.Collectors;
  * <p>Recovery does not wait for long locks: it skips locked jobs and counts marked ones once the
  * lock is released.
  */
-final class Recovery {
+final class ShardRecovery {
   /** More than an owner keeps in memory per queue and priority of a shard. */
   private static final int SUSPECTS = 5 * JobStream.MAX_KNOWN;
 
@@ -104,7 +104,7 @@ final class Recovery {
   private final JobIds ids;
   private final int maxCrashes;
 
-  Recovery(Transactor transactor, Shards shards, JobIds ids, int maxCrashes) {
+  ShardRecovery(Transactor transactor, Shards shards, JobIds ids, int maxCrashes) {
     this.transactor = transactor;
     TxOptions patient = transactor.defaults().withLabel("jobs cut off").withIndexLookups();
     this.options =
@@ -147,7 +147,7 @@ final class Recovery {
     Set<JobId> running = new HashSet<>();
     List<JobRow> lost = new ArrayList<>();
     for (JobRow row : marked) {
-      if (row.keeper() != null && alive.contains(row.keeper())) {
+      if (row.markedBy() != null && alive.contains(row.markedBy())) {
         running.add(row.id());
       } else {
         lost.add(row);
@@ -165,15 +165,15 @@ final class Recovery {
    *
    * @return the jobs whose node is alive
    */
-  Set<JobId> forgetTheLost(Lease lease, List<Away> recorded, AwayTable table) {
+  Set<JobId> forgetTheLost(Lease lease, List<Straggler> recorded, StragglerTable table) {
     Set<UUID> alive = shards.members();
-    List<Away> lost = recorded.stream().filter(one -> !alive.contains(one.member())).toList();
+    List<Straggler> lost = recorded.stream().filter(one -> !alive.contains(one.member())).toList();
     if (!lost.isEmpty()) {
       table.removeLost(lease, lost);
     }
     return recorded.stream()
         .filter(one -> alive.contains(one.member()))
-        .map(Away::id)
+        .map(Straggler::id)
         .collect(Collectors.toSet());
   }
 
@@ -196,18 +196,18 @@ final class Recovery {
     short shard = (short) lease.shard();
     lease.bound(trip);
     Rows<JobId> counted =
-        trip.query(COUNT, Recovery::id, lease.fenced(uuids, versions, shard, maxCrashes));
+        trip.query(COUNT, ShardRecovery::id, lease.fenced(uuids, versions, shard, maxCrashes));
     Object[] fenced = lease.fenced(uuids, versions, shard, maxCrashes);
     Object[] withReason = Arrays.copyOf(fenced, fenced.length + 1);
     withReason[fenced.length] = CUT_OFF;
-    Rows<JobId> buried = trip.query(BURY, Recovery::id, withReason);
+    Rows<JobId> buried = trip.query(BURY, ShardRecovery::id, withReason);
     trip.send();
     RoundTrip after = new RoundTrip(connection);
     counted.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
     buried.list().forEach(id -> AttemptTable.record(after, id, CUT_OFF));
     lost.stream()
         .filter(row -> buried.list().contains(row.id()))
-        .forEach(row -> Results.freeKey(after, ids, row));
+        .forEach(row -> ResultBatch.freeKey(after, ids, row));
     after.send();
   }
 

@@ -15,7 +15,7 @@ import java.util.UUID;
  * Tracks claims on jobs of queues that a worker has begun to serve. {@link ServedQueues} prevents
  * new claims; the existing ones end with their results or their leases. Thread-safe.
  */
-final class AwayClaims {
+final class StragglerClaims {
   private static final String READ =
       """
       SELECT c.id, c.queue, c.priority, c.lane, c.token
@@ -31,7 +31,7 @@ final class AwayClaims {
   /**
    * @param queues the queues this worker serves; claims on other queues are ignored
    */
-  AwayClaims(Transactor transactor, JobIds ids, List<String> queues) {
+  StragglerClaims(Transactor transactor, JobIds ids, List<String> queues) {
     this.transactor = transactor;
     this.options = transactor.defaults().withLabel("jobs claimed").withIndexLookups();
     this.ids = ids;
@@ -46,16 +46,16 @@ final class AwayClaims {
   /**
    * Reads the claims on these shards. An expired claim stays listed until its attempt is counted.
    */
-  List<Away> read(Collection<Lease> leases) {
+  List<Straggler> read(Collection<Lease> leases) {
     return transactor.call(
         options.asReadOnly(),
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
-          Rows<Away> rows =
+          Rows<Straggler> rows =
               trip.query(
                   READ,
                   row ->
-                      new Away(
+                      new Straggler(
                           new JobId(row.getObject(1, UUID.class)),
                           row.getString(2),
                           Priority.of(row.getInt(3)),

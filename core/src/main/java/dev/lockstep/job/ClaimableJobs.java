@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * claimed or wait in deep lanes, that walk would be long. Then two searches replace it: jobs
  * without a lane, and the head of each lane by the index {@code job_lane}.
  */
-final class FreeJobs {
+final class ClaimableJobs {
   /** Rows checked per shard before switching to the second search. */
   static final int WALK = 100;
 
@@ -133,7 +133,7 @@ final class FreeJobs {
   private final String queue;
   private final int shards;
 
-  FreeJobs(Connection connection, String queue, int shards) {
+  ClaimableJobs(Connection connection, String queue, int shards) {
     this.connection = connection;
     this.queue = queue;
     this.shards = shards;

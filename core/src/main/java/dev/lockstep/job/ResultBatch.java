@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes results in the caller's transaction. Every statement is fenced by the version the job had
  * when it was read, and by the shard's epoch or, for a job whose shard was handed over while it
- * ran, by the node that its row names. A node that declares another dead changes both before the
- * job runs again. A row missing from the answer means that the result is refused: the job was
- * changed, or another node runs it.
+ * ran, by this node's mark ({@link ResultFence}). A node that declares another dead changes both
+ * before the job runs again. A row missing from the answer means that the result is refused: the
+ * job was changed, or another node runs it.
  */
-final class Results {
+final class ResultBatch {
   // Locks the owner's rows only; just an edit of the same job would wait.
   private static final String DELETE =
       """
@@ -85,46 +85,27 @@ final class Results {
 
   // Locks the job before the effects' own locks, against the lock order. Used only to run effects
   // again that seem to change their own job, where contention is rare.
-  private static final String HOLD =
+  private static final String LOCK =
       """
       SELECT j.id FROM lockstep.job j
       WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s
       FOR UPDATE OF j""";
-
-  private static final String KEEP =
-      """
-      UPDATE lockstep.job j SET keeper = ?
-      FROM unnest(?, ?) AS x (id, version)
-      WHERE j.shard = ? AND j.id = x.id AND j.version = x.version AND %s
-      RETURNING j.id"""
-          .formatted(Lease.FENCE);
-
-  // Only the member itself sets its mark.
-  private static final String TAKE_BACK_MARK =
-      "UPDATE lockstep.job SET keeper = NULL WHERE shard = ? AND id = ? AND keeper = ?";
 
   private final Connection connection;
   private final JobsConfig config;
   private final JobIds ids;
   private @Nullable Duration longestWait;
 
-  Results(Connection connection, JobsConfig config, JobIds ids) {
+  ResultBatch(Connection connection, JobsConfig config, JobIds ids) {
     this.connection = connection;
     this.config = config;
     this.ids = ids;
   }
 
   /** Limits lock waits from the first write on. */
-  Results waitingAtMost(Duration longest) {
+  ResultBatch waitingAtMost(Duration longest) {
     longestWait = longest;
     return this;
-  }
-
-  /** Selects the fence: a shard that is owned, or jobs kept from one that was handed over. */
-  record Place(Lease lease, boolean kept) {
-    static Place of(Task task) {
-      return new Place(task.lease, task.kept);
-    }
   }
 
   /**
@@ -132,16 +113,15 @@ final class Results {
    *
    * @return false if it is not
    */
-  boolean hold(Place place, JobRow row) throws SQLException {
-    Fence fence = new Fence(place.lease(), place.kept());
+  boolean lock(ResultFence fence, JobRow row) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<JobId> held =
+    Rows<JobId> locked =
         trip.query(
-            fence.in(HOLD),
-            Results::id,
+            fence.in(LOCK),
+            ResultBatch::id,
             fence.bind(fence.shard(), row.id().value(), row.version()));
     trip.send();
-    return !held.list().isEmpty();
+    return !locked.list().isEmpty();
   }
 
   /**
@@ -149,21 +129,21 @@ final class Results {
    * the order of the map, which must be shard order.
    *
    * @param each false: delete done jobs all or none, which is cheaper
-   * @throws DoesNotAddUp if some rows were not where they were; roll back and write each
+   * @throws RowsMoved if some rows were not where they were; roll back and write each
    */
-  Written write(Map<Place, List<Ended>> places, boolean each) throws SQLException {
+  Written write(Map<ResultFence, List<JobResult>> results, boolean each) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Answers answers = new Answers();
-    places.keySet().stream().findFirst().ifPresent(place -> place.lease().bound(trip));
+    RowTally tally = new RowTally();
+    results.keySet().stream().findFirst().ifPresent(fence -> fence.lease().bound(trip));
     if (longestWait != null) {
       trip.update("SET LOCAL lock_timeout = " + longestWait.toMillis());
     }
-    places.forEach((place, ended) -> add(trip, place, ended, each, answers));
+    results.forEach((fence, some) -> add(trip, fence, some, each, tally));
     trip.send();
-    if (!answers.addUp()) {
-      throw new DoesNotAddUp();
+    if (!tally.isExact()) {
+      throw new RowsMoved();
     }
-    return followUp(places, answers.refused());
+    return followUp(results, tally.refused());
   }
 
   /**
@@ -174,70 +154,37 @@ final class Results {
    */
   record Written(Set<JobId> refused, Set<Lease> lost) {}
 
-  /** The bulk delete did not match exactly; rolls it back. */
-  static final class DoesNotAddUp extends RuntimeException {
+  /** The bulk delete did not match exactly: some rows have moved. Rolls it back. */
+  static final class RowsMoved extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    DoesNotAddUp() {
-      super("some are not where they were", null, false, false);
+    RowsMoved() {
+      super("rows have moved", null, false, false);
     }
   }
 
-  private void add(RoundTrip trip, Place place, List<Ended> ended, boolean each, Answers answers) {
-    Fence fence = new Fence(place.lease(), place.kept());
-    addDeletes(trip, fence, ended, each, answers);
-    for (Ended one : ended) {
+  private void add(
+      RoundTrip trip, ResultFence fence, List<JobResult> ended, boolean each, RowTally tally) {
+    addDeletes(trip, fence, ended, each, tally);
+    for (JobResult one : ended) {
       if (one.againMs() >= 0) {
-        answers.named(again(trip, fence, one), List.of(one.row()));
+        tally.expectSome(again(trip, fence, one), List.of(one.row()));
       } else if (one.reasonOfDeath().isPresent()) {
-        answers.named(dead(trip, fence, one, one.reasonOfDeath().get()), List.of(one.row()));
+        tally.expectSome(dead(trip, fence, one, one.reasonOfDeath().get()), List.of(one.row()));
       }
     }
   }
 
-  /** Marks running jobs with this node. */
-  Set<JobId> keep(Lease lease, List<Task> tasks) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    lease.bound(trip);
-    return keep(trip, lease, tasks);
-  }
-
-  /**
-   * Marks running jobs when their shard is handed over, and records those of lanes as away: their
-   * lanes must wait for them.
-   */
-  Set<JobId> keepAway(Lease lease, List<Task> tasks) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    lease.bound(trip);
-    AwayTable.record(trip, lease, tasks);
-    return keep(trip, lease, tasks);
-  }
-
-  private static Set<JobId> keep(RoundTrip trip, Lease lease, List<Task> tasks)
-      throws SQLException {
-    Rows<JobId> kept =
-        trip.query(
-            KEEP,
-            Results::id,
-            lease.fenced(
-                lease.member(),
-                uuids(tasks.stream().map(task -> task.row).toList()),
-                versions(tasks.stream().map(task -> task.row).toList()),
-                (short) lease.shard()));
-    trip.send();
-    return new HashSet<>(kept.list());
-  }
-
   private void addDeletes(
-      RoundTrip trip, Fence fence, List<Ended> ended, boolean each, Answers answers) {
+      RoundTrip trip, ResultFence fence, List<JobResult> ended, boolean each, RowTally tally) {
     boolean history = config.historyDays() > 0;
     Map<Integer, List<JobRow>> inPlace = new HashMap<>();
     List<JobRow> done = new ArrayList<>();
     List<JobRow> cancelled = new ArrayList<>();
-    for (Ended one : ended) {
+    for (JobResult one : ended) {
       if (one.outcome() instanceof Outcome.Done) {
         // Marking a job moves its row.
-        boolean moved = fence.kept() || one.task().mayBeMarked;
+        boolean moved = fence.byMark() || one.task().mayBeMarked();
         (history || each || moved
                 ? done
                 : inPlace.computeIfAbsent(one.row().version(), version -> new ArrayList<>()))
@@ -247,17 +194,17 @@ final class Results {
       }
     }
     inPlace.forEach(
-        (version, rows) -> answers.exact(deleteByPlace(trip, fence, version, rows), rows));
+        (version, rows) -> tally.expectAll(deleteByPlace(trip, fence, version, rows), rows));
     if (!done.isEmpty()) {
-      answers.named(delete(trip, fence, history ? DELETE_TO_HISTORY : DELETE, done), done);
+      tally.expectSome(delete(trip, fence, history ? DELETE_TO_HISTORY : DELETE, done), done);
     }
     if (!cancelled.isEmpty()) {
-      answers.named(delete(trip, fence, DELETE, cancelled), cancelled);
+      tally.expectSome(delete(trip, fence, DELETE, cancelled), cancelled);
     }
   }
 
   private static Rows<JobId> deleteByPlace(
-      RoundTrip trip, Fence fence, int version, List<JobRow> rows) {
+      RoundTrip trip, ResultFence fence, int version, List<JobRow> rows) {
     JobId first = rows.get(0).id();
     JobId last = first;
     for (JobRow row : rows) {
@@ -266,7 +213,7 @@ final class Results {
     }
     return trip.query(
         fence.in(DELETE_BY_PLACE),
-        Results::id,
+        ResultBatch::id,
         fence.bind(
             SqlArray.ctids(rows.stream().map(JobRow::place).toList()),
             fence.shard(),
@@ -276,45 +223,48 @@ final class Results {
   }
 
   private static Rows<JobId> delete(
-      RoundTrip trip, Fence fence, String statement, List<JobRow> rows) {
+      RoundTrip trip, ResultFence fence, String statement, List<JobRow> rows) {
     return trip.query(
-        fence.in(statement), Results::id, fence.bind(uuids(rows), versions(rows), fence.shard()));
+        fence.in(statement),
+        ResultBatch::id,
+        fence.bind(uuids(rows), versions(rows), fence.shard()));
   }
 
-  private static Rows<JobId> again(RoundTrip trip, Fence fence, Ended one) {
+  private static Rows<JobId> again(RoundTrip trip, ResultFence fence, JobResult one) {
     int failed = one.outcome() instanceof Outcome.Retry ? 1 : 0;
     return trip.query(
         fence.in(AGAIN),
-        Results::id,
+        ResultBatch::id,
         fence.bind(
             one.againMs(), failed, fence.shard(), one.row().id().value(), one.row().version()));
   }
 
-  private Rows<JobId> dead(RoundTrip trip, Fence fence, Ended one, String reason) {
+  private Rows<JobId> dead(RoundTrip trip, ResultFence fence, JobResult one, String reason) {
     Object[] fenced = fence.bind(fence.shard(), one.row().id().value(), one.row().version());
     Object[] all = new Object[fenced.length + 2];
     System.arraycopy(fenced, 0, all, 0, fenced.length);
     all[fenced.length] = one.outcome() instanceof Outcome.Retry ? 1 : 0;
     all[fenced.length + 1] = StorableText.of(reason, config.maxErrorLength());
-    return trip.query(fence.in(DELETE_TO_DEAD), Results::id, all);
+    return trip.query(fence.in(DELETE_TO_DEAD), ResultBatch::id, all);
   }
 
-  /** Writes what few jobs need: attempts, unique keys, marks, away records. */
-  private Written followUp(Map<Place, List<Ended>> places, Set<JobId> refused) throws SQLException {
+  /** Writes what few jobs need: attempts, unique keys, marks, straggler records. */
+  private Written followUp(Map<ResultFence, List<JobResult>> results, Set<JobId> refused)
+      throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
     Map<Lease, Rows<Boolean>> held = new HashMap<>();
-    places.forEach(
-        (place, ended) -> {
-          for (Ended one : ended) {
-            if (place.kept()) {
-              AwayTable.remove(trip, one.task());
+    results.forEach(
+        (fence, some) -> {
+          for (JobResult one : some) {
+            if (fence.byMark()) {
+              StragglerTable.remove(trip, one.task());
             }
             if (refused.isEmpty() || !refused.contains(one.row().id())) {
               followUp(trip, one);
             } else {
-              takeBackMark(trip, place, one);
-              if (!place.kept()) {
-                held.computeIfAbsent(place.lease(), lease -> lease.askIfHeld(trip));
+              clearMark(trip, fence, one);
+              if (!fence.byMark()) {
+                held.computeIfAbsent(fence.lease(), lease -> lease.askIfHeld(trip));
               }
             }
           }
@@ -330,18 +280,13 @@ final class Results {
     return new Written(refused, lost);
   }
 
-  /** Clears this node's mark from a job that was changed, so that the next reader may run it. */
-  private static void takeBackMark(RoundTrip trip, Place place, Ended one) {
-    if (place.kept() || one.task().mayBeMarked) {
-      trip.update(
-          TAKE_BACK_MARK,
-          (short) one.row().id().shard(),
-          one.row().id().value(),
-          place.lease().member());
+  private static void clearMark(RoundTrip trip, ResultFence fence, JobResult one) {
+    if (fence.byMark() || one.task().mayBeMarked()) {
+      RowMarks.clear(trip, one.task());
     }
   }
 
-  private void followUp(RoundTrip trip, Ended one) {
+  private void followUp(RoundTrip trip, JobResult one) {
     JobRow row = one.row();
     if (one.outcome() instanceof Outcome.Retry retry) {
       AttemptTable.record(trip, row.id(), StorableText.of(retry.error(), config.maxErrorLength()));
@@ -355,7 +300,7 @@ final class Results {
   }
 
   /** Whether the job, with its attempts, can still be looked up. */
-  private boolean isRemembered(Ended one) {
+  private boolean isRemembered(JobResult one) {
     return one.againMs() >= 0
         || one.reasonOfDeath().isPresent()
         || (one.outcome() instanceof Outcome.Done && config.historyDays() > 0);

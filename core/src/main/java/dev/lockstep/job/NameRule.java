@@ -3,10 +3,10 @@ package dev.lockstep.job;
 import dev.lockstep.sql.StorableText;
 
 /** Checks the names of queues, kinds, lanes, schedules, claimers and unique keys. */
-final class Names {
+final class NameRule {
   static final int MAX_LENGTH = 200;
 
-  private Names() {}
+  private NameRule() {}
 
   /**
    * @throws IllegalArgumentException for a blank or too long name, NUL, or half a character

@@ -1,0 +1,17 @@
+package dev.lockstep.job;
+
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job that runs, but not under the present lease of its shard: its row is marked, {@code
+ * job_away} has a record of it, or it is claimed. Its lane waits for it.
+ *
+ * @param member the node that runs it; for a claim, the claim's token
+ */
+record Straggler(JobId id, String queue, Priority priority, @Nullable String lane, UUID member) {
+  /** From a marked row. */
+  static Straggler of(JobRow row, UUID markedBy) {
+    return new Straggler(row.id(), row.queue(), row.priority(), row.lane(), markedBy);
+  }
+}
