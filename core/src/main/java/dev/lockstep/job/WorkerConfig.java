@@ -94,6 +94,10 @@ public record WorkerConfig(
     return with(next -> next.stopTimeout = stopTimeout);
   }
 
+  public WorkerConfig withMaxCrashes(int maxCrashes) {
+    return with(next -> next.maxCrashes = maxCrashes);
+  }
+
   public WorkerConfig withMarkAfter(Duration markAfter) {
     return with(next -> next.markAfter = markAfter);
   }
@@ -117,7 +121,7 @@ public record WorkerConfig(
     Duration pollInterval;
     Duration stopTimeout;
     final int completionBatch;
-    final int maxCrashes;
+    int maxCrashes;
     Duration markAfter;
     Optional<DataSource> listen;
 

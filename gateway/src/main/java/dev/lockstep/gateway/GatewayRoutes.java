@@ -1,6 +1,6 @@
 package dev.lockstep.gateway;
 
-import dev.lockstep.combine.Overloaded;
+import dev.lockstep.combine.CombinerOverloaded;
 import dev.lockstep.gateway.Draw.Loss;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;

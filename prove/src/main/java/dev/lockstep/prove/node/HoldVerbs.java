@@ -129,7 +129,7 @@ final class HoldVerbs {
     if (outcome instanceof HoldOutcome.HoldEnded ended) {
       return Answer.refused("HoldEnded", "state", ended.hold().state());
     }
-    if (outcome instanceof HoldOutcome.Overloaded) {
+    if (outcome instanceof HoldOutcome.HoldsOverloaded) {
       return Answer.failed("Overloaded");
     }
     return Answer.refused(outcome.getClass().getSimpleName());

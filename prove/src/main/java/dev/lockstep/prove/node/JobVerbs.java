@@ -1,6 +1,6 @@
 package dev.lockstep.prove.node;
 
-import dev.lockstep.job.Enqueued;
+import dev.lockstep.job.EnqueueResult;
 import dev.lockstep.job.Handlers;
 import dev.lockstep.job.JobContext;
 import dev.lockstep.job.JobId;
@@ -137,11 +137,11 @@ final class JobVerbs implements AutoCloseable {
   }
 
   private Answer enqueue(Fields f) {
-    Enqueued result = transactor.call(connection -> jobs.enqueue(connection, newJob(f)));
-    if (result instanceof Enqueued.Accepted accepted) {
+    EnqueueResult result = transactor.call(connection -> jobs.enqueue(connection, newJob(f)));
+    if (result instanceof EnqueueResult.Created accepted) {
       return Answer.ok("job", accepted.id());
     }
-    return Answer.refused("Duplicate", "existing", ((Enqueued.Duplicate) result).existing());
+    return Answer.refused("Duplicate", "existing", ((EnqueueResult.Duplicate) result).existing());
   }
 
   private Answer cancel(Fields f) {

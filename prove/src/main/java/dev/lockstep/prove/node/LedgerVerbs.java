@@ -6,7 +6,7 @@ import dev.lockstep.ledger.BookId;
 import dev.lockstep.ledger.Entry;
 import dev.lockstep.ledger.Ledger;
 import dev.lockstep.ledger.LedgerCommand;
-import dev.lockstep.ledger.LedgerCommand.Cancel;
+import dev.lockstep.ledger.LedgerCommand.VoidPending;
 import dev.lockstep.ledger.LedgerCommand.Linked;
 import dev.lockstep.ledger.LedgerCommand.Move;
 import dev.lockstep.ledger.LedgerCommand.Post;
@@ -111,7 +111,7 @@ final class LedgerVerbs {
               Duration.ofMillis(Long.parseLong(parts[5])));
       case "post" ->
           new Post(book, id, amount == 0 ? OptionalLong.empty() : OptionalLong.of(amount));
-      default -> new Cancel(book, id);
+      default -> new VoidPending(book, id);
     };
   }
 
@@ -125,7 +125,7 @@ final class LedgerVerbs {
   }
 
   static Answer answer(LedgerOutcome outcome) {
-    if (outcome instanceof LedgerOutcome.Done done) {
+    if (outcome instanceof LedgerOutcome.TransferDone done) {
       return Answer.ok(
           "state", done.transfer().state(),
           "posted", done.transfer().posted(),
@@ -151,7 +151,7 @@ final class LedgerVerbs {
     if (outcome instanceof LedgerOutcome.NotPending not) {
       return Answer.refused("NotPending", "state", not.transfer().state());
     }
-    if (outcome instanceof LedgerOutcome.Overloaded) {
+    if (outcome instanceof LedgerOutcome.LedgerOverloaded) {
       return Answer.failed("Overloaded");
     }
     return Answer.refused(outcome.getClass().getSimpleName());

@@ -36,7 +36,7 @@ final class OnceVerbs {
   private Answer run(Fields f) {
     String key = f.text("key");
     OnceResult result =
-        once.run(
+        once.call(
             new OnceKey(1, "prove", key),
             Fingerprint.of(f.text("body")),
             connection -> effect(connection, f));

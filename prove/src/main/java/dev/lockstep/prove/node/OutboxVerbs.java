@@ -1,7 +1,7 @@
 package dev.lockstep.prove.node;
 
-import dev.lockstep.outbox.Appended;
-import dev.lockstep.outbox.ChangeResult;
+import dev.lockstep.outbox.AppendedEvent;
+import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.NewEvent;
@@ -14,7 +14,7 @@ import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
-import dev.lockstep.outbox.Tenure;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
@@ -82,11 +82,11 @@ final class OutboxVerbs implements AutoCloseable {
       events.add(NewEvent.of(STREAM, key, "prove", Content.json('"' + f.text("body") + '"')));
     }
     try {
-      List<Appended> places =
+      List<AppendedEvent> places =
           transactor.call(
               connection -> {
                 OnceVerbs.pause(f.number("before", 0));
-                List<Appended> appended = List.of();
+                List<AppendedEvent> appended = List.of();
                 if (f.flag("late")) {
                   events.forEach(outbox::appendAtCommit);
                 } else {
@@ -145,9 +145,9 @@ final class OutboxVerbs implements AutoCloseable {
                     "a test")));
   }
 
-  private static Answer changed(ChangeResult result) {
+  private static Answer changed(SinkActionResult result) {
     String name = result.getClass().getSimpleName();
-    return result instanceof ChangeResult.Changed
+    return result instanceof SinkActionResult.Changed
         ? Answer.ok("result", name)
         : Answer.refused(name);
   }
@@ -193,8 +193,8 @@ final class OutboxVerbs implements AutoCloseable {
     }
 
     @Override
-    public Session open(Tenure tenure) {
-      return new DriverSession(name, tenure);
+    public Session open(SessionLease lease) {
+      return new DriverSession(name, lease);
     }
 
     @Override
@@ -203,11 +203,11 @@ final class OutboxVerbs implements AutoCloseable {
 
   private final class DriverSession implements Session {
     private final String sink;
-    private final Tenure tenure;
+    private final SessionLease lease;
 
-    DriverSession(String sink, Tenure tenure) {
+    DriverSession(String sink, SessionLease lease) {
       this.sink = sink;
-      this.tenure = tenure;
+      this.lease = lease;
     }
 
     @Override
@@ -235,8 +235,8 @@ final class OutboxVerbs implements AutoCloseable {
               "key", event.key(),
               "seq", event.seq(),
               "body", body(event),
-              "part", tenure.partition(),
-              "epoch", tenure.epoch());
+              "part", lease.partition(),
+              "epoch", lease.epoch());
       try {
         String answer = pipe.ask("deliver", fields).text("result");
         return switch (answer) {

@@ -1,7 +1,7 @@
 package dev.lockstep.prove.node;
 
+import dev.lockstep.combine.Companion;
 import dev.lockstep.fault.LockstepException;
-import dev.lockstep.hold.Companion;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.Holds;
 import dev.lockstep.job.Jobs;
@@ -13,8 +13,8 @@ import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.NewEvent;
 import dev.lockstep.outbox.Outbox;
 import dev.lockstep.prove.history.Fields;
-import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
+import dev.lockstep.work.OpenTransaction;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,8 @@ final class SaleVerbs {
   private final Outbox outbox;
   private final Jobs jobs;
   private final Transactor transactor;
-  private final Companion<Fields> companion = this::write;
+  private final Companion<Fields, HoldOutcome, HoldOutcome> companion =
+      Companion.writing(this::write);
 
   SaleVerbs(Transactor transactor, Holds holds, Ledger ledger, Outbox outbox, Jobs jobs) {
     this.transactor = transactor;
@@ -45,7 +46,11 @@ final class SaleVerbs {
   private Answer sell(Fields f) {
     try {
       return HoldVerbs.answer(
-          holds.submit(HoldVerbs.acquire(f), companion, f).toCompletableFuture().join());
+          holds
+              .submit(HoldVerbs.acquire(f), companion, f)
+              .toCompletableFuture()
+              .join()
+              .outcome());
     } catch (CompletionException e) {
       if (e.getCause() instanceof LockstepException fault) {
         throw fault;
@@ -59,9 +64,9 @@ final class SaleVerbs {
     HoldOutcome outcome =
         transactor.call(
             connection -> {
-              HoldOutcome decided = holds.run(connection, HoldVerbs.acquire(f));
+              HoldOutcome decided = holds.join(connection, HoldVerbs.acquire(f));
               if (isNew(decided)) {
-                requireDone(ledger.runAll(connection, List.of(move(f))));
+                requireDone(ledger.joinAll(connection, List.of(move(f))));
                 outbox.append(connection, event(f));
                 jobs.enqueue(connection, JobVerbs.newJob(f));
               }
@@ -70,12 +75,13 @@ final class SaleVerbs {
     return HoldVerbs.answer(outcome);
   }
 
-  private void write(Exchange exchange, List<Companion.Accompanied<Fields>> outcomes)
+  private void write(
+      OpenTransaction transaction, List<Companion.Accompanied<Fields, HoldOutcome>> commands)
       throws SQLException {
     List<LedgerCommand<?>> moves = new ArrayList<>();
     List<NewEvent> events = new ArrayList<>();
     List<NewJob> work = new ArrayList<>();
-    for (Companion.Accompanied<Fields> each : outcomes) {
+    for (Companion.Accompanied<Fields, HoldOutcome> each : commands) {
       if (isNew(each.outcome())) {
         moves.add(move(each.payload()));
         events.add(event(each.payload()));
@@ -83,9 +89,9 @@ final class SaleVerbs {
       }
     }
     if (!moves.isEmpty()) {
-      requireDone(ledger.runAll(exchange, moves));
-      outbox.appendAll(exchange.connection(), events);
-      jobs.enqueueAll(exchange.connection(), work);
+      requireDone(ledger.joinAll(transaction, moves));
+      outbox.appendAll(transaction.connection(), events);
+      jobs.enqueueAll(transaction.connection(), work);
     }
   }
 
@@ -104,7 +110,7 @@ final class SaleVerbs {
 
   private static void requireDone(List<LedgerOutcome> outcomes) {
     for (LedgerOutcome outcome : outcomes) {
-      if (!(outcome instanceof LedgerOutcome.Done)) {
+      if (!(outcome instanceof LedgerOutcome.TransferDone)) {
         throw new IllegalStateException("The account without a floor refused: " + outcome);
       }
     }

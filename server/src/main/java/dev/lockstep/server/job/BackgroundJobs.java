@@ -28,7 +28,7 @@ public final class BackgroundJobs {
     Duration run(JobContext job) throws Exception;
   }
 
-  record Kind<T>(String name, JobHandler.Reader<T> reader, JobHandler<T> handler) {}
+  record Kind<T>(String name, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {}
 
   record Recurring(String kind, Duration afterFailure, PacedTask task) {
     Recurring {
@@ -52,7 +52,7 @@ public final class BackgroundJobs {
   }
 
   /** Adds a handler for a kind of job with a typed payload. */
-  public <T> BackgroundJobs on(String kind, JobHandler.Reader<T> reader, JobHandler<T> handler) {
+  public <T> BackgroundJobs on(String kind, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {
     BackgroundJobs copy = copy();
     copy.kinds.add(new Kind<>(kind, reader, handler));
     return copy;

@@ -8,6 +8,7 @@ import dev.lockstep.ledger.BookId;
 import dev.lockstep.ledger.LedgerRecords;
 import dev.lockstep.ledger.Transfer;
 import dev.lockstep.ledger.TransferId;
+import dev.lockstep.ledger.TransferState;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Book;
 import dev.lockstep.server.reconciliation.PurchaseFacts.Goods;
@@ -86,7 +87,7 @@ final class FactsReader {
   }
 
   private static boolean isRefund(Transfer transfer) {
-    return transfer.state() == Transfer.State.POSTED
+    return transfer.state() == TransferState.POSTED
         && transfer.from().equals(SaleBooks.TAKINGS)
         && transfer.to().equals(SaleBooks.BUYERS);
   }
@@ -96,7 +97,7 @@ final class FactsReader {
       return new Book(null, false, since);
     }
     boolean rightWay =
-        payment.state() == Transfer.State.POSTED
+        payment.state() == TransferState.POSTED
             && payment.from().equals(SaleBooks.BUYERS)
             && payment.to().equals(SaleBooks.TAKINGS);
     return new Book(payment.posted(), rightWay, since);
