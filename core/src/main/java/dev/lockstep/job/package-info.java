@@ -6,6 +6,8 @@
  * dev.lockstep.job.Schedules} (recurring jobs). Users' page: docs/jobs.md; words: docs/concepts.md;
  * reasons: docs/adr/013-jobs.md, 014 (recurrence), 022 (claims).
  *
+ * <p><<<<<<< HEAD
+ *
  * <p>Where to read first:
  *
  * <ol>
@@ -37,7 +39,12 @@
  * </ul>
  *
  * <p>States of a job in the tables ({@link dev.lockstep.job.JobState}; docs/concepts.md has every
- * move):
+ * move): =======
+ *
+ * <p>Tables owned: {@code job}, {@code job_away}, {@code job_unique}, {@code job_attempt}, {@code
+ * job_dead}, {@code job_queue}, {@code job_history} with its days, {@code job_history_rest}, {@code
+ * job_schedule}, {@code job_claim}, {@code job_claim_queue}, {@code job_worker_queue}. >>>>>>>
+ * dffaf697 (gateway: leave the log of those who use its tests as it is; name an owner)
  *
  * <pre>
  *   SCHEDULED ──due──→ READY ──→ RUNNING ──Done──→ DONE (kept if history is on)

@@ -1,7 +1,6 @@
 package dev.lockstep.prove.node;
 
 import dev.lockstep.outbox.AppendedEvent;
-import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.Content;
 import dev.lockstep.outbox.Event;
 import dev.lockstep.outbox.NewEvent;
@@ -10,11 +9,12 @@ import dev.lockstep.outbox.ParkedKey;
 import dev.lockstep.outbox.Relay;
 import dev.lockstep.outbox.RelayConfig;
 import dev.lockstep.outbox.Session;
+import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.outbox.Sink;
+import dev.lockstep.outbox.SinkActionResult;
 import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SinkSpec;
 import dev.lockstep.outbox.SinkTypes;
-import dev.lockstep.outbox.SessionLease;
 import dev.lockstep.prove.history.Fields;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;

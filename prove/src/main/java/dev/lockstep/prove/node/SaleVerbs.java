@@ -46,11 +46,7 @@ final class SaleVerbs {
   private Answer sell(Fields f) {
     try {
       return HoldVerbs.answer(
-          holds
-              .submit(HoldVerbs.acquire(f), companion, f)
-              .toCompletableFuture()
-              .join()
-              .outcome());
+          holds.submit(HoldVerbs.acquire(f), companion, f).toCompletableFuture().join().outcome());
     } catch (CompletionException e) {
       if (e.getCause() instanceof LockstepException fault) {
         throw fault;

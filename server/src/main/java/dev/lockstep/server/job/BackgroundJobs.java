@@ -52,7 +52,8 @@ public final class BackgroundJobs {
   }
 
   /** Adds a handler for a kind of job with a typed payload. */
-  public <T> BackgroundJobs on(String kind, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {
+  public <T> BackgroundJobs on(
+      String kind, JobHandler.PayloadReader<T> reader, JobHandler<T> handler) {
     BackgroundJobs copy = copy();
     copy.kinds.add(new Kind<>(kind, reader, handler));
     return copy;

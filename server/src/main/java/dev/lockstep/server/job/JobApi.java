@@ -187,8 +187,7 @@ final class JobApi {
                     transactor.call(
                         c -> recorded(c, act, jobs.runNow(c, id, OptionalInt.of(job.version())))),
                     ENDED);
-            case RUNNING ->
-                throw Edits.notNow("job-running", "It is running now.").asException();
+            case RUNNING -> throw Edits.notNow("job-running", "It is running now.").asException();
             case DONE ->
                 throw Edits.notNow("job-done", "It is done and cannot run again.").asException();
           }

@@ -62,8 +62,8 @@ import java.util.function.Function;
  * Purchases over HTTP: bought in one call or from a cart, shown, refunded; and the payment
  * provider's webhook.
  *
- * <p>Thread-safe. Its {@link #backgroundJobs} process unfinished purchases, including those of earlier
- * processes. The caller owns the payments and closes them after this.
+ * <p>Thread-safe. Its {@link #backgroundJobs} process unfinished purchases, including those of
+ * earlier processes. The caller owns the payments and closes them after this.
  */
 public final class Purchases implements Checkouts, AutoCloseable {
   private static final Role[] SELLERS_AND_BUYERS = {Role.OPERATOR, Role.SERVICE, Role.BUYER};
