@@ -6,8 +6,6 @@
  * dev.lockstep.job.Schedules} (recurring jobs). Users' page: docs/jobs.md; words: docs/concepts.md;
  * reasons: docs/adr/013-jobs.md, 014 (recurrence), 022 (claims).
  *
- * <p><<<<<<< HEAD
- *
  * <p>Where to read first:
  *
  * <ol>
@@ -30,7 +28,8 @@
  * <p>Tables owned:
  *
  * <ul>
- *   <li>{@code job}: live jobs; {@code job_dead}: dead letters; {@code job_history}: done jobs
+ *   <li>{@code job}: live jobs; {@code job_dead}: dead letters; {@code job_history}, with its days,
+ *       and {@code job_history_rest}: done jobs
  *   <li>{@code job_attempt}: failed attempts; {@code job_unique}: unique keys
  *   <li>{@code job_queue}: pause and rate of a queue; {@code job_schedule}: schedules
  *   <li>{@code job_claim}: claims; {@code job_claim_queue}: a row per queue to lock; {@code
@@ -39,12 +38,7 @@
  * </ul>
  *
  * <p>States of a job in the tables ({@link dev.lockstep.job.JobState}; docs/concepts.md has every
- * move): =======
- *
- * <p>Tables owned: {@code job}, {@code job_away}, {@code job_unique}, {@code job_attempt}, {@code
- * job_dead}, {@code job_queue}, {@code job_history} with its days, {@code job_history_rest}, {@code
- * job_schedule}, {@code job_claim}, {@code job_claim_queue}, {@code job_worker_queue}. >>>>>>>
- * dffaf697 (gateway: leave the log of those who use its tests as it is; name an owner)
+ * move):
  *
  * <pre>
  *   SCHEDULED ──due──→ READY ──→ RUNNING ──Done──→ DONE (kept if history is on)

@@ -32,15 +32,6 @@ class TableOwnersTest {
   /** Packages that read tables of others. */
   private static final Map<String, Set<String>> EXCEPTIONS =
       Map.of(
-          // Compares every row of the stock with every other, in one statement per slice.
-          "dev.lockstep.audit",
-          Set.of(
-              "lockstep.hold",
-              "lockstep.pool",
-              "lockstep.quota",
-              "lockstep.scope",
-              "lockstep.stock_audit",
-              "lockstep.unit"),
           // Walks purchases by age, each with what is known of it, in one statement per page.
           "dev.lockstep.server.reconciliation",
           Set.of(
