@@ -113,10 +113,10 @@ public final class HttpApi implements AutoCloseable {
       return api;
     } catch (ExecutionException e) {
       api.close();
-      throw cannotListen(port, e.getCause() == null ? e : e.getCause());
+      throw CannotStart.listening(port, e.getCause() == null ? e : e.getCause());
     } catch (TimeoutException | InterruptedException e) {
       api.close();
-      throw cannotListen(port, e);
+      throw CannotStart.listening(port, e);
     }
   }
 
@@ -389,16 +389,6 @@ public final class HttpApi implements AutoCloseable {
   private Readiness readiness() {
     Database current = database;
     return current == null ? Readiness.starting() : Readiness.of(current);
-  }
-
-  /** Each transport wraps the system's reason in an exception of its own. */
-  private static CannotStart cannotListen(int port, Throwable cause) {
-    String why = String.valueOf(cause.getMessage());
-    String problem =
-        why.contains("already in use")
-            ? "port " + port + " is taken; stop what listens there, perhaps another Lockstep, or"
-            : "cannot listen on port " + port + " (" + why + ");";
-    return new CannotStart(problem + " choose another with --port", cause);
   }
 
   private static <T> void await(Future<T> future, Duration timeout)

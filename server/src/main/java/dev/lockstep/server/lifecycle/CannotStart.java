@@ -14,4 +14,16 @@ public final class CannotStart extends RuntimeException {
   public CannotStart(String message) {
     super(message);
   }
+
+  /**
+   * The port cannot be had. The system says why, and each transport throws it as something else.
+   */
+  public static CannotStart listening(int port, Throwable cause) {
+    String why = String.valueOf(cause.getMessage());
+    String problem =
+        why.contains("already in use")
+            ? "port " + port + " is taken; stop what listens there, perhaps another Lockstep, or"
+            : "cannot listen on port " + port + " (" + why + ");";
+    return new CannotStart(problem + " choose another with --port", cause);
+  }
 }
