@@ -93,9 +93,10 @@ final class ClaimResults {
         WHERE j.shard = x.shard AND j.id = x.id RETURNING j.*)
       INSERT INTO lockstep.job_dead
         (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
-         crashes, version, reason, died_at)
+         crashes, version, reason, died_at, planned)
       SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + ?, crashes, version + 1, ?, now() FROM gone\
+             attempts + ?, crashes, version + 1, ?, now(),
+             coalesce(planned, due) FROM gone\
       """;
 
   // In an ordered lane (limit 1) the job keeps its place; only wait_until changes.
@@ -104,6 +105,7 @@ final class ClaimResults {
       UPDATE lockstep.job j
       SET due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE x.at END,
           wait_until = CASE WHEN j.lane_limit = 1 THEN x.at END,
+          planned = coalesce(j.planned, j.due),
           attempts = j.attempts + x.failed, version = j.version + 1
       FROM (SELECT clock_timestamp() + ? * interval '1 millisecond' AS at, ?::int AS failed) x
       WHERE j.shard = ? AND j.id = ?

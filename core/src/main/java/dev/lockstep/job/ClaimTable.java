@@ -69,7 +69,7 @@ final class ClaimTable {
         ON CONFLICT (shard, id) DO NOTHING
         RETURNING shard, id, token, expires_at)
       SELECT c.token, c.expires_at, j.id, j.queue, j.kind, j.payload, j.attempts, j.max_attempts,
-             j.lane, j.due
+             j.lane, coalesce(j.planned, j.due)
       FROM claimed c JOIN lockstep.job j ON j.shard = c.shard AND j.id = c.id\
       """;
 

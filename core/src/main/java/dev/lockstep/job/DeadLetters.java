@@ -26,9 +26,9 @@ final class DeadLetters {
         DELETE FROM lockstep.job_dead d USING chosen c
         WHERE d.shard = c.shard AND d.id = c.id RETURNING d.*)
       INSERT INTO lockstep.job (shard, id, queue, priority, due, kind, payload, lane, lane_limit,
-                                max_attempts, version)
+                                max_attempts, version, planned)
       SELECT shard, id, queue, priority, now(), kind, payload, lane, lane_limit, max_attempts,
-             version + 1 FROM back
+             version + 1, coalesce(planned, due) FROM back
       RETURNING queue""";
 
   // Deletes the recorded attempts too. Skips ticks: without its tick a schedule never runs again,

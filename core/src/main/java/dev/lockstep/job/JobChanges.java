@@ -42,13 +42,15 @@ final class JobChanges {
       """
       UPDATE lockstep.job
       SET due = CASE WHEN x.at <= clock_timestamp() THEN least(due, x.at) ELSE x.at END,
-          wait_until = NULL, version = version + 1
+          wait_until = NULL, planned = NULL, version = version + 1
       FROM (SELECT ?::timestamptz AS at) x
       WHERE shard = ? AND id = ?""";
 
   private static final String RUN_NOW =
       """
-      UPDATE lockstep.job SET due = least(due, now()), wait_until = NULL, version = version + 1
+      UPDATE lockstep.job
+      SET due = least(due, now()), planned = coalesce(planned, due), wait_until = NULL,
+          version = version + 1
       WHERE shard = ? AND id = ?""";
 
   private static final String REPLACE_PAYLOAD =

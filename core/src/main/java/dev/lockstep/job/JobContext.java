@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
  *
  * @param id the same at every attempt
  * @param payload JSON as enqueued; white space may differ
- * @param due when it was to run; for a schedule, the time of the occurrence
+ * @param due when it was to run, at every attempt; for a schedule, the time of the occurrence
  * @param attempt 1 for the first since it was enqueued or replayed; an attempt cut off by a crash
  *     may count
  */

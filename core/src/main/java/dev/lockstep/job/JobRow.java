@@ -3,6 +3,7 @@ package dev.lockstep.job;
 import dev.lockstep.sql.Ctid;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.time.Instant;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A live job as its shard's owner read it.
  *
+ * @param due when it is to run next
+ * @param planned when it was first to run, which no retry moves
  * @param waitMs how long it must still wait although due; 0 for most
  * @param place where its row was in the table; it may have moved
  */
@@ -18,6 +21,7 @@ record JobRow(
     String queue,
     Priority priority,
     Instant due,
+    Instant planned,
     String kind,
     String payload,
     @Nullable String lane,
@@ -41,23 +45,26 @@ record JobRow(
       nullif(j.max_attempts, %d), nullif(j.attempts, 0), nullif(j.crashes, 0), j.keeper,
       nullif(j.version, 1),
       CASE WHEN j.wait_until > now()
-           THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint END, %s"""
+           THEN ceil(extract(epoch FROM j.wait_until - now()) * 1000)::bigint END, %s, j.planned"""
           .formatted(NewJob.USUAL_MAX_ATTEMPTS, Ctid.column("j"));
 
   /** The number of columns. */
-  static final int COLUMN_COUNT = 14;
+  static final int COLUMN_COUNT = 15;
 
   /**
    * @param before how many columns come before these
    */
   static JobRow read(ResultSet row, int before, String queue, Priority priority)
       throws SQLException {
+    // The driver's fastest way to read a time.
+    Instant due = row.getTimestamp(before + 2).toInstant();
+    Timestamp planned = row.getTimestamp(before + 15);
     return new JobRow(
         new JobId(row.getObject(before + 1, UUID.class)),
         queue,
         priority,
-        // The driver's fastest way to read a time.
-        row.getTimestamp(before + 2).toInstant(),
+        due,
+        planned == null ? due : planned.toInstant(),
         row.getString(before + 3),
         row.getString(before + 4),
         row.getString(before + 5),

@@ -62,9 +62,10 @@ final class ResultBatch {
         RETURNING j.*)
       INSERT INTO lockstep.job_dead
         (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
-         crashes, version, reason, died_at)
+         crashes, version, reason, died_at, planned)
       SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + ?, crashes, version + 1, ?, now() FROM gone
+             attempts + ?, crashes, version + 1, ?, now(),
+             coalesce(planned, due) FROM gone
       RETURNING id""";
 
   // In an ordered lane (limit 1) the job keeps its place; only wait_until changes.
@@ -73,6 +74,7 @@ final class ResultBatch {
       UPDATE lockstep.job j
       SET due = CASE WHEN j.lane_limit = 1 THEN j.due ELSE now() + x.ms * interval '1 millisecond' END,
           wait_until = CASE WHEN j.lane_limit = 1 THEN now() + x.ms * interval '1 millisecond' END,
+          planned = coalesce(j.planned, j.due),
           attempts = j.attempts + x.failed, keeper = NULL, version = j.version + 1
       FROM (SELECT ?::bigint AS ms, ?::int AS failed) x
       WHERE j.shard = ? AND j.id = ? AND j.version = ? AND %s

@@ -90,9 +90,10 @@ final class ShardRecovery {
         RETURNING j.*)
       INSERT INTO lockstep.job_dead
         (shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts, attempts,
-         crashes, version, reason, died_at)
+         crashes, version, reason, died_at, planned)
       SELECT shard, id, queue, priority, due, kind, payload, lane, lane_limit, max_attempts,
-             attempts + 1, crashes + 1, version + 1, ?, now() FROM gone
+             attempts + 1, crashes + 1, version + 1, ?, now(),
+             coalesce(planned, due) FROM gone
       RETURNING id"""
           .formatted(Lease.FENCE);
 

@@ -294,7 +294,7 @@ public final class Worker implements AutoCloseable {
               row.queue(),
               row.kind(),
               row.payload(),
-              row.due(),
+              row.planned(),
               row.attempts() + 1,
               task::holdsLease);
       settle(task, outcomeOf(job));
