@@ -56,7 +56,7 @@
  * lease, or the job is changed while it runs. Effects written in the transaction that completes it
  * ({@link dev.lockstep.job.Outcome.Done#writing}) happen exactly once.
  *
- * <p>Lock order: the job's row comes last in the order of CONTRIBUTING.md. Within the block: a
+ * <p>Locks: the job's row, last of all ({@link dev.lockstep.sql.LockOrder}). Within the block: a
  * queue's claim row, then claims, then jobs; a schedule's row before its tick's; shards in
  * ascending order.
  */
