@@ -35,18 +35,18 @@ class ModuleTest {
           "tx.Transactor.exchange",
           "tx.Transactor.beforeCommit",
           // What a block tells the combiner to run, and what serves it.
-          "combine.Asker.apply",
           "combine.Combined.answers",
           "combine.Combined.consult",
           "combine.Combined.lock",
           "combine.Combined.write",
           "combine.Combiner.apply",
+          "combine.CommandDoor.joinAll",
+          "combine.CommandOperation.answers",
+          "combine.CommandOperation.write",
+          "combine.CommandOperation.writePlan",
           "combine.Timely.require",
-          "hold.Companion.write",
-          "hold.Veto.keeps",
           "job.Claims.hints",
-          "ledger.Ledger.runAll",
-          "ledger.TransferCompanion.write",
+          "ledger.Ledger.joinAll",
           // A record that travels with the statements of another block, and a lease that guards
           // them.
           "once.Once.addFind",
@@ -59,24 +59,7 @@ class ModuleTest {
    * types have names of their own.
    */
   private static final Set<String> SHARED_NAMES =
-      Set.of(
-          "Accepted",
-          "Accompanied",
-          "Cancel",
-          "ChangeResult",
-          "Changed",
-          "Check",
-          "Done",
-          "EndResult",
-          "Ended",
-          "Gap",
-          "InUse",
-          "Outcome",
-          "Overloaded",
-          "Reader",
-          "Retry",
-          "Reused",
-          "State");
+      Set.of("Changed", "Done", "Gap", "InUse", "Outcome", "Retry", "Reused", "State");
 
   private static final JavaClasses core =
       new ClassFileImporter()
