@@ -2,7 +2,7 @@
  * The blocks: transactions, the combiner, and what is built on them.
  *
  * <p>Exported is what users call. How blocks send statements is not: {@code dev.lockstep.sql} is
- * open to Lockstep's own modules only, and {@code LayeringTest} names the few public methods that
+ * open to Lockstep's own modules only, and {@code ModuleTest} names the few public methods that
  * mention its types.
  */
 // The compiler does not see the module that gets the qualified export, and no class beside the

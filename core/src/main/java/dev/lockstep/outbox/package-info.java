@@ -39,9 +39,10 @@
  *      └──── caught up ───┴── retry, skip, replay ─┘
  * </pre>
  *
- * <p>Locks, in the order of CONTRIBUTING.md: an append locks outbox keys, sorted, just before jobs.
- * Operators' actions, changes of sinks and the freeing of events lock the layout, then cursors by
- * partition, then blocked keys. A relay's write locks cursors by partition, then blocked keys.
+ * <p>Locks: an append locks outbox keys, sorted, just before jobs ({@link
+ * dev.lockstep.sql.LockOrder}). Operators' actions, changes of sinks and the freeing of events lock
+ * the layout, then cursors by partition, then blocked keys. A relay's write locks cursors by
+ * partition, then blocked keys.
  *
  * <p>Guarantee (G7, docs/guarantees.md): a key's events are delivered in commit order 1, 2, 3 …;
  * first occurrences have no gap. The key's row is locked from append to commit, which makes the

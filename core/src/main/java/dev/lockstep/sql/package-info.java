@@ -21,8 +21,8 @@
  * <p>Who commits: nothing here. Every class works inside a transaction that the transactor or the
  * caller ends.
  *
- * <p>Owns no table and locks no row. The lock order of all packages is in CONTRIBUTING.md; {@link
- * dev.lockstep.sql.LockOrder} defines how text keys sort in it.
+ * <p>Owns no table and locks no row. {@link dev.lockstep.sql.LockOrder} is the lock order of all
+ * packages, and defines how text keys sort in it.
  *
  * <p>Depends on {@code fault} and {@code work}.
  */

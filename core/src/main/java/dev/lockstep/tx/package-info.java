@@ -1,9 +1,9 @@
 /**
  * Runs work in transactions: isolation, timeouts, retry, commits in doubt and advisory locks.
  *
- * <p>Start with {@link dev.lockstep.tx.Transactor}, the entry type: every other package of core
- * runs its statements through it. {@link dev.lockstep.tx.TxOptions} lists each timeout and its
- * default. Then read by interest:
+ * <p>Start with {@link dev.lockstep.tx.Transactor}, the entry type: every block of core runs its
+ * statements through it. {@link dev.lockstep.tx.TxOptions} lists each timeout and its default. Then
+ * read by interest:
  *
  * <ul>
  *   <li>One call: {@code Attempts} runs it, {@code Watchdog} enforces its deadline, {@code

@@ -14,8 +14,9 @@
  * </ul>
  *
  * <p>Whatever a start has opened is closed again, in reverse, when the start fails or the server is
- * asked to stop. Two schemas are migrated: {@code lockstep} from the scripts that {@code core}
- * ships, and {@code lockstep_server}, whose tables belong to the packages below this one.
+ * asked to stop. Three schemas are migrated: {@code lockstep} from the scripts that {@code core}
+ * ships, {@code lockstep_server}, whose tables belong to the packages below this one, and {@code
+ * gateway}, whose tables belong to the module of that name.
  *
  * <p>Table owned: {@code stream_namespace}.
  */

@@ -3,7 +3,7 @@
  *
  * <p>Start with {@link dev.lockstep.server.database.Database}. It refuses a release that is not
  * supported ({@code SupportedVersion}) and says in one line what to do ({@code DatabaseRefusal}),
- * migrates core's schema and the server's, and opens two pools: one for sales, one for reports.
+ * migrates the schemas of core, server and gateway, and opens two pools: for sales and for reports.
  * {@code DatabaseWatch} writes twice a second and so knows whether a write works; {@code
  * DatabaseGate} refuses connections at once while it does not.
  *

@@ -2,8 +2,8 @@
  * Jobs in the server: this node's worker, the domains' handlers and recurring tasks, and their part
  * of the HTTP API.
  *
- * <p>Owns {@code queue_pause} and {@code job_action}. A domain gives its {@link
- * dev.lockstep.server.job.BackgroundJobs} to the composer, which passes them all to {@link
+ * <p>Owns {@code queue_pause} and {@code job_action}. A domain declares its {@link
+ * dev.lockstep.server.job.BackgroundJobs}; {@code Work} passes them all to {@link
  * dev.lockstep.server.job.JobRunner#start}. Queues that no domain serves are open to claims over
  * HTTP. The guarantees are those of {@code dev.lockstep.job}.
  */
