@@ -1,5 +1,6 @@
 package dev.lockstep.prove.node;
 
+import dev.lockstep.job.EditResult;
 import dev.lockstep.job.EnqueueResult;
 import dev.lockstep.job.Handlers;
 import dev.lockstep.job.JobContext;
@@ -148,7 +149,7 @@ final class JobVerbs implements AutoCloseable {
     JobId id = JobId.of(f.text("job"));
     var result = transactor.call(connection -> jobs.cancel(connection, id, OptionalInt.empty()));
     String name = result.getClass().getSimpleName();
-    return name.equals("Changed") ? Answer.ok("result", name) : Answer.refused(name);
+    return result instanceof EditResult.Edited ? Answer.ok("result", name) : Answer.refused(name);
   }
 
   private Answer schedule(Fields f) {

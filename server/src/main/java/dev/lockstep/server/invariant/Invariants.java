@@ -267,7 +267,7 @@ public final class Invariants implements AutoCloseable {
   }
 
   private static String reason(String detail) {
-    String reason = "Invariant violated: " + detail;
+    String reason = "An invariant is violated: " + detail;
     return reason.substring(0, Math.min(MAX_DETAIL, reason.length()));
   }
 
