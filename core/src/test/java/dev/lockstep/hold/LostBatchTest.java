@@ -156,8 +156,10 @@ class LostBatchTest {
     Acquire command = sale.acquire("buyer", Line.of(pool, 1));
     try (CommitFault network = CommitFault.on(database);
         Holds node = new Holds(new Transactor(network.dataSource()), impatient(byDeadline))) {
-      learn(sale, node, pool);
-      try (SlowCommit commits = SlowCommit.of(database, "lockstep.hold")) {
+      // Creating the trigger may take longer than what was learnt lasts.
+      try (SlowCommit commits = SlowCommit.preparedFor(database, "lockstep.hold")) {
+        learn(sale, node, pool);
+        commits.hold();
         Background<AcquireResult> caller = Background.start(() -> node.call(command));
         Await.blocked(database, 1);
         network.proxy().cut();

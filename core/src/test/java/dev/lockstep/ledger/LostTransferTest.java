@@ -43,8 +43,9 @@ class LostTransferTest {
     Move move = bank.move(world, to, 10);
     try (CommitFault network = CommitFault.on(database);
         Ledger node = new Ledger(new Transactor(network.dataSource()), impatient(byDeadline))) {
-      node.call(bank.move(world, to, 1));
-      try (SlowCommit commits = SlowCommit.of(database, "lockstep.transfer")) {
+      try (SlowCommit commits = SlowCommit.preparedFor(database, "lockstep.transfer")) {
+        node.call(bank.move(world, to, 1));
+        commits.hold();
         Background<TransferResult> caller = Background.start(() -> node.call(move));
         Await.blocked(database, 1);
         network.proxy().cut();
@@ -62,8 +63,9 @@ class LostTransferTest {
     AccountId to = bank.with(world, 100);
     try (CommitFault network = CommitFault.on(database);
         Ledger node = new Ledger(new Transactor(network.dataSource()), impatient(false))) {
-      node.call(both(world, to, 1));
-      try (SlowCommit commits = SlowCommit.of(database, "lockstep.transfer")) {
+      try (SlowCommit commits = SlowCommit.preparedFor(database, "lockstep.transfer")) {
+        node.call(both(world, to, 1));
+        commits.hold();
         Background<LinkedResult> caller = Background.start(() -> node.call(both(world, to, 5)));
         Await.blocked(database, 1);
         network.proxy().cut();

@@ -35,7 +35,9 @@ public final class SlowCommit implements AutoCloseable {
   public static SlowCommit on(TestDatabase database) throws SQLException {
     database.execute(TABLE);
     database.execute(TRIGGER.formatted("", "effect"));
-    return new SlowCommit(holder(database), () -> {});
+    SlowCommit commits = new SlowCommit(database.connection(), () -> {});
+    commits.hold();
+    return commits;
   }
 
   /**
@@ -43,16 +45,22 @@ public final class SlowCommit implements AutoCloseable {
    * to wait for a lock, until closed.
    */
   public static SlowCommit of(TestDatabase database, String table) throws SQLException {
-    database.execute(TRIGGER.formatted("SET lock_timeout = 0", table));
-    return new SlowCommit(
-        holder(database), () -> database.execute("DROP TRIGGER wait_at_commit ON " + table));
+    SlowCommit commits = preparedFor(database, table);
+    commits.hold();
+    return commits;
   }
 
-  private static Connection holder(TestDatabase database) throws SQLException {
-    Connection holder = database.connection();
+  /** As {@link #of}, but commits go through until {@link #hold}. */
+  public static SlowCommit preparedFor(TestDatabase database, String table) throws SQLException {
+    database.execute(TRIGGER.formatted("SET lock_timeout = 0", table));
+    return new SlowCommit(
+        database.connection(), () -> database.execute("DROP TRIGGER wait_at_commit ON " + table));
+  }
+
+  /** Lets no commit through. */
+  public void hold() throws SQLException {
     holder.setAutoCommit(false);
     Sql.execute(holder, "SELECT pg_advisory_xact_lock(42)");
-    return holder;
   }
 
   /** Lets commits through. */
