@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * A second JVM with this JVM's class path, to kill, pause and listen to.
@@ -128,9 +130,43 @@ public final class ChildJvm implements AutoCloseable {
     awaitExit();
   }
 
-  /** Freezes it, like a long garbage collection or a suspended machine. */
+  /**
+   * Freezes it, like a long garbage collection or a suspended machine. On Linux it stands still
+   * when this returns; elsewhere that may take a moment.
+   */
   public void pause() {
     signal("STOP");
+    awaitStandstill();
+  }
+
+  /** The kernel delivers the signal to one thread, and the others stop a moment later. */
+  private void awaitStandstill() {
+    Path threads = Path.of("/proc", Long.toString(pid()), "task");
+    long deadline = System.nanoTime() + SIGNAL_TIMEOUT.toNanos();
+    while (Files.isDirectory(threads) && !allStopped(threads)) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError(name + " does not stop");
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  private static boolean allStopped(Path threads) {
+    try (Stream<Path> all = Files.list(threads)) {
+      return all.allMatch(ChildJvm::isStopped);
+    } catch (IOException | UncheckedIOException e) {
+      return false; // a thread ended while it was being looked at
+    }
+  }
+
+  /** The state follows the name, which is in parentheses and may hold any character. */
+  private static boolean isStopped(Path thread) {
+    try {
+      String stat = Files.readString(thread.resolve("stat"));
+      return stat.startsWith("T", stat.lastIndexOf(')') + 2);
+    } catch (IOException e) {
+      return false;
+    }
   }
 
   /** Ends {@link #pause}. */
