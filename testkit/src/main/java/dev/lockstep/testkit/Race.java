@@ -79,7 +79,7 @@ public final class Race<T extends @Nullable Object> {
     }
     ready.await();
     go.countDown();
-    awaitEnd(threads);
+    awaitEnd(threads, outcomes);
 
     List<RaceResult.Outcome<T>> ordered = new ArrayList<>();
     for (int i = 0; i < callers; i++) {
@@ -99,7 +99,8 @@ public final class Race<T extends @Nullable Object> {
     }
   }
 
-  private void awaitEnd(List<Thread> threads) throws InterruptedException {
+  private void awaitEnd(List<Thread> threads, AtomicReferenceArray<RaceResult.Outcome<T>> outcomes)
+      throws InterruptedException {
     long deadline = System.nanoTime() + timeout.toNanos();
     for (Thread thread : threads) {
       // At least a millisecond: join(0) would wait for ever.
@@ -123,7 +124,14 @@ public final class Race<T extends @Nullable Object> {
         message.append("\n    at ").append(frame);
       }
     }
+    AssertionError error = new AssertionError(message.toString());
+    for (int i = 0; i < callers; i++) {
+      // Others may be waiting for one that failed: its failure is the reason then.
+      if (outcomes.get(i) instanceof RaceResult.Failure<T> failure) {
+        error.addSuppressed(failure.cause());
+      }
+    }
     stuck.forEach(Thread::interrupt);
-    throw new AssertionError(message.toString());
+    throw error;
   }
 }

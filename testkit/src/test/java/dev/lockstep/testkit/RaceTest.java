@@ -122,6 +122,24 @@ class RaceTest {
   }
 
   @Test
+  void theFailureThatOthersWaitForIsShown() {
+    CountDownLatch never = new CountDownLatch(1);
+    Race<Integer> race = Race.<Integer>of(2).within(Duration.ofMillis(200));
+    assertThatThrownBy(
+            () ->
+                race.run(
+                    i -> {
+                      if (i == 1) {
+                        throw new SQLException("no connection");
+                      }
+                      never.await();
+                      return i;
+                    }))
+        .hasMessageContaining("1 of 2 callers did not end")
+        .satisfies(e -> assertThat(e.getSuppressed()[0]).hasMessage("no connection"));
+  }
+
+  @Test
   void aRaceNeedsACaller() {
     assertThatThrownBy(() -> Race.of(0)).isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> Race.of(10_001)).isInstanceOf(IllegalArgumentException.class);
