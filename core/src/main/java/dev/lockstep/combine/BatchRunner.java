@@ -10,7 +10,7 @@ import dev.lockstep.sql.AttemptResult;
 import dev.lockstep.sql.CallResult;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.sql.Listening;
-import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.RetryPolicy;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -70,12 +70,12 @@ interface BatchRunner<K, Q, A> {
 
     private TxOptions hurried() {
       long lockMs = options.lockTimeout().toMillis();
-      Retry retry = options.retry();
+      RetryPolicy retry = options.retry();
       return options
           .withLockTimeout(Duration.ofMillis(Math.max(1, lockMs / BRIEFLY)))
           .withStatementTimeout(Duration.ofMillis(Math.max(1, lockMs / QUICKLY)))
           .withRetry(
-              new Retry(
+              new RetryPolicy(
                   Math.min(ATTEMPTS_IN_A_HURRY, retry.maxAttempts()),
                   retry.firstBackoff(),
                   retry.maxBackoff()));
@@ -97,7 +97,8 @@ interface BatchRunner<K, Q, A> {
                 exchange -> {
                   latest.begin(exchange);
                   try {
-                    Decided<P, A> decided = decide(exchange, operation, key, requests, whenLocked);
+                    WrittenBatch<P, A> decided =
+                        decide(exchange, operation, key, requests, whenLocked);
                     return latest.keep(decided, Recognition.of(exchange, operation, key, decided));
                   } catch (Throwable e) {
                     latest.thrown = e;
@@ -137,7 +138,7 @@ interface BatchRunner<K, Q, A> {
    * Locks, decides, writes, and builds the answers before anything commits: an operation that
    * cannot answer must not take effect.
    */
-  static <K, Q, S, P, A> Decided<P, A> decide(
+  static <K, Q, S, P, A> WrittenBatch<P, A> decide(
       Exchange exchange,
       Combined<K, Q, S, P, A> operation,
       K key,
@@ -155,11 +156,11 @@ interface BatchRunner<K, Q, A> {
           "The operation gave %d answers to %d requests"
               .formatted(answers.size(), requests.size()));
     }
-    return new Decided<>(plan, answers);
+    return new WrittenBatch<>(plan, answers);
   }
 
   /** A written, uncommitted plan and its answers. */
-  record Decided<P, A>(P plan, List<AttemptResult<A>> answers) {}
+  record WrittenBatch<P, A>(P plan, List<AttemptResult<A>> answers) {}
 
   /** Runs the operation in a foreign transaction, where we make no attempts and lose none. */
   static <K, Q, S, P, A> List<A> apply(
@@ -177,7 +178,7 @@ interface BatchRunner<K, Q, A> {
 
     /** Adds a mark to the transaction if nothing else identifies the batch. */
     static <K, P, A> Recognition of(
-        Exchange exchange, Combined<K, ?, ?, P, A> operation, K key, Decided<P, A> decided)
+        Exchange exchange, Combined<K, ?, ?, P, A> operation, K key, WrittenBatch<P, A> decided)
         throws SQLException {
       Trace trace = operation.trace(key, decided.plan());
       if (trace instanceof Trace.OwnRows rows) {
@@ -194,7 +195,7 @@ interface BatchRunner<K, Q, A> {
 
   /** The latest attempt's plan and answers; this is the attempt whose COMMIT may be in doubt. */
   final class Latest<P, A> {
-    private @Nullable Decided<P, A> latest;
+    private @Nullable WrittenBatch<P, A> latest;
     private Recognition recognition = connection -> false;
     // Whether the attempt had the locks of its key, what its work threw, and what COMMIT threw.
     private boolean locked;
@@ -223,7 +224,7 @@ interface BatchRunner<K, Q, A> {
       return thrown != null && (fault == thrown || fault.getCause() == thrown);
     }
 
-    List<AttemptResult<A>> keep(Decided<P, A> decided, Recognition by) {
+    List<AttemptResult<A>> keep(WrittenBatch<P, A> decided, Recognition by) {
       latest = decided;
       recognition = by;
       return decided.answers();
@@ -236,7 +237,7 @@ interface BatchRunner<K, Q, A> {
     }
 
     Optional<List<AttemptResult<A>>> ifCommitted(Connection connection) throws SQLException {
-      Decided<P, A> doubtful = latest;
+      WrittenBatch<P, A> doubtful = latest;
       return doubtful != null && recognition.happened(connection)
           ? Optional.of(doubtful.answers())
           : Optional.empty();

@@ -16,9 +16,9 @@ public sealed interface Claim {
   /** The effect has happened, with this answer. */
   record Answered(String answer) implements Claim {}
 
-  /** The same request has claimed the key and has not answered yet. */
-  record InUse() implements Claim {}
+  /** The same request has claimed the key and has not answered yet: ask again later. */
+  record InUse() implements Claim, OnceResult {}
 
-  /** The key belongs to another request. */
-  record Reused() implements Claim {}
+  /** The key belongs to another request; nothing was changed. */
+  record Reused() implements Claim, OnceResult {}
 }

@@ -271,17 +271,14 @@ public final class Once {
 
     private OnceResult resultOf(Claim claim, Connection connection) throws SQLException {
       if (claim instanceof Claim.Answered answered) {
-        return new OnceResult.Done(answered.answer(), true);
+        return new OnceResult.Completed(answered.answer(), true);
       }
-      if (claim instanceof Claim.InUse) {
-        return new OnceResult.InUse();
-      }
-      if (claim instanceof Claim.Reused) {
-        return new OnceResult.Reused();
+      if (claim instanceof OnceResult refused) {
+        return refused;
       }
       String answer = work.run(connection);
       answer(connection, (Claim.Fresh) claim, answer);
-      return new OnceResult.Done(answer, false);
+      return new OnceResult.Completed(answer, false);
     }
 
     /**
@@ -290,7 +287,7 @@ public final class Once {
      * effect is a concurrent call's, and ours was rolled back.
      */
     Optional<OnceResult> afterLostCommit(Connection connection) throws SQLException {
-      if (!(result instanceof OnceResult.Done done) || done.replayed()) {
+      if (!(result instanceof OnceResult.Completed done) || done.replayed()) {
         return Optional.ofNullable(result);
       }
       return new KeyRow(connection, key)
@@ -299,7 +296,7 @@ public final class Once {
               row ->
                   row.claimedBy(fingerprint) instanceof Claim.Answered answered
                       ? Optional.of(
-                          new OnceResult.Done(
+                          new OnceResult.Completed(
                               answered.answer(), !row.createdAt().equals(claimedAt)))
                       : Optional.empty());
     }

@@ -49,7 +49,7 @@ final class DeliveryCursor {
   }
 
   /**
-   * What is to be written.
+   * What to write.
    *
    * @param freed keys that flow again, with the version of the row to delete
    */
@@ -275,14 +275,14 @@ final class DeliveryCursor {
   private void block(ReadEvent row, SinkResult result, long nowNanos) {
     BlockedKey one = blockedAt(row);
     one.attempts++;
-    if (result instanceof SinkResult.Retry retry && one.attempts < config.maxAttempts()) {
+    if (result instanceof SinkResult.RetryLater retry && one.attempts < config.maxAttempts()) {
       one.error = retry.error();
       one.retryAt(
           nowNanos
               + Breaker.pauseAfter(one.attempts, config.firstPause(), config.maxPause()).toNanos());
     } else {
       one.error =
-          result instanceof SinkResult.Retry retry
+          result instanceof SinkResult.RetryLater retry
               ? retry.error()
               : ((SinkResult.Poison) result).error();
       one.park();

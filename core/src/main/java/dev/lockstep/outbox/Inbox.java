@@ -1,7 +1,7 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.outbox.Receipt.Accepted;
-import dev.lockstep.outbox.Receipt.Gap;
+import dev.lockstep.outbox.Receipt.Missing;
 import dev.lockstep.outbox.Receipt.Repeated;
 import dev.lockstep.sql.LockOrder;
 import dev.lockstep.sql.RoundTrip;
@@ -125,7 +125,7 @@ public final class Inbox {
     if (seq <= last) {
       return new Repeated(last);
     }
-    return seq == last + 1 ? new Accepted() : new Gap(last + 1);
+    return seq == last + 1 ? new Accepted() : new Missing(last + 1);
   }
 
   private Map<Key, Long> lock(Connection connection, List<ReceivedEvent> events)

@@ -17,5 +17,5 @@ public sealed interface Receipt {
    *
    * @param expected the missing sequence
    */
-  record Gap(long expected) implements Receipt {}
+  record Missing(long expected) implements Receipt {}
 }

@@ -20,8 +20,8 @@ public sealed interface SinkResult {
    *
    * @param error for people; null, overlong text and characters that cannot be stored are replaced
    */
-  record Retry(String error) implements SinkResult {
-    public Retry(@Nullable String error) {
+  record RetryLater(String error) implements SinkResult {
+    public RetryLater(@Nullable String error) {
       this.error = FailureText.of(error);
     }
   }
@@ -29,7 +29,7 @@ public sealed interface SinkResult {
   /**
    * Can never succeed: its key is parked. Other keys go on.
    *
-   * @param error as in {@link Retry}
+   * @param error as in {@link RetryLater}
    */
   record Poison(String error) implements SinkResult {
     public Poison(@Nullable String error) {
@@ -41,7 +41,7 @@ public sealed interface SinkResult {
    * The sink as a whole is down. Deliveries pause, longer each time; no attempt is counted. They
    * resume when the sink works again.
    *
-   * @param reason as the error of {@link Retry}
+   * @param reason as the error of {@link RetryLater}
    */
   record Down(String reason) implements SinkResult {
     public Down(@Nullable String reason) {

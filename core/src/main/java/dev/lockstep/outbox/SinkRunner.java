@@ -190,7 +190,9 @@ final class SinkRunner {
     List<SinkResult> results = new ArrayList<>();
     for (SinkResult one : answer) {
       results.add(
-          one == null ? new SinkResult.Retry("The sink returned no result for this event") : one);
+          one == null
+              ? new SinkResult.RetryLater("The sink returned no result for this event")
+              : one);
     }
     return results.size() == events
         ? results

@@ -34,7 +34,7 @@
  * <p>States of a key at a sink; a flowing key has no row:
  *
  * <pre>
- *   flowing ──Retry──→ waiting ──last attempt──→ parked      Poison: parked at once
+ *   flowing ──RetryLater──→ waiting ──last attempt──→ parked      Poison: parked at once
  *      ↑                  │                        │
  *      └──── caught up ───┴── retry, skip, replay ─┘
  * </pre>

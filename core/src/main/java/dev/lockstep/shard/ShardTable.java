@@ -5,7 +5,7 @@ import dev.lockstep.shard.GroupView.ShardRow;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
-import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.RetryPolicy;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
@@ -127,7 +127,7 @@ final class ShardTable {
     this.options =
         defaults
             .withLabel("shard " + group)
-            .withRetry(Retry.DEFAULT)
+            .withRetry(RetryPolicy.DEFAULT)
             .withDeadline(min(defaults.deadline(), config.lease()))
             .withLockTimeout(min(defaults.lockTimeout(), config.lease()))
             .withStatementTimeout(min(defaults.statementTimeout(), config.lease()))

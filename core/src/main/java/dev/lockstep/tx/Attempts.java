@@ -10,7 +10,7 @@ import dev.lockstep.sql.HandedOut;
 import dev.lockstep.sql.Listening;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.tx.CommitDoubt.Suspect;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -87,7 +87,8 @@ final class Attempts<T, R> {
         result = attempt.run();
       } catch (OutcomeUnknown e) {
         if (attempt.inDoubt) {
-          attempt.tell(Outcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
+          attempt.tell(
+              TxOutcome.UNKNOWN, SqlFault.behind(e.getCause()).orElse(null), Duration.ZERO);
           throw e;
         }
         retryOrThrow(attempt, e);
@@ -97,7 +98,7 @@ final class Attempts<T, R> {
         continue;
       }
       attempt.tell(
-          attempt.lookedUp ? Outcome.FOUND_COMMITTED : Outcome.COMMITTED, null, Duration.ZERO);
+          attempt.lookedUp ? TxOutcome.FOUND_COMMITTED : TxOutcome.COMMITTED, null, Duration.ZERO);
       return result;
     }
   }
@@ -117,13 +118,13 @@ final class Attempts<T, R> {
             && backoff.compareTo(deadline.remaining()) < 0
             && !Thread.currentThread().isInterrupted();
     if (again) {
-      attempt.tell(Outcome.RETRIED, fault, backoff);
+      attempt.tell(TxOutcome.RETRIED, fault, backoff);
       tellApartAfter(thrown);
       LockSupport.parkNanos(this, backoff.toNanos());
       return;
     }
     attempt.tell(
-        earlier == EarlierAttempts.ALL_ENDED ? Outcome.FAILED : Outcome.UNKNOWN,
+        earlier == EarlierAttempts.ALL_ENDED ? TxOutcome.FAILED : TxOutcome.UNKNOWN,
         fault,
         Duration.ZERO);
     if (attempt.cutByDeadline() || (fault != null && fault.mayPass() && deadline.passed())) {
@@ -366,7 +367,7 @@ final class Attempts<T, R> {
       }
     }
 
-    void tell(Outcome outcome, @Nullable SqlFault fault, Duration backoff) {
+    void tell(TxOutcome outcome, @Nullable SqlFault fault, Duration backoff) {
       TxAttempt attempt =
           new TxAttempt(
               options.label(),

@@ -21,12 +21,12 @@ public record TxAttempt(
     int number,
     Duration connectionWait,
     Duration duration,
-    Outcome outcome,
+    TxOutcome outcome,
     Optional<SqlFault> fault,
     Duration backoff) {
 
   /** How an attempt ended. */
-  public enum Outcome {
+  public enum TxOutcome {
     /** The server confirmed COMMIT. */
     COMMITTED,
     /** Rolled back; no further attempt. */

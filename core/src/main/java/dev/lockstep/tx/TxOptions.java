@@ -39,7 +39,7 @@ public record TxOptions(
     Duration idleTimeout,
     Duration transactionTimeout,
     Duration deadline,
-    Retry retry,
+    RetryPolicy retry,
     boolean indexLookups) {
 
   public static final TxOptions DEFAULT =
@@ -52,7 +52,7 @@ public record TxOptions(
           Duration.ofSeconds(5),
           Duration.ofSeconds(15),
           Duration.ofSeconds(30),
-          Retry.DEFAULT,
+          RetryPolicy.DEFAULT,
           false);
 
   public TxOptions {
@@ -186,7 +186,7 @@ public record TxOptions(
         indexLookups);
   }
 
-  public TxOptions withRetry(Retry retry) {
+  public TxOptions withRetry(RetryPolicy retry) {
     return new TxOptions(
         label,
         isolation,

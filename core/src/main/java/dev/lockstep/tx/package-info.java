@@ -14,7 +14,7 @@
  *       send are in {@code dev.lockstep.sql}.
  * </ul>
  *
- * <p>States: an attempt ends as one {@link dev.lockstep.tx.TxAttempt.Outcome}.
+ * <p>States: an attempt ends as one {@link dev.lockstep.tx.TxAttempt.TxOutcome}.
  *
  * <p>Owns no table and locks no row; {@link dev.lockstep.tx.AdvisoryLocks} takes what it is asked
  * for. {@link dev.lockstep.sql.LockOrder} is the lock order of all packages.

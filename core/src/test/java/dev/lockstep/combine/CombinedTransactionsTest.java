@@ -14,7 +14,7 @@ import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -108,7 +108,7 @@ class CombinedTransactionsTest {
       assertThat(numbers).containsExactlyInAnyOrderElementsOf(oneTo(100));
       assertThat(issued()).isEqualTo(oneTo(100));
     }
-    assertThat(attempts.stream().filter(a -> a.outcome() == Outcome.FOUND_COMMITTED))
+    assertThat(attempts.stream().filter(a -> a.outcome() == TxOutcome.FOUND_COMMITTED))
         .hasSize(moment == Moment.AFTER_COMMIT ? 1 : 0);
   }
 

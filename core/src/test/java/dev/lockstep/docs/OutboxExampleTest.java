@@ -56,7 +56,7 @@ class OutboxExampleTest {
   // end: outbox
 
   // snippet: sink
-  /** Prints what it gets. A real one says Poison, Retry or Down when something is wrong. */
+  /** Prints what it gets. A real one says Poison, RetryLater or Down when something is wrong. */
   record PrintSink(Consumer<String> printer) implements Sink, Session {
     @Override
     public int maxInFlight() {

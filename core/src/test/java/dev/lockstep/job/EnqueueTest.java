@@ -10,7 +10,7 @@ import dev.lockstep.job.NewJob.UniqueKey;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
-import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.RetryPolicy;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.time.Duration;
@@ -152,7 +152,7 @@ class EnqueueTest {
         """);
     try {
       Jobs jobs = desk.jobs();
-      TxOptions once = Await.PATIENTLY.withRetry(Retry.NEVER);
+      TxOptions once = Await.PATIENTLY.withRetry(RetryPolicy.NEVER);
       List<Integer> sizes = List.of(12, 24, 48, 96);
 
       List<List<EnqueueResult>> results =

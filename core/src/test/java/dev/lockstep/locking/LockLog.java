@@ -14,10 +14,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
-/** The rows that each transaction locks, read off the statements that it sends. */
-final class LockLog {
+/** The rows that each transaction locks, read from the statements that it sends. */
+public final class LockLog {
   /** A lock taken, with the words of the statement that takes it. */
-  record Lock(RowKind kind, boolean recorded, String statement) {}
+  public record Lock(RowKind kind, boolean recorded, String statement) {}
 
   private static final List<RowKind> ORDER = List.of(RowKind.values());
 
@@ -33,7 +33,7 @@ final class LockLog {
           "job", RowKind.JOB,
           "job_unique", RowKind.JOB);
 
-  private static final Pattern MOVE = Pattern.compile("SELECT lockstep\\.move\\([?, ]*\\)");
+  private static final Pattern MOVE = Pattern.compile("SELECT lockstep\\.move\\([$\\d?, ]*\\)");
   private static final Pattern INNERMOST = Pattern.compile("\\(([^()]*)\\)");
   private static final Pattern LOCKING =
       Pattern.compile("FROM lockstep\\.(\\w+)(?:(?!\\bFROM\\b).)*?\\bFOR (?:NO KEY )?UPDATE");
@@ -45,7 +45,7 @@ final class LockLog {
   private final String move;
   private final List<List<Lock>> transactions = new CopyOnWriteArrayList<>();
 
-  LockLog(TestDatabase database) {
+  public LockLog(TestDatabase database) {
     this.move =
         database
             .query(
@@ -88,7 +88,7 @@ final class LockLog {
   }
 
   /** The first lock that comes too late in its transaction. */
-  static Optional<String> outOfOrder(List<Lock> locks) {
+  public static Optional<String> outOfOrder(List<Lock> locks) {
     List<Lock> first = firstOfEachKind(locks);
     for (int i = 0; i < first.size(); i++) {
       for (int j = i + 1; j < first.size(); j++) {
@@ -100,7 +100,10 @@ final class LockLog {
     return Optional.empty();
   }
 
-  /** Whoever locks a row again does not wait, so only a kind's first lock counts. */
+  /**
+   * A row that the transaction has locked does not make it wait again: only a kind's first lock
+   * counts.
+   */
   static List<Lock> firstOfEachKind(List<Lock> locks) {
     List<Lock> first = new ArrayList<>();
     for (Lock lock : locks) {
@@ -120,7 +123,8 @@ final class LockLog {
         && first.subList(0, index).stream().anyMatch(lock -> lock.kind() == RowKind.POOL);
   }
 
-  List<Lock> locks(String sql) {
+  /** The locks of a statement, or of several that are sent together. */
+  public List<Lock> locks(String sql) {
     String plain =
         MOVE.matcher(sql)
             .replaceAll(Matcher.quoteReplacement(move))
@@ -161,18 +165,18 @@ final class LockLog {
 
   /** What to return for a call, its arguments and its result. */
   @FunctionalInterface
-  private interface Seen {
+  private interface Interceptor {
     Object returned(String method, Object[] args, Object result) throws Throwable;
   }
 
-  private static <T> T proxy(Class<T> type, T real, Seen seen) {
+  private static <T> T proxy(Class<T> type, T real, Interceptor interceptor) {
     return type.cast(
         Proxy.newProxyInstance(
             type.getClassLoader(),
             new Class<?>[] {type},
             (self, method, args) -> {
               try {
-                return seen.returned(method.getName(), args, method.invoke(real, args));
+                return interceptor.returned(method.getName(), args, method.invoke(real, args));
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               }

@@ -3,7 +3,7 @@ package dev.lockstep.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.once.OnceResult.Done;
+import dev.lockstep.once.OnceResult.Completed;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Await;
@@ -73,7 +73,7 @@ class NaiveIdempotencyTest {
       once.answer(first, claim, answer);
       first.commit();
 
-      assertThat(second.result()).isEqualTo(new Done(answer, true));
+      assertThat(second.result()).isEqualTo(new Completed(answer, true));
       assertThat(charges.count()).isEqualTo(1);
     }
   }
@@ -100,7 +100,8 @@ class NaiveIdempotencyTest {
             })
         .isInstanceOf(Crash.class);
 
-    assertThat(charge()).isInstanceOfSatisfying(Done.class, d -> assertThat(d.replayed()).isTrue());
+    assertThat(charge())
+        .isInstanceOfSatisfying(Completed.class, d -> assertThat(d.replayed()).isTrue());
     assertThat(charges.count()).isEqualTo(1);
   }
 
@@ -142,8 +143,8 @@ class NaiveIdempotencyTest {
 
     paid.countDown();
 
-    Done done = (Done) slow.result();
-    assertThat(twin.result()).isEqualTo(new Done(done.answer(), true));
+    Completed done = (Completed) slow.result();
+    assertThat(twin.result()).isEqualTo(new Completed(done.answer(), true));
     assertThat(charges.count()).isEqualTo(1);
   }
 

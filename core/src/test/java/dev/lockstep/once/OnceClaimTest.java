@@ -153,7 +153,7 @@ class OnceClaimTest {
 
     assertThat(claimAndCommit(BODY)).isEqualTo(new InUse());
     assertThat(claimAndCommit(OTHER_BODY)).isEqualTo(new Reused());
-    assertThat(once.call(KEY, BODY, connection -> "again")).isEqualTo(new OnceResult.InUse());
+    assertThat(once.call(KEY, BODY, connection -> "again")).isEqualTo(new Claim.InUse());
     transactor.run(
         connection -> {
           assertThat(once.claimNow(connection, KEY, BODY)).isEqualTo(new InUse());

@@ -2,9 +2,9 @@ package dev.lockstep.once;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.once.OnceResult.Done;
-import dev.lockstep.once.OnceResult.InUse;
-import dev.lockstep.once.OnceResult.Reused;
+import dev.lockstep.once.Claim.InUse;
+import dev.lockstep.once.Claim.Reused;
+import dev.lockstep.once.OnceResult.Completed;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.Race;
@@ -51,12 +51,12 @@ class OnceCommitCutTest {
   void theEffectHappensOnceAndTheCallerGetsItsAnswer(Moment moment) {
     fault.arm(moment);
 
-    Done done = (Done) charge(once, BODY);
+    Completed done = (Completed) charge(once, BODY);
 
     assertThat(fault.fired()).isTrue();
     assertThat(done.replayed()).isFalse();
     assertThat(charges.count()).isEqualTo(1);
-    assertThat(charge(once, BODY)).isEqualTo(new Done(done.answer(), true));
+    assertThat(charge(once, BODY)).isEqualTo(new Completed(done.answer(), true));
     assertThat(charges.count()).isEqualTo(1);
   }
 
@@ -65,21 +65,22 @@ class OnceCommitCutTest {
   void callersAtOnceOfWhomOneLosesItsCommitGetOneAnswer(Moment moment) throws InterruptedException {
     fault.arm(moment);
 
-    List<Done> done = Race.<Done>of(10).run(caller -> (Done) charge(once, BODY)).valuesOrThrow();
+    List<Completed> done =
+        Race.<Completed>of(10).run(caller -> (Completed) charge(once, BODY)).valuesOrThrow();
 
     assertThat(fault.fired()).isTrue();
     assertThat(charges.count()).isEqualTo(1);
-    assertThat(done.stream().map(Done::answer).distinct()).hasSize(1);
+    assertThat(done.stream().map(Completed::answer).distinct()).hasSize(1);
     assertThat(done.stream().filter(result -> !result.replayed())).hasSize(1);
   }
 
   @ParameterizedTest
   @EnumSource
   void aReplayThatLosesItsCommitIsStillAReplay(Moment moment) {
-    Done first = (Done) charge(once, BODY);
+    Completed first = (Completed) charge(once, BODY);
     fault.arm(moment);
 
-    assertThat(charge(once, BODY)).isEqualTo(new Done(first.answer(), true));
+    assertThat(charge(once, BODY)).isEqualTo(new Completed(first.answer(), true));
     assertThat(fault.fired()).isTrue();
   }
 
@@ -121,11 +122,11 @@ class OnceCommitCutTest {
             });
     fault.arm(Moment.BEFORE_COMMIT);
 
-    Done callers = (Done) charge(new Once(new Transactor(gated)), BODY);
+    Completed callers = (Completed) charge(new Once(new Transactor(gated)), BODY);
 
     assertThat(fault.fired()).isTrue();
     assertThat(charges.count()).isEqualTo(1);
-    assertThat(twins.get()).isEqualTo(new Done(callers.answer(), false));
+    assertThat(twins.get()).isEqualTo(new Completed(callers.answer(), false));
     assertThat(callers.replayed()).isTrue();
   }
 

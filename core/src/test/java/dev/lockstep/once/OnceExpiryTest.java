@@ -2,13 +2,13 @@ package dev.lockstep.once;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.lockstep.once.OnceResult.Done;
+import dev.lockstep.once.OnceResult.Completed;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.util.List;
@@ -52,17 +52,18 @@ class OnceExpiryTest {
 
   @Test
   void anExpiredKeyIsFreeEvenBeforeItIsRemoved() {
-    Done first = charge();
+    Completed first = charge();
     expireAll();
 
     assertThat(find()).isEmpty();
-    Done second = (Done) once.call(KEY, Fingerprint.of("other"), c -> charges.charge(c, "other"));
+    Completed second =
+        (Completed) once.call(KEY, Fingerprint.of("other"), c -> charges.charge(c, "other"));
 
     assertThat(second.replayed()).isFalse();
     assertThat(second.answer()).isNotEqualTo(first.answer());
     assertThat(once.removeExpired()).isZero();
     assertThat(once.call(KEY, Fingerprint.of("other"), c -> "never run"))
-        .isEqualTo(new Done(second.answer(), true));
+        .isEqualTo(new Completed(second.answer(), true));
   }
 
   @Test
@@ -70,10 +71,10 @@ class OnceExpiryTest {
     charge();
     expireAll();
 
-    List<Done> done = Race.<Done>of(20).run(caller -> charge()).valuesOrThrow();
+    List<Completed> done = Race.<Completed>of(20).run(caller -> charge()).valuesOrThrow();
 
     assertThat(charges.count()).isEqualTo(2);
-    assertThat(done.stream().map(Done::answer).distinct()).hasSize(1);
+    assertThat(done.stream().map(Completed::answer).distinct()).hasSize(1);
     assertThat(done.stream().filter(result -> !result.replayed())).hasSize(1);
   }
 
@@ -107,7 +108,7 @@ class OnceExpiryTest {
 
     assertThat(once.removeExpired()).isEqualTo(25);
 
-    assertThat(attempts).hasSize(25 / BATCH + 1).allMatch(a -> a.outcome() == Outcome.COMMITTED);
+    assertThat(attempts).hasSize(25 / BATCH + 1).allMatch(a -> a.outcome() == TxOutcome.COMMITTED);
     assertThat(owners()).hasSize(10).containsOnly("live");
   }
 
@@ -173,8 +174,8 @@ class OnceExpiryTest {
     return new Once(new Transactor(dataSource, TxOptions.DEFAULT, attempts::add), SMALL_BATCHES);
   }
 
-  private Done charge() {
-    return (Done) once.call(KEY, BODY, connection -> charges.charge(connection, KEY.key()));
+  private Completed charge() {
+    return (Completed) once.call(KEY, BODY, connection -> charges.charge(connection, KEY.key()));
   }
 
   private Map<OnceKey, Claim> find() {

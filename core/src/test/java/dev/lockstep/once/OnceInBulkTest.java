@@ -15,7 +15,7 @@ import dev.lockstep.tx.Await;
 import dev.lockstep.tx.Background;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxAttempt;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import dev.lockstep.tx.TxOptions;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -94,7 +94,7 @@ class OnceInBulkTest {
     transactor.run(connection -> once.record(connection, SCOPE, List.of(entry(KEY, "one"))));
 
     assertThat(once.call(KEY, BODY, connection -> "never run"))
-        .isEqualTo(new OnceResult.Done("one", true));
+        .isEqualTo(new OnceResult.Completed("one", true));
   }
 
   @Test
@@ -120,7 +120,7 @@ class OnceInBulkTest {
       assertThat(batch.result()).isEqualTo("by the twin");
       assertThat(attempts)
           .extracting(TxAttempt::outcome)
-          .containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+          .containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
       assertThat(attempts.get(0).fault()).isEqualTo(Optional.of(SqlFault.SERIALIZATION));
     }
   }
@@ -135,7 +135,7 @@ class OnceInBulkTest {
       twin.rollback();
 
       assertThat(batch.result()).isEqualTo("by the batch");
-      assertThat(attempts).extracting(TxAttempt::outcome).containsExactly(Outcome.COMMITTED);
+      assertThat(attempts).extracting(TxAttempt::outcome).containsExactly(TxOutcome.COMMITTED);
     }
   }
 

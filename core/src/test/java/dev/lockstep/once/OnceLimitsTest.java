@@ -3,7 +3,7 @@ package dev.lockstep.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.lockstep.once.OnceResult.Done;
+import dev.lockstep.once.OnceResult.Completed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
 import java.time.Duration;
@@ -35,7 +35,8 @@ class OnceLimitsTest {
 
       once.call(key, BODY, connection -> name.substring(0, Math.min(MAX_ANSWER, text.length())));
 
-      assertThat(once.call(key, BODY, connection -> "never run")).isEqualTo(new Done(text, true));
+      assertThat(once.call(key, BODY, connection -> "never run"))
+          .isEqualTo(new Completed(text, true));
       Map<OnceKey, Claim> found =
           transactor.call(connection -> once.find(connection, key.scope(), Map.of(key, BODY)));
       assertThat(found).isEqualTo(Map.of(key, new Claim.Answered(text)));
@@ -62,7 +63,8 @@ class OnceLimitsTest {
 
       once.call(key, BODY, connection -> answer);
 
-      assertThat(once.call(key, BODY, connection -> "never run")).isEqualTo(new Done(answer, true));
+      assertThat(once.call(key, BODY, connection -> "never run"))
+          .isEqualTo(new Completed(answer, true));
     }
   }
 
@@ -103,7 +105,7 @@ class OnceLimitsTest {
     byDefault.call(key, BODY, connection -> longest);
 
     assertThat(byDefault.call(key, BODY, connection -> "never run"))
-        .isEqualTo(new Done(longest, true));
+        .isEqualTo(new Completed(longest, true));
   }
 
   @Test
@@ -129,6 +131,6 @@ class OnceLimitsTest {
     Once forYears = new Once(transactor, OnceConfig.DEFAULT.withKeepFor(Duration.ofDays(3650)));
 
     assertThat(forYears.call(new OnceKey(1, "alice", "years"), BODY, connection -> "done"))
-        .isEqualTo(new Done("done", false));
+        .isEqualTo(new Completed("done", false));
   }
 }

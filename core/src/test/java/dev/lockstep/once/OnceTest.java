@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
-import dev.lockstep.once.OnceResult.Done;
-import dev.lockstep.once.OnceResult.Reused;
+import dev.lockstep.once.Claim.Reused;
+import dev.lockstep.once.OnceResult.Completed;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
@@ -104,7 +104,7 @@ class OnceTest {
 
     assertThat(charges.count()).isEqualTo(1);
     assertThat(results).filteredOn(new Reused()::equals).hasSize(CALLERS / 2);
-    assertThat(results).filteredOn(Done.class::isInstance).hasSize(CALLERS / 2);
+    assertThat(results).filteredOn(Completed.class::isInstance).hasSize(CALLERS / 2);
   }
 
   @Test
@@ -124,7 +124,7 @@ class OnceTest {
 
     OnceResult again = charge(once, KEY, OTHER_BODY);
 
-    assertThat(again).isInstanceOfSatisfying(Done.class, done -> assertNotReplayed(done));
+    assertThat(again).isInstanceOfSatisfying(Completed.class, done -> assertNotReplayed(done));
     assertThat(charges.count()).isEqualTo(1);
   }
 
@@ -164,7 +164,7 @@ class OnceTest {
 
     for (OnceKey key : keys) {
       assertThat(charge(once, key, BODY))
-          .isInstanceOfSatisfying(Done.class, done -> assertNotReplayed(done));
+          .isInstanceOfSatisfying(Completed.class, done -> assertNotReplayed(done));
     }
 
     assertThat(charges.count()).isEqualTo(keys.size());
@@ -176,12 +176,12 @@ class OnceTest {
 
   private void assertOneEffect(List<OnceResult> results) {
     assertThat(charges.count()).isEqualTo(1);
-    List<Done> done = results.stream().map(Done.class::cast).toList();
-    assertThat(done.stream().map(Done::answer).distinct()).hasSize(1);
+    List<Completed> done = results.stream().map(Completed.class::cast).toList();
+    assertThat(done.stream().map(Completed::answer).distinct()).hasSize(1);
     assertThat(done.stream().filter(result -> !result.replayed())).hasSize(1);
   }
 
-  private static void assertNotReplayed(Done done) {
+  private static void assertNotReplayed(Completed done) {
     assertThat(done.replayed()).isFalse();
   }
 

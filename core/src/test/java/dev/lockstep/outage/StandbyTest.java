@@ -12,7 +12,7 @@ import dev.lockstep.sql.AttemptResult;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.testkit.ReplicatedServer;
 import dev.lockstep.tx.Isolation;
-import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.RetryPolicy;
 import dev.lockstep.tx.Sql;
 import dev.lockstep.tx.Tampered;
 import dev.lockstep.tx.Transactor;
@@ -67,7 +67,7 @@ class StandbyTest {
     TxOptions few =
         TxOptions.DEFAULT
             .withIsolation(isolation)
-            .withRetry(new Retry(3, Duration.ofMillis(1), Duration.ofMillis(1)));
+            .withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(1)));
     Transactor transactor = new Transactor(at(servers.standbyUrl()), few, attempts::add);
 
     assertThatThrownBy(() -> transactor.run(few, c -> Sql.execute(c, INSERT)))

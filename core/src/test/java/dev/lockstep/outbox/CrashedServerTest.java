@@ -122,7 +122,7 @@ class CrashedServerTest {
   @Test
   void aKeyThatWaitsIsReadFromWhatIsStoredAfterTheCrash() throws Exception {
     post.define("sink");
-    post.sink.behaviour = event -> new SinkResult.Retry("not yet");
+    post.sink.behaviour = event -> new SinkResult.RetryLater("not yet");
     start();
     post.append("a", "a");
     Await.until("it waits", () -> post.sink.calls.get() > 1);

@@ -132,7 +132,7 @@ class CursorLifeTest {
 
   @Test
   void aFailingKeyIsReadAgainInTurnWithNewEvents() {
-    failing(new SinkResult.Retry("busy"));
+    failing(new SinkResult.RetryLater("busy"));
     Relay relay = start();
     deliver(1);
 

@@ -185,7 +185,7 @@ class DeliveryCursorPropertiesTest {
     private SinkResult anyFailure() {
       return switch (random.nextInt(3)) {
         case 0 -> new SinkResult.Poison("bad, too");
-        case 1 -> new SinkResult.Retry("again, too");
+        case 1 -> new SinkResult.RetryLater("again, too");
         default -> SinkResult.UNSENT;
       };
     }
@@ -193,7 +193,7 @@ class DeliveryCursorPropertiesTest {
     private SinkResult anyResult() {
       return switch (random.nextInt(10)) {
         case 0 -> new SinkResult.Poison("bad");
-        case 1 -> new SinkResult.Retry("again");
+        case 1 -> new SinkResult.RetryLater("again");
         case 2 -> new SinkResult.Down("down");
         case 3 -> SinkResult.UNSENT;
         default -> SinkResult.DELIVERED;

@@ -87,7 +87,7 @@ class FencedRelayTest {
     post.define("sink");
     post.append("a");
     keyWaits();
-    MemorySink stale = holding(new SinkResult.Retry("it thinks"));
+    MemorySink stale = holding(new SinkResult.RetryLater("it thinks"));
     Relay first = startStale(stale);
     List<String> before = parked();
 
@@ -121,7 +121,7 @@ class FencedRelayTest {
   /** The key has failed before, under another owner, and its time has come. */
   private void keyWaits() {
     MemorySink failing = new MemorySink();
-    failing.behaviour = event -> new SinkResult.Retry("not yet");
+    failing.behaviour = event -> new SinkResult.RetryLater("not yet");
     Relay relay =
         post.start(
             Post.relayConfig().withMaxAttempts(1_000),

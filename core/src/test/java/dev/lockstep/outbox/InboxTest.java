@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import dev.lockstep.outbox.Receipt.Accepted;
-import dev.lockstep.outbox.Receipt.Gap;
+import dev.lockstep.outbox.Receipt.Missing;
 import dev.lockstep.outbox.Receipt.Repeated;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
@@ -38,10 +38,10 @@ class InboxTest {
 
     assertThat(receive(inbox, event("a", 1))).isEqualTo(new Accepted());
     assertThat(receive(inbox, event("a", 1))).isEqualTo(new Repeated(1));
-    assertThat(receive(inbox, event("a", 3))).isEqualTo(new Gap(2));
+    assertThat(receive(inbox, event("a", 3))).isEqualTo(new Missing(2));
     assertThat(receive(inbox, event("a", 2))).isEqualTo(new Accepted());
     assertThat(receive(inbox, event("a", 3))).isEqualTo(new Accepted());
-    assertThat(receive(inbox, event("b", 2))).isEqualTo(new Gap(1));
+    assertThat(receive(inbox, event("b", 2))).isEqualTo(new Missing(1));
     assertThat(receive(new Inbox(transactor, "another"), event("a", 1))).isEqualTo(new Accepted());
   }
 
@@ -62,7 +62,7 @@ class InboxTest {
                         event("a", 3))));
     assertThat(receipts)
         .containsExactly(
-            new Accepted(), new Accepted(), new Accepted(), new Repeated(2), new Gap(2));
+            new Accepted(), new Accepted(), new Accepted(), new Repeated(2), new Missing(2));
     assertThat(receive(inbox, event("b", 3))).isEqualTo(new Accepted());
   }
 

@@ -145,7 +145,7 @@ class OrdersUnderWayTest {
   private static SinkResult anyResult(int dice) {
     return switch (dice) {
       case 0 -> new SinkResult.Poison("no");
-      case 1 -> new SinkResult.Retry("not yet");
+      case 1 -> new SinkResult.RetryLater("not yet");
       case 2 -> new SinkResult.Down("down");
       default -> SinkResult.DELIVERED;
     };

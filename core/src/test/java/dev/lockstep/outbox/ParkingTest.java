@@ -233,7 +233,7 @@ class ParkingTest {
         event ->
             event.key().equals("never")
                     || (event.key().equals("later") && failures.getAndIncrement() < 3)
-                ? new SinkResult.Retry("busy")
+                ? new SinkResult.RetryLater("busy")
                 : SinkResult.DELIVERED;
     post.start(Post.relayConfig().withMaxAttempts(5), post.types());
     post.append("later", "never", "later", "good");

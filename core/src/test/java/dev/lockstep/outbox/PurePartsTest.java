@@ -65,7 +65,7 @@ class PurePartsTest {
         .isEqualTo(
             seq == last + 1
                 ? new Receipt.Accepted()
-                : seq <= last ? new Receipt.Repeated(last) : new Receipt.Gap(last + 1));
+                : seq <= last ? new Receipt.Repeated(last) : new Receipt.Missing(last + 1));
   }
 
   @Test

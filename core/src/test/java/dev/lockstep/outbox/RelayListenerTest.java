@@ -45,7 +45,7 @@ class RelayListenerTest {
     post.sink.behaviour =
         event ->
             event.key().equals("b") && left.getAndDecrement() > 0
-                ? new SinkResult.Retry("not yet")
+                ? new SinkResult.RetryLater("not yet")
                 : SinkResult.DELIVERED;
     post.start(Post.relayConfig().withListener(listener), post.types());
     post.append("a", "b", "c");

@@ -44,7 +44,8 @@ class ReplayTest {
   @Test
   void aKeyThatWaitsWhileAllIsReplayedGetsWhatItNeverHad() {
     Outbox outbox = post.define("sink");
-    post.sink.behaviour = event -> isLate(event) ? new SinkResult.Retry("not yet") : delivered();
+    post.sink.behaviour =
+        event -> isLate(event) ? new SinkResult.RetryLater("not yet") : delivered();
     post.start(Post.relayConfig().withMaxAttempts(100_000), post.types());
     appendFive();
     awaitAllBut("late");

@@ -169,7 +169,7 @@ class UnrulySinkTest {
     post.sink.behaviour =
         event ->
             switch (event.key()) {
-              case "retry" -> new SinkResult.Retry(null);
+              case "retry" -> new SinkResult.RetryLater(null);
               case "poison" -> new SinkResult.Poison(null);
               case "nul" -> new SinkResult.Poison("a\0b\ud800" + "x".repeat(10_000));
               default -> SinkResult.DELIVERED;

@@ -80,7 +80,7 @@ class AdvisoryLocksTest {
   @Test
   void crossingSetsTakenOneByOneDeadlock() throws InterruptedException {
     CyclicBarrier bothHoldTheirFirst = new CyclicBarrier(2);
-    TxOptions once = TxOptions.DEFAULT.withRetry(Retry.NEVER);
+    TxOptions once = TxOptions.DEFAULT.withRetry(RetryPolicy.NEVER);
 
     RaceResult<Boolean> result =
         Race.<Boolean>of(2)
@@ -100,7 +100,7 @@ class AdvisoryLocksTest {
 
   @Test
   void crossingSetsTakenTogetherNeverDeadlock() throws InterruptedException {
-    TxOptions once = TxOptions.DEFAULT.withRetry(Retry.NEVER);
+    TxOptions once = TxOptions.DEFAULT.withRetry(RetryPolicy.NEVER);
     List<String> names = names(20);
 
     Race.<Boolean>of(16)

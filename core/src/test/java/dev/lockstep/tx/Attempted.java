@@ -17,7 +17,7 @@ final class Attempted implements TxListener {
     return attempts;
   }
 
-  List<TxAttempt.Outcome> outcomes() {
+  List<TxAttempt.TxOutcome> outcomes() {
     return attempts.stream().map(TxAttempt::outcome).toList();
   }
 

@@ -7,7 +7,7 @@ import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -70,8 +70,8 @@ class CommitCutTest {
     assertThat(attempted.outcomes())
         .isEqualTo(
             committed
-                ? List.of(Outcome.FOUND_COMMITTED)
-                : List.of(Outcome.RETRIED, Outcome.COMMITTED));
+                ? List.of(TxOutcome.FOUND_COMMITTED)
+                : List.of(TxOutcome.RETRIED, TxOutcome.COMMITTED));
   }
 
   @ParameterizedTest
@@ -82,7 +82,7 @@ class CommitCutTest {
     assertThatThrownBy(() -> transactor.call(this::deposit)).isInstanceOf(OutcomeUnknown.class);
 
     assertThat(deposits()).isEqualTo(moment == Moment.AFTER_COMMIT ? 1 : 0);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.UNKNOWN);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.UNKNOWN);
   }
 
   @Test
@@ -98,7 +98,7 @@ class CommitCutTest {
         });
 
     assertThat(deposits()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
   }
 
   @Test
@@ -169,7 +169,7 @@ class CommitCutTest {
         .isInstanceOf(IllegalStateException.class);
 
     assertThat(deposits()).as("run once").isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
   }
 
   private String deposit(Connection connection) throws SQLException {

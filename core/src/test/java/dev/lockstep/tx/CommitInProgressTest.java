@@ -7,7 +7,7 @@ import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -61,7 +61,7 @@ class CommitInProgressTest {
     assertThat(caller.result()).isEqualTo("found");
     assertThat(database.queryLong(EFFECTS)).isEqualTo(1);
     assertThat(lookups).hasValue(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FOUND_COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FOUND_COMMITTED);
   }
 
   @Test
@@ -85,7 +85,7 @@ class CommitInProgressTest {
     assertThatThrownBy(() -> transactor.call(brief, CommitInProgressTest::insertPatiently))
         .isInstanceOf(OutcomeUnknown.class);
 
-    assertThat(attempted.outcomes()).containsExactly(Outcome.UNKNOWN);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.UNKNOWN);
     commits.release();
     Await.until("it was committed after all", () -> database.queryLong(EFFECTS) == 1);
   }
@@ -110,7 +110,7 @@ class CommitInProgressTest {
                     connection -> Sql.execute(connection, "INSERT INTO effect VALUES ('r1')")))
         .isInstanceOf(LockTimeout.class);
 
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
     assertThat(database.queryLong(EFFECTS)).isZero();
   }
 

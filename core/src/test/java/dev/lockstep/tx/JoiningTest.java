@@ -9,7 +9,7 @@ import dev.lockstep.fault.SerializationConflict;
 import dev.lockstep.fault.StatementFailed;
 import dev.lockstep.fault.TransactionDoomed;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -50,7 +50,7 @@ class JoiningTest {
 
     assertThat(seen).isEqualTo(2);
     assertThat(entries()).isEqualTo(2);
-    assertThat(attempted.outcomes()).as("one transaction").containsExactly(Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).as("one transaction").containsExactly(TxOutcome.COMMITTED);
   }
 
   @Test
@@ -89,7 +89,7 @@ class JoiningTest {
         .hasRootCauseMessage("half way");
 
     assertThat(entries()).isZero();
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
   }
 
   @Test
@@ -104,7 +104,7 @@ class JoiningTest {
         });
 
     assertThat(entries()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
   }
 
   @Test
@@ -223,7 +223,7 @@ class JoiningTest {
         .isSameAs(undeclared);
 
     assertThat(entries()).isZero();
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
   }
 
   @Test

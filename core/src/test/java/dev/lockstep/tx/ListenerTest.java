@@ -7,7 +7,7 @@ import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.fault.SerializationConflict;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,7 +40,7 @@ class ListenerTest {
             attempt -> {
               assertThat(attempt.label()).isEqualTo("sell");
               assertThat(attempt.number()).isEqualTo(1);
-              assertThat(attempt.outcome()).isEqualTo(Outcome.COMMITTED);
+              assertThat(attempt.outcome()).isEqualTo(TxOutcome.COMMITTED);
               assertThat(attempt.fault()).isEmpty();
               assertThat(attempt.backoff()).isZero();
               assertThat(attempt.duration()).isGreaterThanOrEqualTo(attempt.connectionWait());
@@ -49,14 +49,14 @@ class ListenerTest {
 
   @Test
   void everyRetryIsHeardWithItsReasonAndItsBackoff() {
-    Retry thrice = new Retry(3, Duration.ofMillis(1), Duration.ofMillis(4));
+    RetryPolicy thrice = new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(4));
 
     assertThatThrownBy(() -> transactor.run(LABELLED.withRetry(thrice), JoiningTest::conflict))
         .isInstanceOf(SerializationConflict.class)
         .hasMessageContaining("after 3 attempts");
 
     assertThat(attempted.outcomes())
-        .containsExactly(Outcome.RETRIED, Outcome.RETRIED, Outcome.FAILED);
+        .containsExactly(TxOutcome.RETRIED, TxOutcome.RETRIED, TxOutcome.FAILED);
     assertThat(attempted.attempts()).extracting(TxAttempt::number).containsExactly(1, 2, 3);
     assertThat(attempted.faults(SqlFault.SERIALIZATION)).isEqualTo(3);
     assertThat(attempted.attempts())
@@ -74,7 +74,7 @@ class ListenerTest {
                     }))
         .hasMessage("changed my mind");
 
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
     assertThat(attempted.attempts().get(0).fault()).isEmpty();
   }
 
@@ -107,7 +107,8 @@ class ListenerTest {
             });
 
     heard.run(connection -> Sql.execute(connection, "INSERT INTO entry VALUES (1)"));
-    assertThatThrownBy(() -> heard.run(LABELLED.withRetry(Retry.NEVER), JoiningTest::conflict))
+    assertThatThrownBy(
+            () -> heard.run(LABELLED.withRetry(RetryPolicy.NEVER), JoiningTest::conflict))
         .isInstanceOf(SerializationConflict.class);
 
     assertThat(database.queryLong("SELECT count(*) FROM entry")).isEqualTo(1);

@@ -129,7 +129,7 @@ class LostAttemptTest {
 
     TxOptions options() {
       return TxOptions.DEFAULT
-          .withRetry(new Retry(3, Duration.ofMillis(1), Duration.ofMillis(1)))
+          .withRetry(new RetryPolicy(3, Duration.ofMillis(1), Duration.ofMillis(1)))
           .withLockTimeout(Duration.ofMillis(50))
           .withStatementTimeout(Duration.ofMillis(500))
           .withDeadline(Duration.ofSeconds(20));
@@ -167,7 +167,7 @@ class LostAttemptTest {
       var unused = Thread.interrupted();
     }
     assertThat(network.awaitKept()).as("lost in one packet").contains("COMMIT");
-    assertThat(attempted.outcomes()).last().isEqualTo(TxAttempt.Outcome.UNKNOWN);
+    assertThat(attempted.outcomes()).last().isEqualTo(TxAttempt.TxOutcome.UNKNOWN);
     network.deliver();
     assertThat(database.queryLong("SELECT count(*) FROM effect"))
         .as("the lost one came true")

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.junit.jupiter.api.BeforeEach;
@@ -100,7 +100,7 @@ class LostUpdateTest {
             });
 
     assertThat(balance()).isEqualTo(130);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
     assertThat(attempted.faults(SqlFault.SERIALIZATION)).isEqualTo(1);
   }
 

@@ -74,7 +74,7 @@ class OppositeTransfersTest {
 
   @Test
   void transfersThatLockInOneOrderNeverDeadlock() throws Exception {
-    TxOptions once = TxOptions.DEFAULT.withRetry(Retry.NEVER);
+    TxOptions once = TxOptions.DEFAULT.withRetry(RetryPolicy.NEVER);
     Transactor transactor = new Transactor(database.dataSource(), once, attempted);
 
     Race.<Boolean>of(32)

@@ -8,7 +8,7 @@ import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.fault.TransactionTimeout;
 import dev.lockstep.fault.TransientFault;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -60,7 +60,7 @@ class OverdueTest {
         .hasMessageContaining("TxOptions.idleTimeout");
 
     assertThat(runs).hasValue(2);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.FAILED);
     assertThat(database.queryLong("SELECT count(*) FROM item")).isZero();
   }
 
@@ -121,7 +121,7 @@ class OverdueTest {
           }
         });
 
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
     assertThat(database.queryLong("SELECT count(*) FROM item")).isEqualTo(1);
   }
 
@@ -175,7 +175,7 @@ class OverdueTest {
 
     transactor.run(patient, c -> Sql.execute(c, "SELECT pg_sleep(0.5)"));
 
-    assertThat(attempted.outcomes()).containsExactly(Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.COMMITTED);
   }
 
   private void pause(Connection connection) throws SQLException {

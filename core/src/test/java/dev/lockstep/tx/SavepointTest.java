@@ -9,7 +9,7 @@ import dev.lockstep.fault.DatabaseUnavailable;
 import dev.lockstep.fault.SerializationConflict;
 import dev.lockstep.fault.TransactionDoomed;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -109,7 +109,7 @@ class SavepointTest {
                 .hasMessage("outer"));
 
     assertThat(entries()).isEmpty();
-    assertThat(attempted.outcomes()).containsExactly(Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.COMMITTED);
   }
 
   @Test
@@ -168,7 +168,7 @@ class SavepointTest {
         });
 
     assertThat(entries()).containsExactly(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
   }
 
   @Test
@@ -190,7 +190,7 @@ class SavepointTest {
         });
 
     assertThat(entries()).containsExactly(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
   }
 
   @Test

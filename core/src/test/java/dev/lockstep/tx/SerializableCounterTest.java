@@ -34,7 +34,7 @@ class SerializableCounterTest {
   void withoutRetryOneOfTwoWhoReadTheSameIsTurnedAway() throws InterruptedException {
     CyclicBarrier bothHaveRead = new CyclicBarrier(2);
 
-    RaceResult<Long> result = race(2, Retry.NEVER, () -> await(bothHaveRead));
+    RaceResult<Long> result = race(2, RetryPolicy.NEVER, () -> await(bothHaveRead));
 
     assertThat(result.failures())
         .singleElement()
@@ -44,7 +44,7 @@ class SerializableCounterTest {
 
   @Test
   void everyCallerSucceedsExactlyOnce() throws InterruptedException {
-    List<Long> numbers = race(CALLERS, Retry.DEFAULT, () -> {}).valuesOrThrow();
+    List<Long> numbers = race(CALLERS, RetryPolicy.DEFAULT, () -> {}).valuesOrThrow();
 
     List<Long> oneToAll = LongStream.rangeClosed(1, CALLERS).boxed().toList();
     assertThat(numbers).containsExactlyInAnyOrderElementsOf(oneToAll);
@@ -52,7 +52,7 @@ class SerializableCounterTest {
     assertThat(database.queryLong("SELECT value FROM counter")).isEqualTo(CALLERS);
   }
 
-  private static RaceResult<Long> race(int callers, Retry retry, Runnable afterReading)
+  private static RaceResult<Long> race(int callers, RetryPolicy retry, Runnable afterReading)
       throws InterruptedException {
     TxOptions options = TxOptions.DEFAULT.withIsolation(Isolation.SERIALIZABLE).withRetry(retry);
     Transactor transactor = new Transactor(database.dataSource());

@@ -7,7 +7,7 @@ import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.CommitFault.Moment;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -59,7 +59,7 @@ class ServerCrashTest {
         });
 
     assertThat(effects()).isEqualTo(2);
-    assertThat(attempted.outcomes()).endsWith(Outcome.COMMITTED).hasSizeGreaterThan(1);
+    assertThat(attempted.outcomes()).endsWith(TxOutcome.COMMITTED).hasSizeGreaterThan(1);
   }
 
   @Test
@@ -76,7 +76,7 @@ class ServerCrashTest {
       assertThat(caller.result()).isEqualTo("found");
     }
     assertThat(effects()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FOUND_COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FOUND_COMMITTED);
   }
 
   @Test

@@ -9,7 +9,7 @@ import dev.lockstep.fault.StatementTimeout;
 import dev.lockstep.fault.TransientFault;
 import dev.lockstep.testkit.CommitFault;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -61,7 +61,7 @@ class TimeoutsTest {
           .isInstanceOf(TransientFault.class);
       holder.rollback();
     }
-    assertThat(attempted.outcomes()).as("not tried again").containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).as("not tried again").containsExactly(TxOutcome.FAILED);
   }
 
   @Test
@@ -94,7 +94,7 @@ class TimeoutsTest {
                     }))
         .isInstanceOf(StatementTimeout.class)
         .isInstanceOf(TransientFault.class);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
   }
 
   @Test
@@ -110,7 +110,7 @@ class TimeoutsTest {
                       }
                     }))
         .isInstanceOf(DeadlineExceeded.class);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
   }
 
   @Test

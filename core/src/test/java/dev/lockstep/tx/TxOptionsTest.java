@@ -19,7 +19,7 @@ class TxOptionsTest {
     assertThat(TxOptions.DEFAULT.idleTimeout()).isEqualTo(Duration.ofSeconds(5));
     assertThat(TxOptions.DEFAULT.transactionTimeout()).isEqualTo(Duration.ofSeconds(15));
     assertThat(TxOptions.DEFAULT.deadline()).isEqualTo(Duration.ofSeconds(30));
-    assertThat(TxOptions.DEFAULT.retry()).isEqualTo(Retry.DEFAULT);
+    assertThat(TxOptions.DEFAULT.retry()).isEqualTo(RetryPolicy.DEFAULT);
     assertThat(TxOptions.DEFAULT.indexLookups()).isFalse();
   }
 

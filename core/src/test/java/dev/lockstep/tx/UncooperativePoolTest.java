@@ -11,7 +11,7 @@ import dev.lockstep.fault.OutcomeUnknown;
 import dev.lockstep.fault.StatementFailed;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Tampered.Tampering;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLFeatureNotSupportedException;
@@ -56,7 +56,7 @@ class UncooperativePoolTest {
 
     assertThat(failed).isTrue();
     assertThat(effects()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.COMMITTED);
   }
 
   @Test
@@ -97,7 +97,7 @@ class UncooperativePoolTest {
 
     assertThat(failed).hasValue(1);
     assertThat(effects()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.COMMITTED);
   }
 
   @Test
@@ -199,7 +199,7 @@ class UncooperativePoolTest {
         .hasCauseInstanceOf(StackOverflowError.class);
 
     assertThat(effects()).isEqualTo(arrived ? 1 : 0);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.UNKNOWN);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.UNKNOWN);
   }
 
   @Test
@@ -259,7 +259,7 @@ class UncooperativePoolTest {
     }
 
     assertThat(effects()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FOUND_COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FOUND_COMMITTED);
     assertThat(attempted.attempts().get(0).fault()).isEmpty();
   }
 
@@ -356,7 +356,7 @@ class UncooperativePoolTest {
         .isInstanceOf(StatementFailed.class);
 
     assertThat(effects()).isZero();
-    assertThat(attempted.outcomes()).containsExactly(Outcome.FAILED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.FAILED);
   }
 
   private Transactor transactor(Tampering tampering) {

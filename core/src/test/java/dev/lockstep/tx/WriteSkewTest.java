@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.lockstep.fault.SqlFault;
 import dev.lockstep.testkit.TestDatabase;
-import dev.lockstep.tx.TxAttempt.Outcome;
+import dev.lockstep.tx.TxAttempt.TxOutcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,7 +79,7 @@ class WriteSkewTest {
 
     assertThat(bobLeft).isFalse();
     assertThat(onCall()).isEqualTo(1);
-    assertThat(attempted.outcomes()).containsExactly(Outcome.RETRIED, Outcome.COMMITTED);
+    assertThat(attempted.outcomes()).containsExactly(TxOutcome.RETRIED, TxOutcome.COMMITTED);
     assertThat(attempted.faults(SqlFault.SERIALIZATION)).isEqualTo(1);
   }
 

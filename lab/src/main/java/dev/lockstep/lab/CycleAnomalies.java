@@ -61,7 +61,7 @@ final class CycleAnomalies {
             .judged(ALL_ROWS, CycleAnomalies::lost));
   }
 
-  private static Finding lost(Seen seen) {
+  private static Finding lost(Observations seen) {
     int additions = (seen.committed("A") ? 1 : 0) + (seen.committed("B") ? 1 : 0);
     long value = Long.parseLong(seen.finalRows().get(0).get(1));
     String words = additions + " of 2 were committed, and 10 became " + value;
@@ -74,13 +74,12 @@ final class CycleAnomalies {
         ANOMALIES,
         "G2-item: write skew",
         """
-        Two transactions read the same two rows, and each changes another of them because of what it
-        read. Can both commit, although neither would have done so after the other?
+        Two transactions read the same two rows, and each changes a different one because of what it read.
+        Can both commit, although neither would have done so after the other?
         """,
         """
-        Neither writes what the other writes, so nothing collides, and snapshots do not help: at
-        REPEATABLE READ both commit. Only SERIALIZABLE watches what was read, and refuses one of the two
-        with 40001.
+        They write different rows, so nothing collides, and snapshots do not help: at REPEATABLE READ both
+        commit. Only SERIALIZABLE tracks what was read, and refuses one of the two with 40001.
         """,
         "Lock what you read, not only what you write: FOR UPDATE, in the order of the ids.",
         test("A", "B")
@@ -105,7 +104,7 @@ final class CycleAnomalies {
             .judged(ALL_ROWS, CycleAnomalies::bothSawTheOld));
   }
 
-  private static Finding bothSawTheOld(Seen seen) {
+  private static Finding bothSawTheOld(Observations seen) {
     boolean both = seen.committed("A") && seen.committed("B");
     boolean old = seen.contains("A read", "20") && seen.contains("B read", "10");
     return Finding.of(
@@ -127,9 +126,8 @@ final class CycleAnomalies {
         commit?
         """,
         """
-        There is no row yet that could be locked, and the new rows do not collide. SERIALIZABLE
-        remembers the condition that was asked for and refuses one of the two with 40001; no other
-        level notices.
+        There is no row yet to lock, and the new rows do not collide. SERIALIZABLE remembers the condition
+        of the query and refuses one of the two with 40001; no other level notices.
         """,
         "Lock the row that stands for the set, or let a unique index or a counter row decide.",
         test("A", "B")
@@ -161,7 +159,7 @@ final class CycleAnomalies {
             .judged(ALL_ROWS, CycleAnomalies::bothFoundNone));
   }
 
-  private static Finding bothFoundNone(Seen seen) {
+  private static Finding bothFoundNone(Observations seen) {
     int made = seen.finalRows().size() - 2;
     return Finding.of(
         made > 1,
@@ -184,8 +182,8 @@ final class CycleAnomalies {
         refuses A with 40001.
         """,
         """
-        Lock the rows you decide by. Reports that must be exact at SERIALIZABLE can ask for READ ONLY
-        DEFERRABLE, which waits for a snapshot that nobody can contradict.
+        Lock the rows you decide on. Reports that must be exact at SERIALIZABLE can use READ ONLY
+        DEFERRABLE, which waits for a snapshot that no transaction can contradict.
         """,
         test("A", "B", "C")
             .run("A", READ_BOTH)
@@ -211,7 +209,7 @@ final class CycleAnomalies {
             .judged(ALL_ROWS, CycleAnomalies::contradiction));
   }
 
-  private static Finding contradiction(Seen seen) {
+  private static Finding contradiction(Observations seen) {
     boolean sawPayment = seen.contains("C read", "25") && seen.contains("C read", "10");
     boolean decidedWithout = seen.contains("A read", "20");
     return Finding.of(

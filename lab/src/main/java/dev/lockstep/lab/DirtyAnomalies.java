@@ -30,9 +30,9 @@ final class DirtyAnomalies {
         other with the value of the second?
         """,
         """
-        The second writer of a row waits until the first transaction has ended, at every level. READ
-        COMMITTED then writes on top of what was committed; above it the second writer is refused with
-        40001, since its snapshot is older than the row.
+        At every level, the second writer of a row waits until the first transaction has ended. READ
+        COMMITTED then writes over what was committed; above it, the second writer is refused with 40001,
+        since its snapshot is older than the row.
         """,
         """
         Nothing is needed. Lockstep locks both rows first, in the order of their ids, so that the wait
@@ -58,7 +58,7 @@ final class DirtyAnomalies {
             .judged(ALL_ROWS, DirtyAnomalies::mixedWrites));
   }
 
-  private static Finding mixedWrites(Seen seen) {
+  private static Finding mixedWrites(Observations seen) {
     String first = seen.finalRows().get(0).get(1);
     String second = seen.finalRows().get(1).get(1);
     boolean ofA = first.equals("11") && second.equals("21");
@@ -76,11 +76,11 @@ final class DirtyAnomalies {
         "Can a transaction see a value that was never committed, because its writer rolled back?",
         """
         A reader sees the newest committed version of a row, never one that is still being written.
-        READ UNCOMMITTED may be asked for in PostgreSQL, and is READ COMMITTED.
+        PostgreSQL accepts READ UNCOMMITTED and treats it as READ COMMITTED.
         """,
         """
-        Nothing is needed for reading. Who reads in order to write asks for the row's lock as well,
-        and so waits until it is decided whether the other's value stays.
+        Nothing is needed for reading. A transaction that reads in order to write also locks the row, and
+        so waits until the other's value is committed or gone.
         """,
         test("A", "B")
             .run("A", "UPDATE test SET value = 101 WHERE id = 1")
@@ -109,8 +109,8 @@ final class DirtyAnomalies {
         "G1b: intermediate read",
         "A transaction writes a row twice. Can another see the value in between?",
         """
-        Only what a transaction has left when it commits is ever visible to others. The value in
-        between is a version of the row that nobody else can see.
+        Others see only what a transaction has left when it commits. The value in between is a version of
+        the row that no other transaction can see.
         """,
         "Nothing is needed for reading. A reader that will write takes the row's lock, and waits.",
         test("A", "B")
@@ -135,7 +135,7 @@ final class DirtyAnomalies {
             .judged(ALL_ROWS, DirtyAnomalies::sawUncommitted));
   }
 
-  private static Finding sawUncommitted(Seen seen) {
+  private static Finding sawUncommitted(Observations seen) {
     return Finding.of(
         seen.contains("first", "101") || seen.contains("second", "101"),
         "B saw 101, which was never committed.",
@@ -152,9 +152,9 @@ final class DirtyAnomalies {
         not committed yet, as if each came after the other?
         """,
         """
-        Nobody reads uncommitted values, so neither sees the other's. SERIALIZABLE goes further: each
-        read the old value of what the other wrote, so neither can come first, and one is refused
-        with 40001.
+        No transaction reads uncommitted values, so neither sees the other's. SERIALIZABLE goes further:
+        each read the old value of the row that the other wrote, so neither can come first, and one is
+        refused with 40001.
         """,
         "Take the locks of all rows that matter, in one order, before reading.",
         test("A", "B")
@@ -181,7 +181,7 @@ final class DirtyAnomalies {
             .judged(ALL_ROWS, DirtyAnomalies::circular));
   }
 
-  private static Finding circular(Seen seen) {
+  private static Finding circular(Observations seen) {
     String values = "A read " + seen.text("A read") + ", B read " + seen.text("B read");
     return Finding.of(
         seen.number("A read") == 22 && seen.number("B read") == 11,
@@ -199,8 +199,8 @@ final class DirtyAnomalies {
         second left it, and afterwards the other row still as the first left it?
         """,
         """
-        Visibility belongs to transactions, not to rows: from one statement to the next the whole of
-        a transaction becomes visible, never a part of it.
+        Visibility belongs to transactions, not to rows: a whole transaction becomes visible between two
+        statements, never a part of it.
         """,
         "Read what belongs together in one statement: it has one snapshot, at every level.",
         writersOfBoth()

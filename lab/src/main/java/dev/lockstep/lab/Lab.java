@@ -141,7 +141,7 @@ public final class Lab implements AutoCloseable {
       List<PlayedStep> steps = player.play(script.steps());
       long tookUs = player.elapsedUs();
       Outcome.Rows finalState = observer.query(script.finalQuery());
-      Seen seen = player.seen();
+      Observations seen = player.seen();
       seen.finallySee(finalState);
       Finding finding = script.judge(seen);
       for (LabSession session : sessions) {

@@ -18,15 +18,15 @@ final class LockStories {
         "nowait",
         LOCKS,
         "Standing in line",
-        "Ann keeps a row locked for as long as she likes. Must Bob wait, with a connection in his hand?",
+        "Ann keeps a row locked for as long as she likes. Must Bob wait, with a connection in his"
+            + " hand?",
         """
-        FOR UPDATE waits for as long as lock_timeout allows, which is for ever by default. Each who
-        waits keeps a connection; when the pool is empty, everything stands still.
+        FOR UPDATE waits as long as lock_timeout allows, by default for ever. Every waiting session keeps
+        a connection; when the pool is empty, nothing works any more.
         """,
         """
-        NOWAIT answers 55P03 at once, and lock_timeout after a while; then say “busy, try again”.
-        Lockstep bounds every wait, and its queue stands in the process, where waiting costs no
-        connection.
+        NOWAIT fails with 55P03 at once, lock_timeout after a while; then say “busy, try again”. Lockstep
+        bounds every wait. Its queue is in the process, where waiting costs no connection.
         """,
         Script.between("Ann", "Bob")
             .on("CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL)")
@@ -53,7 +53,7 @@ final class LockStories {
             .judged("SELECT id, stock FROM item", LockStories::stoodInLine));
   }
 
-  private static Finding stoodInLine(Seen seen) {
+  private static Finding stoodInLine(Observations seen) {
     return Finding.of(
         seen.waited("Bob's lock"),
         "Bob waited until Ann had finished.",
@@ -71,16 +71,17 @@ final class LockStories {
         LOCKS,
         "Who dies in a deadlock",
         """
-        Small has changed a row, Big a thousand and one, and they deadlock. Does PostgreSQL spare the one
-        that has done more?
+        Small has changed one row, Big a thousand and one, and they deadlock. Does PostgreSQL spare the
+        transaction that has done more?
         """,
         """
-        PostgreSQL weighs nothing. Who has waited for deadlock_timeout looks for a circle, and whoever
-        finds one aborts itself. Here Big looks after 0.1 s and Small after 5 s, so it is Big.
+        PostgreSQL does not compare their work. A session that has waited for deadlock_timeout looks for a
+        cycle of waits and, if it finds one, aborts itself. Here Big looks after 0.1 s and Small after 5
+        s, so Big is aborted.
         """,
         """
-        Do not hope for a kind victim. Lock in one order, so that there is no circle, and run 40P01 again
-        as a whole transaction when there is one after all.
+        Do not rely on which transaction is aborted. Lock in one order, so that no cycle can form. If
+        40P01 happens all the same, run the whole transaction again.
         """,
         Script.between("Small", "Big")
             .on("CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL)")
@@ -112,7 +113,7 @@ final class LockStories {
             .judged(finals, LockStories::bigDied));
   }
 
-  private static Finding bigDied(Seen seen) {
+  private static Finding bigDied(Observations seen) {
     List<String> victims = seen.victimsOf(SqlFault.DEADLOCK);
     return Finding.of(
         victims.contains("Big"),
@@ -132,13 +133,13 @@ final class LockStories {
         the lock?
         """,
         """
-        pg_advisory_lock belongs to the session, not to the transaction. Behind a pool the session lives
-        on, for somebody else, and the lock with it. And hashtext has 32 bits: among 77,000 names two
-        share a lock with even odds.
+        pg_advisory_lock belongs to the session, not to the transaction. Behind a pool the session, and
+        the lock with it, passes to another client. And hashtext has 32 bits: among 77,000 names, the odds
+        are even that two share a lock.
         """,
         """
-        pg_advisory_xact_lock ends with the transaction. Lockstep's AdvisoryLocks, which runs here,
-        has no other, and takes 64 bits of SHA-256.
+        pg_advisory_xact_lock ends with the transaction. Lockstep's AdvisoryLocks, which runs here, uses
+        only such locks, with 64 bits of SHA-256 as key.
         """,
         Script.between("Job 1", "Job 2")
             .on("CREATE TABLE done (job int)")
@@ -151,7 +152,7 @@ final class LockStories {
             .run("Job 2", attempt)
             .as("got")
             .run("Job 2", "INSERT INTO done VALUES (2)")
-            .when(seen -> seen.text("got").equals("t"), "somebody has the lock: gives up")
+            .when(seen -> seen.text("got").equals("t"), "another session has the lock: gives up")
             .commit("Job 2")
             .judged("SELECT count(*) AS done FROM done", LockStories::stranded),
         Script.between("Job 1", "Job 2")
@@ -177,12 +178,12 @@ final class LockStories {
                         List.of(List.of(AdvisoryLocks.tryLock(connection, name) ? "t" : "f"))))
             .as("got")
             .run("Job 2", "INSERT INTO done VALUES (2)")
-            .when(seen -> seen.text("got").equals("t"), "somebody has the lock: gives up")
+            .when(seen -> seen.text("got").equals("t"), "another session has the lock: gives up")
             .commit("Job 2")
             .judged("SELECT count(*) AS done FROM done", LockStories::stranded));
   }
 
-  private static Finding stranded(Seen seen) {
+  private static Finding stranded(Observations seen) {
     return Finding.of(
         !seen.text("got").equals("t"),
         "Job 1 has committed long ago, and job 2 does not get the lock.",

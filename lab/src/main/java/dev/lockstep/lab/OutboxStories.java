@@ -32,13 +32,13 @@ final class OutboxStories {
         event 2 arrive before event 1?
         """,
         """
-        SKIP LOCKED gives relay 2 the next row while relay 1 is still busy with the first. The lock
-        guards the row, but what has to be in order is the key; and whoever is faster on the network
-        wins. No level of isolation changes that.
+        SKIP LOCKED gives relay 2 the next row while relay 1 is still busy with the first. The lock guards
+        a row, but the order is the key's; so the relay with the faster network sends first. No isolation
+        level changes that.
         """,
         """
-        A partition of keys has one owner, who sends its events in order. Ownership outlives the reading:
-        it is a lease with an epoch, and moving the cursor names the epoch.
+        A partition of keys has one owner, which sends its events in order. Ownership outlasts the read:
+        it is a lease with an epoch, and the statement that moves the cursor checks the epoch.
         """,
         Script.between("Relay 1", "Relay 2", "Broker")
             .on(
@@ -97,7 +97,7 @@ final class OutboxStories {
             .judged(RECEIVED, OutboxStories::overtaken));
   }
 
-  private static Finding overtaken(Seen seen) {
+  private static Finding overtaken(Observations seen) {
     List<String> order = seen.finalRows().stream().map(row -> row.get(0)).toList();
     return Finding.of(
         !order.equals(order.stream().sorted().toList()),
@@ -117,19 +117,19 @@ final class OutboxStories {
         QUEUES,
         "Sent twice, by a stale snapshot",
         """
-        A relay takes an advisory lock in the very statement that reads the pending events. Can an event
-        be sent twice all the same?
+        A relay takes an advisory lock in the statement that reads the pending events. Can an event still
+        be sent twice?
         """,
         """
-        The snapshot of a statement is taken when it begins, the lock later. When relay 2 has the lock, it
-        goes on reading a past in which event 1 is pending. (With pg_try_advisory_xact_lock the gap is
-        short instead of as long as one likes; the events sent twice are fewer.) From REPEATABLE READ on
-        relay 2 fails with 40001, but only after it has sent.
+        A statement takes its snapshot when it begins and the lock later. Once relay 2 has the lock, it
+        still reads the older snapshot, in which event 1 is pending. (With pg_try_advisory_xact_lock the
+        gap is short, so fewer events are sent twice.) From REPEATABLE READ on, relay 2 fails with 40001,
+        but only after it has sent.
         """,
         """
-        Lock in one statement, read in the next, and move a cursor that lies in the row that is locked: at
-        READ COMMITTED the read then begins after the wait; above it the lock itself is refused, before
-        anything is sent.
+        Lock in one statement, read in the next, and keep the cursor in the locked row. At READ COMMITTED
+        the read then begins after the wait; above it, the lock itself is refused, before anything is
+        sent.
         """,
         Script.between("Relay 1", "Relay 2", "Broker")
             .on(OUTBOX, "INSERT INTO outbox VALUES (1, 'P', 'PENDING')", BROKER)
@@ -181,7 +181,7 @@ final class OutboxStories {
             .judged(RECEIVED, OutboxStories::sentTwice));
   }
 
-  private static Finding sentTwice(Seen seen) {
+  private static Finding sentTwice(Observations seen) {
     int times = seen.finalRows().size();
     return Finding.of(
         times > 1,
@@ -203,17 +203,17 @@ final class OutboxStories {
         QUEUES,
         "Lost behind the cursor",
         """
-        A relay reads events by growing id and remembers the last. Can it miss one for ever, without an
-        error anywhere?
+        A relay reads events by ascending id and remembers the last. Can it miss one for ever, without any
+        error?
         """,
         """
-        Ids are given when a row is inserted, not when it is committed. A slow transaction commits its
-        lower id after a higher one was read, and the cursor has passed it by. The time of insertion
-        has the same fault. No level of isolation changes that.
+        Ids are assigned when a row is inserted, not when it is committed. A slow transaction commits its
+        lower id after a higher one was read, when the cursor has already passed it. The time of insertion
+        has the same flaw. No isolation level changes that.
         """,
         """
-        The cursor is a snapshot: next come the rows that it does not see and the present one does.
-        Within a key, a counter row that stays locked until commit makes the numbers follow the commits.
+        The cursor is a snapshot: next come the rows that it does not show and the current one does.
+        Within a key, a counter row that stays locked until commit numbers the events in commit order.
         """,
         Script.between("Slow", "Fast", "Relay")
             .on("CREATE TABLE log (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, what text)")

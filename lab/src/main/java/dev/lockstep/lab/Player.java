@@ -33,7 +33,7 @@ final class Player {
   private final Observer observer;
   private final Isolation isolation;
   private final List<Actor> actors = new ArrayList<>();
-  private final Seen seen = new Seen();
+  private final Observations seen = new Observations();
   private final List<PlayedStep> played = new ArrayList<>();
   private final long beganNanos = System.nanoTime();
 
@@ -101,7 +101,7 @@ final class Player {
     return played;
   }
 
-  Seen seen() {
+  Observations seen() {
     return seen;
   }
 

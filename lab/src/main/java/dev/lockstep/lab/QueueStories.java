@@ -27,13 +27,13 @@ final class QueueStories {
         "One event, claimed twice",
         "Two workers look for work at the same moment. Can both run the same event?",
         """
-        Both find event 1 pending, and both mark it. The second mark waits for the first, then
-        overwrites PROCESSING with PROCESSING: one row, as it should be. Nothing says that the event was
-        taken. From REPEATABLE READ on the second is refused with 40001.
+        Both find event 1 pending, and both mark it. The second mark waits for the first, then overwrites
+        PROCESSING with PROCESSING: one row changed, as expected. Nothing shows that the event was taken.
+        From REPEATABLE READ on, the second is refused with 40001.
         """,
         """
-        Workers own shards, and an epoch counts the owners. Who does not own the shard reads nothing of
-        it, so a claim writes nothing; what an owner writes in the end names its epoch.
+        Workers own shards, and an epoch counts the owners. A worker reads only shards that it owns, so a
+        claim writes nothing; the result that it writes at the end carries its epoch.
         """,
         Script.between("Worker 1", "Worker 2")
             .on(EVENTS, "INSERT INTO event VALUES (1, 'PENDING')")
@@ -110,17 +110,17 @@ final class QueueStories {
         QUEUES,
         "The worker that came back",
         """
-        Worker 1 stalls for a minute, and worker 2 takes its work over and finishes it. Then worker 1
-        goes on. Can its old result replace the new one?
+        Worker 1 stalls for a minute; worker 2 takes over its work and finishes it. Then worker 1
+        continues. Can its old result replace the new one?
         """,
         """
-        The row is free when worker 1 comes back, so nothing stops its write; and as each step is a
-        transaction of its own, no level of isolation connects them. Clocks do not help either: worker 1
-        does not know that time has passed.
+        The row is free when worker 1 continues, so nothing stops its write. Each step is a separate
+        transaction, so no isolation level connects them. Clocks do not help either: worker 1 does not
+        know that time has passed.
         """,
         """
-        A fencing epoch. Every take-over raises it, and whatever a worker writes names the epoch it
-        worked under. Zero rows changed: it is no longer the owner, and stops.
+        A fencing epoch. Every take-over raises it, and every write of a worker carries the epoch it
+        worked under. Zero rows changed: the worker is no longer the owner, and stops.
         """,
         Script.between("Worker 1", "Worker 2")
             .on(EVENTS, "INSERT INTO event VALUES (1, 'RUNNING by 1')")
@@ -156,7 +156,7 @@ final class QueueStories {
             .judged(LEFT, QueueStories::overwritten));
   }
 
-  private static Finding overwritten(Seen seen) {
+  private static Finding overwritten(Observations seen) {
     String status = seen.finalRows().get(0).get(1);
     return Finding.of(
         status.equals("FAILED by 1"),
@@ -174,15 +174,16 @@ final class QueueStories {
         "skip-locked",
         QUEUES,
         "Two workers, one after the other",
-        "Two events are pending, and two workers look. Must one wait, though there is work for both?",
+        "Two events are pending, and two workers look. Must one wait, though there is work for"
+            + " both?",
         """
-        FOR UPDATE makes worker 2 wait for the first row, although the second is free: however many
-        workers there are, they work one after the other. At READ COMMITTED worker 2 then finds event 1
-        done and goes on to event 2; above it, it has waited only to be refused with 40001.
+        FOR UPDATE makes worker 2 wait for the first row although the second is free: however many workers
+        there are, they run one at a time. At READ COMMITTED worker 2 then finds event 1 done and takes
+        event 2; above it, it has waited only to be refused with 40001.
         """,
         """
-        SKIP LOCKED takes the first row that nobody else has: right for a queue, where any row will do.
-        Wrong for an answer about all rows; see “Sold out, said too soon”.
+        SKIP LOCKED takes the first row that is not locked: right for a queue, where any row will do, but
+        wrong for a statement about all rows; see “Sold out, said too soon”.
         """,
         claims(find),
         claims(find + " SKIP LOCKED"));
@@ -207,7 +208,7 @@ final class QueueStories {
         .judged(LEFT, QueueStories::inTurn);
   }
 
-  private static Finding inTurn(Seen seen) {
+  private static Finding inTurn(Observations seen) {
     String got = seen.any("second") ? "did event " + seen.text("second") : "was refused";
     return Finding.of(
         seen.waited("second"),

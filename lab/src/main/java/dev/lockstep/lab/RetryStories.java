@@ -35,9 +35,9 @@ final class RetryStories {
         three times. Can that ever work?
         """,
         """
-        A transaction above READ COMMITTED keeps the snapshot of its first statement, whatever it rolls
-        back to. Each attempt looks at the same past and fails in the same way. At READ COMMITTED the
-        update waits and then works, so there is nothing to retry.
+        A transaction above READ COMMITTED keeps the snapshot of its first statement, even after a
+        rollback to a savepoint. Each attempt sees the same old rows and fails in the same way. At READ
+        COMMITTED the update waits and then works, so there is nothing to retry.
         """,
         """
         Retry the whole transaction, from outside, with a new snapshot and a pause of random length.
@@ -113,7 +113,7 @@ final class RetryStories {
     }
   }
 
-  private static Finding neverPaid(Seen seen) {
+  private static Finding neverPaid(Observations seen) {
     long balance = seen.finalNumber(0);
     return Finding.of(
         balance == 90,
@@ -129,16 +129,16 @@ final class RetryStories {
         LOCKS,
         "An edit, overwritten",
         """
-        Ann and Bob open the same page, and each saves after a while. Can Ann's text vanish without
-        anybody being told?
+        Ann and Bob open the same page, and each saves after a while. Can Ann's text vanish without a
+        warning?
         """,
         """
-        Reading and saving are two requests, and so two transactions; between them lies a cup of coffee.
-        No level of isolation reaches that far, not even SERIALIZABLE.
+        Reading and saving are two requests, and so two transactions, with a coffee break between them. No
+        isolation level reaches that far, not even SERIALIZABLE.
         """,
         """
-        Give the row a version, hand it out with the text, and save only if it is still the same. Zero
-        rows: tell Bob that somebody was faster (412), and show him what. Lockstep's schedules do so.
+        Give the row a version, return it with the text, and save only if it is still the same. Zero rows:
+        tell Bob that the text has changed (412), and show him the change. Lockstep's schedules do so.
         """,
         Script.between("Ann", "Bob")
             .on("CREATE TABLE page (id int PRIMARY KEY, title text NOT NULL, version int NOT NULL)")
@@ -181,7 +181,7 @@ final class RetryStories {
         + "', version = version + 1 WHERE id = 1 AND version = ?";
   }
 
-  private static Finding overwritten(Seen seen) {
+  private static Finding overwritten(Observations seen) {
     return Finding.of(
         seen.changed("Ann saved") == 1 && seen.changed("Bob saved") == 1,
         "Both were told “saved”, and what is there is “" + seen.finalRows().get(0).get(0) + "”.",

@@ -25,7 +25,8 @@ final class SaleStories {
     String read = "SELECT stock FROM item WHERE id = 1";
     String write = "UPDATE item SET stock = ? WHERE id = 1";
     String finals =
-        "SELECT (SELECT stock FROM item WHERE id = 1) AS stock, (SELECT count(*) FROM sale) AS sales";
+        "SELECT (SELECT stock FROM item WHERE id = 1) AS stock, (SELECT count(*) FROM sale) AS"
+            + " sales";
     return new Scenario(
         "last-unit",
         SALES,
@@ -33,9 +34,9 @@ final class SaleStories {
         "One is left, and Ann and Bob both press Buy. Can both get it?",
         """
         Both read stock 1, both decide to sell, both write 0. At READ COMMITTED the second write only
-        waits. From REPEATABLE READ on it is refused with 40001; that SERIALIZABLE would not help, as one
-        reads now and then, is not true of PostgreSQL. But a refusal is not an answer: the buyer must be
-        tried again, and a hot row then fails almost everybody.
+        waits. From REPEATABLE READ on, it is refused with 40001; the claim that SERIALIZABLE does not
+        help is not true of PostgreSQL. But a refusal is not an answer: the sale must be retried, and on a
+        hot row almost every attempt then fails.
         """,
         """
         Lock the row that counts, decide while it is locked, and write with a guard that a CHECK backs.
@@ -89,7 +90,7 @@ final class SaleStories {
                 seen -> oversold(seen, 1)));
   }
 
-  private static Finding oversold(Seen seen, int total) {
+  private static Finding oversold(Observations seen, int total) {
     long sales = seen.finalNumber(1);
     return Finding.of(
         sales > total,
@@ -111,12 +112,12 @@ final class SaleStories {
         "Two a buyer, and Ann has one. She presses Buy in two tabs at once. Can she have three?",
         """
         Both tabs count one purchase, so both may buy another. They insert different rows, so nothing
-        collides: write skew. Locks on the rows that were counted would not help, for the new ones are
-        not there yet. Only SERIALIZABLE notices, with 40001.
+        collides: write skew. Locks on the counted rows would not help, because the new rows do not exist
+        yet. Only SERIALIZABLE notices, with 40001.
         """,
         """
-        A row per buyer that holds the number, changed by a guarded upsert: the second tab waits for the
-        first, then finds the guard false and gets no row.
+        One row per buyer with the number, changed by a guarded upsert: the second tab waits for the
+        first, then the guard is false and no row comes back.
         """,
         Script.between("Tab 1", "Tab 2")
             .on(
@@ -156,7 +157,7 @@ final class SaleStories {
             .judged("SELECT count(*) FROM purchase WHERE buyer = 'Ann'", SaleStories::overLimit));
   }
 
-  private static Finding overLimit(Seen seen) {
+  private static Finding overLimit(Observations seen) {
     long bought = seen.finalNumber(0);
     return Finding.of(
         bought > 2, "Ann has " + bought + " of at most 2.", "Ann has " + bought + " of at most 2.");
@@ -171,11 +172,12 @@ final class SaleStories {
         "bundle-deadlock",
         SALES,
         "Two bundles, a deadlock",
-        "Ann's cart holds shirt and pin, Bob's pin and shirt. Can they wait for each other for ever?",
+        "Ann's cart holds shirt and pin, Bob's pin and shirt. Can they wait for each other for"
+            + " ever?",
         """
-        Each has locked what the other needs next. PostgreSQL looks for a circle when somebody has waited
-        for deadlock_timeout (a second by default, here 0.1), and aborts who found it with 40P01. No level
-        of isolation changes that.
+        Each has locked what the other needs next. A session that has waited for deadlock_timeout (1 s by
+        default, 0.1 s here) looks for a cycle of waits and, if it finds one, is aborted with 40P01. No
+        isolation level changes that.
         """,
         "Lock everything a cart needs in one order, by id. Then one simply waits for the other.",
         Script.between("Ann", "Bob")
@@ -204,14 +206,14 @@ final class SaleStories {
             .judged(finals, SaleStories::deadlock));
   }
 
-  private static Finding deadlock(Seen seen) {
+  private static Finding deadlock(Observations seen) {
     List<String> victims = seen.victimsOf(SqlFault.DEADLOCK);
     return Finding.of(
         !victims.isEmpty(),
         "They waited for each other, until PostgreSQL aborted "
             + String.join(" and ", victims)
             + ".",
-        "Nobody waited in a circle.");
+        "No session waited in a cycle.");
   }
 
   private static Scenario soldOutTooSoon() {
@@ -225,16 +227,16 @@ final class SaleStories {
         SALES,
         "Sold out, said too soon",
         """
-        Ann is buying the last one, and her card will be declined. Bob asks meanwhile. Can he be told
-        “sold out” although there will be one?
+        Ann is buying the last one, and her card will be declined. Bob asks in the meantime. Can he be
+        told “sold out” although one is about to be free?
         """,
         """
-        SKIP LOCKED passes over rows that are only locked. An empty answer means “none that nobody
-        else is looking at”, which is not “sold out”. No level of isolation changes that.
+        SKIP LOCKED also skips rows that are only locked. An empty result means “none that is unlocked
+        right now”, which is not “sold out”. No isolation level changes that.
         """,
         """
-        Say “sold out” only from the pool's own count, under its lock: whoever asks waits until the
-        sale before is decided.
+        Say “sold out” only from the pool's own count, under its lock: Bob waits until Ann's sale is
+        decided.
         """,
         Script.between("Ann", "Bob")
             .on("CREATE TABLE unit (id int PRIMARY KEY, state text NOT NULL)")
@@ -275,7 +277,7 @@ final class SaleStories {
             .judged(finals, SaleStories::turnedAway));
   }
 
-  private static Finding turnedAway(Seen seen) {
+  private static Finding turnedAway(Observations seen) {
     boolean told = !seen.any("Bob took");
     long free = seen.finalNumber(0);
     return Finding.of(

@@ -17,9 +17,9 @@ final class Script {
   private final List<String> setup;
   private final List<ScriptStep> steps;
   private final String finalQuery;
-  private final Function<Seen, Finding> judge;
+  private final Function<Observations, Finding> judge;
 
-  private Script(Writer writer, String finalQuery, Function<Seen, Finding> judge) {
+  private Script(Writer writer, String finalQuery, Function<Observations, Finding> judge) {
     this.sessions = List.copyOf(writer.sessions);
     this.setup = List.copyOf(writer.setup);
     this.steps = List.copyOf(writer.steps);
@@ -48,7 +48,7 @@ final class Script {
     return finalQuery;
   }
 
-  Finding judge(Seen seen) {
+  Finding judge(Observations seen) {
     return judge.apply(seen);
   }
 
@@ -109,16 +109,16 @@ final class Script {
       return change(step -> step.noted(note));
     }
 
-    Writer with(Function<Seen, List<Object>> parameters) {
+    Writer with(Function<Observations, List<Object>> parameters) {
       return change(step -> step.with(parameters));
     }
 
-    Writer when(Predicate<Seen> condition, String otherwise) {
+    Writer when(Predicate<Observations> condition, String otherwise) {
       return change(step -> step.when(condition, otherwise));
     }
 
     /** Ends the script with a query for the final state, and the judge. */
-    Script judged(String finalQuery, Function<Seen, Finding> judge) {
+    Script judged(String finalQuery, Function<Observations, Finding> judge) {
       return new Script(this, finalQuery.strip(), judge);
     }
 

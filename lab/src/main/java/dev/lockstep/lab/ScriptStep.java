@@ -28,8 +28,8 @@ record ScriptStep(
     String text,
     String name,
     String note,
-    Function<Seen, List<Object>> parameters,
-    Predicate<Seen> condition,
+    Function<Observations, List<Object>> parameters,
+    Predicate<Observations> condition,
     String otherwise,
     Code code) {
   enum Kind {
@@ -72,12 +72,12 @@ record ScriptStep(
         number, session, kind, text, name, newNote, parameters, condition, otherwise, code);
   }
 
-  ScriptStep with(Function<Seen, List<Object>> newParameters) {
+  ScriptStep with(Function<Observations, List<Object>> newParameters) {
     return new ScriptStep(
         number, session, kind, text, name, note, newParameters, condition, otherwise, code);
   }
 
-  ScriptStep when(Predicate<Seen> newCondition, String instead) {
+  ScriptStep when(Predicate<Observations> newCondition, String instead) {
     return new ScriptStep(
         number, session, kind, text, name, note, parameters, newCondition, instead, code);
   }

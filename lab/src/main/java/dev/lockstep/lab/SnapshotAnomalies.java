@@ -39,12 +39,12 @@ final class SnapshotAnomalies {
         "PMP: phantom between two reads",
         "A transaction looks twice for rows of a kind. Can one appear in between?",
         """
-        At READ COMMITTED each statement has its own snapshot, so the second look sees what was
-        committed after the first. From REPEATABLE READ on the whole transaction has one.
+        At READ COMMITTED each statement has its own snapshot, so the second query sees what was committed
+        after the first. From REPEATABLE READ on, the whole transaction has one.
         """,
         """
-        Give the set a row that stands for it (a pool, a campaign) and lock that first: no row can be
-        locked that is not there yet, but its parent can.
+        Give the set a row that stands for it (a pool, a campaign) and lock that first: a row that does
+        not exist yet cannot be locked, but its parent can.
         """,
         test()
             .run("A", none)
@@ -68,7 +68,7 @@ final class SnapshotAnomalies {
             .judged(ALL_ROWS, SnapshotAnomalies::phantom));
   }
 
-  private static Finding phantom(Seen seen) {
+  private static Finding phantom(Observations seen) {
     int before = seen.rows("before").size();
     int after = seen.rows("after").size();
     return Finding.of(
@@ -84,12 +84,13 @@ final class SnapshotAnomalies {
         "PMP: the row that DELETE missed",
         "A DELETE waits for a row. When it has run, can a row that it names still be there?",
         """
-        At READ COMMITTED the DELETE finds its rows in the snapshot of its start, waits for the one
-        that A changes, and looks at that one again: it is 30 by now and no longer meant. The row that
-        A turned into 20 was not among those found. So neither is deleted. Above READ COMMITTED the
-        DELETE is refused with 40001.
+        At READ COMMITTED the DELETE finds its rows in the snapshot of its start, waits for the row that A
+        changes, and checks it again: it is 30 now and no longer matches. The row that A changed to 20 was
+        not among those found. So neither is deleted. Above READ COMMITTED the DELETE is refused with
+        40001.
         """,
-        "Lock the row that stands for the set first: the DELETE then begins, and looks, after the wait.",
+        "Lock the row that stands for the set first: the DELETE then begins, and looks, after the"
+            + " wait.",
         test()
             .run("A", "UPDATE test SET value = value + 10")
             .run("B", DELETE_20)
@@ -112,7 +113,7 @@ final class SnapshotAnomalies {
             .judged(ALL_ROWS, SnapshotAnomalies::missed));
   }
 
-  private static Finding missed(Seen seen) {
+  private static Finding missed(Observations seen) {
     int left = seen.rows("left").size();
     return Finding.of(
         seen.committed("B") && left > 0,
@@ -130,16 +131,15 @@ final class SnapshotAnomalies {
         ANOMALIES,
         "G-single: read skew",
         """
-        Two rows always sum up to 30. Can a transaction that reads one after the other find another
-        sum?
+        Two rows always add up to 30. Can a transaction that reads them one at a time find another sum?
         """,
         """
-        At READ COMMITTED the second read has a newer snapshot than the first. From REPEATABLE READ on
+        At READ COMMITTED the second read has a newer snapshot than the first. From REPEATABLE READ on,
         both reads have the same.
         """,
         """
-        Read both in one statement, or lock what must not change meanwhile. Lockstep's audit reads in
-        one REPEATABLE READ snapshot.
+        Read both in one statement, or lock what must not change meanwhile. Lockstep's stock check reads
+        in one REPEATABLE READ snapshot.
         """,
         test()
             .run("A", first)
@@ -164,7 +164,7 @@ final class SnapshotAnomalies {
             .judged(ALL_ROWS, SnapshotAnomalies::skew));
   }
 
-  private static Finding skew(Seen seen) {
+  private static Finding skew(Observations seen) {
     long sum = seen.number("first") + seen.number("second");
     return Finding.of(
         sum != 30,
@@ -206,7 +206,7 @@ final class SnapshotAnomalies {
             .judged(ALL_ROWS, SnapshotAnomalies::twoFaces));
   }
 
-  private static Finding twoFaces(Seen seen) {
+  private static Finding twoFaces(Observations seen) {
     return Finding.of(
         seen.contains("fives", "10") && seen.contains("thirds", "12"),
         "A met row 1 as 10 and, in the same transaction, as 12.",
@@ -223,9 +223,9 @@ final class SnapshotAnomalies {
         A transaction has read row 1 as it was before B. Can its DELETE act on row 2 as it is after B?
         """,
         """
-        At READ COMMITTED the DELETE has a snapshot of its own, in which B's change is there already.
-        From REPEATABLE READ on it meets a row that somebody changed after the snapshot, and is
-        refused with 40001 rather than act on something the transaction has not seen.
+        At READ COMMITTED the DELETE has its own snapshot, which already shows B's change. From REPEATABLE
+        READ on, it meets a row that was changed after the snapshot, and is refused with 40001 rather than
+        act on something the transaction has not seen.
         """,
         "Lock what you read and will act upon, in one go, before deciding anything.",
         test()
@@ -251,7 +251,7 @@ final class SnapshotAnomalies {
             .judged(ALL_ROWS, SnapshotAnomalies::actedOnTheNew));
   }
 
-  private static Finding actedOnTheNew(Seen seen) {
+  private static Finding actedOnTheNew(Observations seen) {
     boolean skewed =
         seen.committed("A") && seen.number("read") == 10 && seen.changed("delete") == 0;
     return Finding.of(

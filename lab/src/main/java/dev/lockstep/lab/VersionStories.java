@@ -18,16 +18,17 @@ final class VersionStories {
         VERSIONS,
         "A row has versions",
         """
-        A reader looks at a row before, during and after somebody's update. Does it ever wait, and can it
-        meet two versions in one transaction?
+        A reader looks at a row before, during and after another transaction's update. Does it ever wait,
+        and can it see two versions in one transaction?
         """,
         """
-        An UPDATE leaves the old version where it is (ctid), notes its own transaction there as xmax, and
-        writes a new version with xmin. Who reads picks the version that its snapshot sees, and so never
-        waits. At READ COMMITTED each statement has a new snapshot; from REPEATABLE READ on there is
-        one for the transaction.
+        An UPDATE leaves the old version where it is (ctid), records its own transaction there as xmax,
+        and writes a new version with xmin. A reader picks the version that its snapshot shows, and so
+        never waits. At READ COMMITTED each statement has a new snapshot; from REPEATABLE READ on, the
+        transaction has one.
         """,
-        "Read what has to agree in one snapshot: REPEATABLE READ, READ ONLY, as Lockstep's audit does.",
+        "Read what has to agree in one snapshot: REPEATABLE READ, READ ONLY, as Lockstep's audit"
+            + " does.",
         Script.between("Reader", "Writer")
             .on("CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL)")
             .on("INSERT INTO account VALUES (1, 100)")
@@ -64,7 +65,7 @@ final class VersionStories {
             .judged(finals, VersionStories::twoVersions));
   }
 
-  private static Finding twoVersions(Seen seen) {
+  private static Finding twoVersions(Observations seen) {
     String before = seen.text("before");
     String after = seen.text("after");
     return Finding.of(
@@ -83,8 +84,8 @@ final class VersionStories {
         VERSIONS,
         "What VACUUM may not remove",
         """
-        Row 2 is deleted and VACUUM runs, while a report is open that has not ended yet. Is the place of
-        the dead row used again, or does the table grow?
+        Row 2 is deleted and VACUUM runs while a report's transaction is still open. Is the dead row's
+        space reused, or does the table grow?
         """,
         """
         VACUUM removes a dead version once no snapshot can see it. A transaction at REPEATABLE READ or
@@ -92,8 +93,8 @@ final class VersionStories {
         tables. At READ COMMITTED a transaction that is idle holds none.
         """,
         """
-        Keep transactions short: read a report page by page, each in a transaction of its own, and end
-        those that idle. GET /v1/database names the oldest.
+        Keep transactions short: read a report page by page, each page in its own transaction, and end
+        transactions that idle. GET /v1/database names the oldest.
         """,
         Script.between("Report", "Shop")
             .on(table, rows)
@@ -119,7 +120,7 @@ final class VersionStories {
             .judged(finals, VersionStories::grown));
   }
 
-  private static Finding grown(Seen seen) {
+  private static Finding grown(Observations seen) {
     String place = seen.text("place");
     return Finding.of(
         !place.equals("(0,2)"),

@@ -121,10 +121,10 @@ class StreamKeyStatesTest {
   private void failsTwiceAndIsRetried() throws Exception {
     append("a");
     diagram.moved(StateDiagram.NEW, "append", "flowing");
-    answer("a", new SinkResult.Retry("busy"));
-    noteMove("a", "Retry");
-    answer("a", new SinkResult.Retry("busy"));
-    noteMove("a", "last Retry");
+    answer("a", new SinkResult.RetryLater("busy"));
+    noteMove("a", "RetryLater");
+    answer("a", new SinkResult.RetryLater("busy"));
+    noteMove("a", "last RetryLater");
     order(c -> outbox.retry(c, STREAM, SINK, "a", "ann", "mended"));
     noteMove("a", "retry");
     answer("a", SinkResult.DELIVERED);
@@ -142,8 +142,8 @@ class StreamKeyStatesTest {
 
   private void failsAndIsPoisonAndIsReplayed() throws Exception {
     append("c");
-    answer("c", new SinkResult.Retry("busy"));
-    noteMove("c", "Retry");
+    answer("c", new SinkResult.RetryLater("busy"));
+    noteMove("c", "RetryLater");
     answer("c", new SinkResult.Poison("unreadable"));
     noteMove("c", "Poison");
     order(c -> outbox.replay(c, STREAM, SINK, "c", 1, "ann", "mended"));

@@ -82,9 +82,9 @@ final class OrderedConsumer implements AutoCloseable {
   // end: consume
 
   private void count(ReceivedEvent event, Receipt receipt) {
-    if (receipt instanceof Receipt.Gap gap) {
+    if (receipt instanceof Receipt.Missing missing) {
       throw new IllegalStateException(
-          "%s arrived before event %d of its portfolio".formatted(event, gap.expected()));
+          "%s arrived before event %d of its portfolio".formatted(event, missing.expected()));
     }
     if (receipt instanceof Receipt.Repeated) {
       repeated++;

@@ -40,7 +40,7 @@ final class OnceVerbs {
             new OnceKey(1, "prove", key),
             Fingerprint.of(f.text("body")),
             connection -> effect(connection, f));
-    if (result instanceof OnceResult.Done done) {
+    if (result instanceof OnceResult.Completed done) {
       return Answer.ok("answer", done.answer(), "replayed", done.replayed());
     }
     return Answer.refused(result.getClass().getSimpleName());

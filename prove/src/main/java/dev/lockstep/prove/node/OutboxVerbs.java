@@ -240,7 +240,7 @@ final class OutboxVerbs implements AutoCloseable {
       try {
         String answer = pipe.ask("deliver", fields).text("result");
         return switch (answer) {
-          case "retry" -> new SinkResult.Retry("told to fail");
+          case "retry" -> new SinkResult.RetryLater("told to fail");
           case "poison" -> new SinkResult.Poison("told to refuse");
           case "down" -> new SinkResult.Down("told to be down");
           default -> SinkResult.DELIVERED;

@@ -24,7 +24,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.KeyedAnswers;
-import dev.lockstep.server.api.KeyedAnswers.Decided;
+import dev.lockstep.server.api.KeyedAnswers.KeyedAnswer;
 import dev.lockstep.server.api.ObjectShape;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
@@ -135,8 +135,8 @@ final class Transfers {
                 result.resultOr(outcome -> TransferAnswers.answer(command.book(), outcome, 201)));
   }
 
-  private static Decided decided(BookId book, LedgerOutcome outcome) {
-    return new Decided(
+  private static KeyedAnswer decided(BookId book, LedgerOutcome outcome) {
+    return new KeyedAnswer(
         TransferAnswers.answer(book, outcome, 201),
         hasMoved(outcome),
         !(outcome instanceof TransferIdReused));

@@ -23,23 +23,23 @@ import java.util.function.BiFunction;
  */
 public final class KeyedAnswers<T, O> implements Companion<Ticket<T>, O, Answer> {
   private final Once once;
-  private final BiFunction<T, O, Decided> decide;
+  private final BiFunction<T, O, KeyedAnswer> decide;
 
   /**
    * @param decide what an outcome means for the request
    */
-  public KeyedAnswers(Once once, BiFunction<T, O, Decided> decide) {
+  public KeyedAnswers(Once once, BiFunction<T, O, KeyedAnswer> decide) {
     this.once = once;
     this.decide = decide;
   }
 
   /**
-   * What was decided about a request.
+   * The answer to one request.
    *
-   * @param effect something is different now
-   * @param kept the key is to be answered so from now on
+   * @param effect the request changed something
+   * @param stored repetitions of the key get this answer
    */
-  public record Decided(Answer answer, boolean effect, boolean kept) {}
+  public record KeyedAnswer(Answer answer, boolean effect, boolean stored) {}
 
   @Override
   public List<Answer> write(OpenTransaction transaction, List<Accompanied<Ticket<T>, O>> commands)
@@ -52,12 +52,12 @@ public final class KeyedAnswers<T, O> implements Companion<Ticket<T>, O, Answer>
     List<Answer> answers = new ArrayList<>(commands.size());
     for (Accompanied<Ticket<T>, O> command : commands) {
       Ticket<T> ticket = command.payload();
-      Decided decided = decide.apply(ticket.subject(), command.outcome());
+      KeyedAnswer decided = decide.apply(ticket.subject(), command.outcome());
       Answer before = keys.earlier(exchange, ticket, StoredAnswer::replayed);
       if (before != null && decided.effect()) {
         throw new CommandRefused(before);
       }
-      if (before == null && decided.kept()) {
+      if (before == null && decided.stored()) {
         keys.answer(ticket, decided.answer());
       }
       answers.add(before == null ? decided.answer() : before);

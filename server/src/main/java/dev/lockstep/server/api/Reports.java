@@ -4,7 +4,7 @@ import dev.lockstep.fault.DeadlineExceeded;
 import dev.lockstep.fault.LockTimeout;
 import dev.lockstep.fault.StatementTimeout;
 import dev.lockstep.tx.Isolation;
-import dev.lockstep.tx.Retry;
+import dev.lockstep.tx.RetryPolicy;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxListener;
 import dev.lockstep.tx.TxOptions;
@@ -40,7 +40,7 @@ public final class Reports {
             .withStatementTimeout(timeout)
             .withLockTimeout(timeout)
             .withDeadline(timeout.multipliedBy(2))
-            .withRetry(Retry.NEVER);
+            .withRetry(RetryPolicy.NEVER);
     this.reader = new Transactor(connections, options, listener);
   }
 

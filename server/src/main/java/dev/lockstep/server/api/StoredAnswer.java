@@ -19,16 +19,20 @@ public final class StoredAnswer {
           .never(Claim.Fresh.class)
           .complete();
 
+  private static final Cases<OnceResult, Answer> OF_CALL =
+      Cases.<OnceResult, Answer>over(OnceResult.class)
+          .when(
+              OnceResult.Completed.class,
+              done -> done.replayed() ? replayed(done.answer()) : parsed(done.answer()))
+          .when(Claim.InUse.class, inUse -> Problem.keyInUse().toAnswer())
+          .when(Claim.Reused.class, reused -> Problem.keyReused().toAnswer())
+          .complete();
+
   private StoredAnswer() {}
 
   /** The answer of work under a key, fresh or stored. */
   public static Answer of(OnceResult result) {
-    if (result instanceof OnceResult.Done done) {
-      return done.replayed() ? replayed(done.answer()) : parsed(done.answer());
-    }
-    return of(
-        result instanceof OnceResult.InUse ? new Claim.InUse() : new Claim.Reused(),
-        StoredAnswer::parsed);
+    return OF_CALL.of(result);
   }
 
   /**

@@ -5,7 +5,7 @@ import dev.lockstep.server.api.InFlight;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.CampaignStore.Stocked;
-import dev.lockstep.server.campaign.Watchers.Place;
+import dev.lockstep.server.campaign.Watchers.Slot;
 import dev.lockstep.server.edge.HttpLimits;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -65,21 +65,21 @@ final class LiveStock {
   }
 
   Future<Answer> watch(Request request, long id) {
-    Place place = watchers.take(request.from().network());
+    Slot slot = watchers.take(request.from().network());
     return workers
         .run(() -> store.stocked(id))
         .map(
             stocked -> {
-              begin(request, id, Event.of(stocked), place);
+              begin(request, id, Event.of(stocked), slot);
               return Answer.STREAMING;
             })
-        .onFailure(thrown -> place.leave());
+        .onFailure(thrown -> slot.leave());
   }
 
-  private void begin(Request request, long id, Event first, Place place) {
+  private void begin(Request request, long id, Event first, Slot slot) {
     HttpServerResponse response = request.raw().response();
     if (response.closed() || response.ended()) {
-      place.leave();
+      slot.leave();
       return;
     }
     response
@@ -88,11 +88,11 @@ final class LiveStock {
         .putHeader("X-Accel-Buffering", "no");
     if (request.raw().method().equals(HttpMethod.HEAD)) {
       // HEAD gets only the head: a stream would block the connection silently.
-      place.leave();
+      slot.leave();
       var unused = response.end();
       return;
     }
-    Stream stream = new Stream(vertx.getOrCreateContext(), response, place);
+    Stream stream = new Stream(vertx.getOrCreateContext(), response, slot);
     boolean known = request.header("Last-Event-ID").equals(Optional.of(first.id()));
     // Send something at once, so that the client knows that the stream is open.
     send(response, known ? ": nothing new\n\n" : first.text());
@@ -119,12 +119,12 @@ final class LiveStock {
 
   private void end(Watched campaign, Stream stream) {
     campaign.streams.remove(stream);
-    stream.place().leave();
+    stream.slot().leave();
     inFlight.streamEnded(stream.response());
   }
 
   /** A watcher and its event loop. */
-  private record Stream(Context context, HttpServerResponse response, Place place) {
+  private record Stream(Context context, HttpServerResponse response, Slot slot) {
     void send(String text) {
       context.runOnContext(now -> LiveStock.send(response, text));
     }

@@ -31,7 +31,7 @@ final class Positions {
 
   private Positions() {}
 
-  private record Place(PoolId pool, int unit) {}
+  private record PoolUnit(PoolId pool, int unit) {}
 
   /**
    * All positions by layer and column; none for a campaign without positions. Before publication
@@ -40,13 +40,13 @@ final class Positions {
   static JsonObject read(Holds holds, Campaign campaign) {
     JsonArray items = new JsonArray();
     if (campaign.kind() == Kind.TRIANGLE) {
-      Map<Place, HoldState> taken = new HashMap<>();
+      Map<PoolUnit, HoldState> taken = new HashMap<>();
       holds
           .takenUnits(campaign.scope())
-          .forEach(unit -> taken.put(new Place(unit.pool(), unit.unit()), unit.state()));
+          .forEach(unit -> taken.put(new PoolUnit(unit.pool(), unit.unit()), unit.state()));
       for (Item layer : campaign.items()) {
         for (int unit = 0; unit < layer.total(); unit++) {
-          HoldState state = taken.get(new Place(layer.pool(), unit));
+          HoldState state = taken.get(new PoolUnit(layer.pool(), unit));
           items.add(layer.position(unit).put("state", shown(state)));
         }
       }

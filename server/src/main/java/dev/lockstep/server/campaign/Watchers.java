@@ -25,11 +25,11 @@ final class Watchers {
   }
 
   /** The slot of one stream. */
-  final class Place {
+  final class Slot {
     private final String network;
     private final AtomicBoolean left = new AtomicBoolean();
 
-    private Place(String network) {
+    private Slot(String network) {
       this.network = network;
     }
 
@@ -49,16 +49,16 @@ final class Watchers {
   /**
    * @throws dev.lockstep.server.api.ProblemException when no slot is free
    */
-  Place take(String network) {
+  Slot take(String network) {
     int all = taken.incrementAndGet();
     int same = byNetwork.merge(network, 1, Integer::sum);
-    Place place = new Place(network);
+    Slot slot = new Slot(network);
     if (all > most) {
-      place.leave();
+      slot.leave();
       throw Problem.overloaded(RETRY_AFTER).asException();
     }
     if (same > mostPerNetwork) {
-      place.leave();
+      slot.leave();
       throw Problem.of(
               "too-many-streams",
               429,
@@ -68,6 +68,6 @@ final class Watchers {
           .retryAfter(RETRY_AFTER)
           .asException();
     }
-    return place;
+    return slot;
   }
 }

@@ -26,7 +26,7 @@ import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
 import dev.lockstep.server.api.KeyedAnswers;
-import dev.lockstep.server.api.KeyedAnswers.Decided;
+import dev.lockstep.server.api.KeyedAnswers.KeyedAnswer;
 import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Problem;
@@ -97,7 +97,7 @@ public final class Carts {
             .handledBy(this::create),
         Endpoint.of(GET, "/v1/holds", "Lists a campaign's holds, newest first.")
             .by(Role.OPERATOR)
-            .withQuery("campaign", "Whose; has to be given.")
+            .withQuery("campaign", "The campaign; required.")
             .withQuery("buyer", "Only this buyer's.")
             .withQuery("state", "Only held, sold, released, expired or returned ones.")
             .paged(CartView.SHAPE)
@@ -115,8 +115,8 @@ public final class Carts {
         Endpoint.of(
                 POST,
                 "/v1/holds/{id}/extend",
-                "Moves a hold's expiry to so long from now. A buyer may do so as often and as far as"
-                    + " the campaign says: maxExtensions, holdSeconds, maxHoldSeconds.")
+                "Moves a hold's expiry to so long from now. A buyer may do so as often and as far"
+                    + " as the campaign says: maxExtensions, holdSeconds, maxHoldSeconds.")
             .by(SELLERS_AND_BUYERS)
             .withIdempotencyKey(IdempotencyKey.OPTIONAL)
             .perhapsTaking(EXTENSION)
@@ -157,8 +157,8 @@ public final class Carts {
         .map(result -> result.resultOr(outcome -> Outcomes.answer(ticket.subject(), outcome, 201)));
   }
 
-  private static Decided decided(Campaign campaign, HoldOutcome outcome) {
-    return new Decided(
+  private static KeyedAnswer decided(Campaign campaign, HoldOutcome outcome) {
+    return new KeyedAnswer(
         Outcomes.answer(campaign, outcome, 201),
         outcome instanceof Granted granted && !granted.replayed(),
         !(outcome instanceof HoldIdReused));

@@ -115,7 +115,7 @@ public final class Database implements AutoCloseable {
 
   /** Reports the outcome of a transaction attempt, which says something about the database. */
   public void met(TxAttempt attempt) {
-    if (attempt.outcome() == TxAttempt.Outcome.COMMITTED) {
+    if (attempt.outcome() == TxAttempt.TxOutcome.COMMITTED) {
       watch.heard();
     }
     attempt.fault().ifPresent(watch::met);

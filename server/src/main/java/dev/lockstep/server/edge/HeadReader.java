@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class HeadReader {
   private static final int LINE_SPACES = 2;
 
-  private enum Place {
+  private enum HeadPart {
     /** Skips empty lines before a request. */
     BEFORE,
     REQUEST_LINE,
@@ -19,7 +19,7 @@ final class HeadReader {
     LINE
   }
 
-  private Place place = Place.BEFORE;
+  private HeadPart part = HeadPart.BEFORE;
   private int spaces;
   private boolean strange;
   private int last;
@@ -28,7 +28,7 @@ final class HeadReader {
 
   /** Whether part of a head, but not all of it, is here. Leading empty lines do not count. */
   boolean begun() {
-    return !ended && place != Place.BEFORE;
+    return !ended && part != HeadPart.BEFORE;
   }
 
   /** What is wrong with the part seen so far. */
@@ -38,7 +38,7 @@ final class HeadReader {
 
   /** Starts the next head. */
   void reset() {
-    place = Place.BEFORE;
+    part = HeadPart.BEFORE;
     spaces = 0;
     strange = false;
     last = 0;
@@ -55,25 +55,25 @@ final class HeadReader {
   }
 
   private void look(byte next) {
-    switch (place) {
+    switch (part) {
       case BEFORE -> before(next);
       case REQUEST_LINE -> requestLine(next);
       case LINE_START -> lineStart(next);
-      case LINE -> place = next == '\n' ? Place.LINE_START : Place.LINE;
+      case LINE -> part = next == '\n' ? HeadPart.LINE_START : HeadPart.LINE;
     }
     last = next;
   }
 
   private void before(byte next) {
     if (next != '\r' && next != '\n') {
-      place = Place.REQUEST_LINE;
+      part = HeadPart.REQUEST_LINE;
       requestLine(next);
     }
   }
 
   private void requestLine(byte next) {
     if (next == '\n') {
-      place = Place.LINE_START;
+      part = HeadPart.LINE_START;
       if (strange || spaces != LINE_SPACES) {
         wrong = "The request line must be three words separated by single spaces.";
       }
@@ -90,11 +90,11 @@ final class HeadReader {
   private void lineStart(byte next) {
     if (next == ' ' || next == '\t') {
       wrong = "A header must not continue on the next line.";
-      place = Place.LINE;
+      part = HeadPart.LINE;
     } else if (next == '\n') {
       ended = true;
     } else if (next != '\r') {
-      place = Place.LINE;
+      part = HeadPart.LINE;
     }
   }
 }

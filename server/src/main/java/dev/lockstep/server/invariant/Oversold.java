@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Oversold {
   private final Counter incidents;
-  private final Set<Place> known = ConcurrentHashMap.newKeySet();
+  private final Set<PoolOfScope> known = ConcurrentHashMap.newKeySet();
 
-  private record Place(long scope, long pool) {}
+  private record PoolOfScope(long scope, long pool) {}
 
   Oversold(Metrics metrics) {
     this.incidents =
@@ -23,7 +23,7 @@ final class Oversold {
 
   void look(StockViolation violation) {
     if (violation.check() == StockViolation.StockInvariant.OVERSOLD
-        && known.add(new Place(violation.scope(), violation.pool()))) {
+        && known.add(new PoolOfScope(violation.scope(), violation.pool()))) {
       incidents.increment();
     }
   }

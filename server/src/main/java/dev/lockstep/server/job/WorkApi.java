@@ -9,6 +9,7 @@ import dev.lockstep.job.Claims;
 import dev.lockstep.job.Jobs;
 import dev.lockstep.job.NewJob;
 import dev.lockstep.job.Outcome;
+import dev.lockstep.once.Claim;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
 import dev.lockstep.once.OnceResult;
@@ -259,11 +260,11 @@ final class WorkApi {
               new OnceKey(CLAIM_SCOPE, claimer, token.toString()),
               request.fingerprint(),
               c -> StoredAnswer.text(Answer.ok(ending.write(c, token, claimer))));
-      if (result instanceof OnceResult.Reused) {
+      if (result instanceof Claim.Reused) {
         // It has ended differently.
         throw lost();
       }
-      if (result instanceof OnceResult.Done done && !done.replayed()) {
+      if (result instanceof OnceResult.Completed done && !done.replayed()) {
         listener.onClaimEnd(true);
       }
       return StoredAnswer.of(result);

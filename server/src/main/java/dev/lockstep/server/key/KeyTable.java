@@ -145,23 +145,23 @@ final class KeyTable {
   }
 
   /** A position between keys that survives the removal of the key before it. */
-  record Place(Instant createdAt, String id) {
-    static final Place FIRST = new Place(Instant.EPOCH, "");
+  record SortKey(Instant createdAt, String id) {
+    static final SortKey FIRST = new SortKey(Instant.EPOCH, "");
 
-    static Place of(KeyRow row) {
-      return new Place(row.createdAt(), row.id());
+    static SortKey of(KeyRow row) {
+      return new SortKey(row.createdAt(), row.id());
     }
 
     /**
      * @throws IllegalArgumentException or {@link DateTimeException} if it is none
      */
-    static Place parse(String text) {
+    static SortKey parse(String text) {
       // Years have four digits; the database cannot store times far outside that range.
       if (!text.matches("\\d{4}-\\S{1,32} [\\x21-\\x7e]{1,64}")) {
         throw new IllegalArgumentException("a time, a space and an id");
       }
       int space = text.indexOf(' ');
-      return new Place(Instant.parse(text.substring(0, space)), text.substring(space + 1));
+      return new SortKey(Instant.parse(text.substring(0, space)), text.substring(space + 1));
     }
 
     @Override
@@ -170,7 +170,7 @@ final class KeyTable {
     }
   }
 
-  List<KeyRow> page(Place after, @Nullable Role role, int limit) {
+  List<KeyRow> page(SortKey after, @Nullable Role role, int limit) {
     return transactor.call(
         connection -> {
           try (PreparedStatement statement = connection.prepareStatement(PAGE)) {

@@ -22,7 +22,7 @@ import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.key.KeyRow.Revoked;
 import dev.lockstep.server.key.KeyTable.Live;
 import dev.lockstep.server.key.KeyTable.NewKey;
-import dev.lockstep.server.key.KeyTable.Place;
+import dev.lockstep.server.key.KeyTable.SortKey;
 import dev.lockstep.server.rate.Allowance;
 import dev.lockstep.server.rate.RateLimits;
 import dev.lockstep.tx.Transactor;
@@ -322,11 +322,11 @@ public final class Keys implements Authenticator {
 
   private Future<Answer> list(Request request) {
     Page page = request.page();
-    Place after = page.after(Place::parse).orElse(Place.FIRST);
+    SortKey after = page.after(SortKey::parse).orElse(SortKey.FIRST);
     Role role = request.query("role").map(Keys::role).orElse(null);
     return workers
         .read(request, () -> table.page(after, role, page.limit() + 1))
-        .map(found -> Answer.ok(page.of(found, Keys::json, row -> Place.of(row).toString())));
+        .map(found -> Answer.ok(page.of(found, Keys::json, row -> SortKey.of(row).toString())));
   }
 
   private static Role role(String label) {

@@ -18,7 +18,7 @@ final class TxFigures implements TxListener {
   private final Timer connectionWait;
 
   /** Labels are constants of the code, so there are few. */
-  private record Kind(String label, TxAttempt.Outcome outcome) {}
+  private record Kind(String label, TxAttempt.TxOutcome outcome) {}
 
   TxFigures(Metrics metrics) {
     this.metrics = metrics;
@@ -30,7 +30,7 @@ final class TxFigures implements TxListener {
             JobsConfig.CLAIM_TRANSACTION,
             JobsConfig.MARK_TRANSACTION,
             JobsConfig.RESULT_TRANSACTION)) {
-      Kind kind = new Kind(label, TxAttempt.Outcome.COMMITTED);
+      Kind kind = new Kind(label, TxAttempt.TxOutcome.COMMITTED);
       durations.put(kind, timer(kind));
     }
   }

@@ -358,7 +358,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   private Future<Answer> answer(OnceResult marked, PurchaseId id) {
-    if (!(marked instanceof OnceResult.Done done) || KeyedPurchase.of(done.answer()).isEmpty()) {
+    if (!(marked instanceof OnceResult.Completed done)
+        || KeyedPurchase.of(done.answer()).isEmpty()) {
       return Future.succeededFuture(StoredAnswer.of(marked));
     }
     CompletionStage<Answer> answer =

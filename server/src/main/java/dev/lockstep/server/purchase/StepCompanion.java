@@ -46,7 +46,7 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
     long campaign = commands.get(0).payload().purchase().id().campaign();
     // One statement changes a row once. So the second step of a purchase is written by a second
     // statement, which finds what the first one left, as if it had come in the next transaction.
-    List<Map<UUID, Wanted>> rounds = new ArrayList<>();
+    List<Map<UUID, PlannedChange>> rounds = new ArrayList<>();
     Map<UUID, Integer> steps = new HashMap<>();
     List<StepResult> results = new ArrayList<>(commands.size());
     for (Accompanied<Step, HoldOutcome> made : commands) {
@@ -60,13 +60,13 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
           rounds.add(new LinkedHashMap<>());
         }
         Change wanted = change.get().on(step.event());
-        rounds.get(round).put(id, new Wanted(results.size(), wanted, moved));
+        rounds.get(round).put(id, new PlannedChange(results.size(), wanted, moved));
       } else if (moved) {
         throw new CommandRefused(new StepResult.TooLate());
       }
       results.add(new StepResult.Idle());
     }
-    for (Map<UUID, Wanted> round : rounds) {
+    for (Map<UUID, PlannedChange> round : rounds) {
       write(exchange, campaign, round, results);
     }
     tell(exchange, commands);
@@ -74,20 +74,20 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
   }
 
   /**
-   * What a step would write.
+   * The change that a step would write.
    *
    * @param index of its command
-   * @param moved its command moved stock, so that it has to be taken, or all of it fails
+   * @param moved its command moved stock, so the step must be taken or the command fails
    */
-  private record Wanted(int index, Change change, boolean moved) {}
+  private record PlannedChange(int index, Change change, boolean moved) {}
 
   private void write(
-      Exchange exchange, long campaign, Map<UUID, Wanted> round, List<StepResult> results)
+      Exchange exchange, long campaign, Map<UUID, PlannedChange> round, List<StepResult> results)
       throws SQLException {
-    List<Change> changes = round.values().stream().map(Wanted::change).toList();
+    List<Change> changes = round.values().stream().map(PlannedChange::change).toList();
     Set<UUID> taken = change(exchange, campaign, changes);
-    for (Map.Entry<UUID, Wanted> wanted : round.entrySet()) {
-      Wanted one = wanted.getValue();
+    for (Map.Entry<UUID, PlannedChange> wanted : round.entrySet()) {
+      PlannedChange one = wanted.getValue();
       boolean mine = taken.contains(wanted.getKey());
       if (one.moved() && !mine) {
         throw new CommandRefused(new StepResult.TooLate());

@@ -21,7 +21,7 @@ import dev.lockstep.server.payment.Verification.Malformed;
 import dev.lockstep.server.payment.Verification.TooOld;
 import dev.lockstep.server.payment.Webhooks;
 import dev.lockstep.server.purchase.Mismatch.Kind;
-import dev.lockstep.server.purchase.WebhookIntake.Ask;
+import dev.lockstep.server.purchase.WebhookIntake.IncomingEvent;
 import dev.lockstep.server.purchase.WebhookIntake.Intake;
 import dev.lockstep.tx.Transactor;
 import io.vertx.core.Future;
@@ -63,7 +63,7 @@ final class StripeWebhook implements AutoCloseable {
   private final Mismatches mismatches;
   private final PaymentsInFlight underWay;
   private final String secret;
-  private final Combiner<Long, Ask, Intake> intake;
+  private final Combiner<Long, IncomingEvent, Intake> intake;
 
   /**
    * @param underWay the purchases this node is paying for
@@ -151,7 +151,7 @@ final class StripeWebhook implements AutoCloseable {
 
   private CompletionStage<Boolean> sort(PaymentEvent event, PurchaseId id) {
     return intake
-        .submit(id.campaign(), new Ask(event, id.value()))
+        .submit(id.campaign(), new IncomingEvent(event, id.value()))
         .thenCompose(
             sorted ->
                 sorted.toSettle().isPresent()

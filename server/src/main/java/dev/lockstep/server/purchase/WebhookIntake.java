@@ -12,8 +12,8 @@ import dev.lockstep.server.payment.PaymentResult.Rejected;
 import dev.lockstep.server.payment.PaymentResult.RequiresAction;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.PaymentResult.Unknown;
-import dev.lockstep.server.purchase.WebhookIntake.Ask;
 import dev.lockstep.server.purchase.WebhookIntake.Found;
+import dev.lockstep.server.purchase.WebhookIntake.IncomingEvent;
 import dev.lockstep.server.purchase.WebhookIntake.Intake;
 import dev.lockstep.sql.AttemptResult;
 import dev.lockstep.sql.Exchange;
@@ -35,7 +35,7 @@ import java.util.UUID;
  * which records them together with their effect. The others are dropped for good: what is no news
  * to a purchase never becomes any.
  */
-final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, Intake> {
+final class WebhookIntake implements Combined<Long, IncomingEvent, Found, List<Intake>, Intake> {
   private static final String KNOWN_EVENTS =
       "SELECT event FROM lockstep_server.payment_event WHERE campaign = ? AND event = ANY (?)";
 
@@ -52,7 +52,7 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
           .complete();
 
   /** An event about a purchase of the campaign, which is the combiner's key. */
-  record Ask(PaymentEvent event, UUID purchase) {}
+  record IncomingEvent(PaymentEvent event, UUID purchase) {}
 
   /** The events already used, and the current purchases. */
   record Found(Set<String> events, Map<UUID, Purchase> purchases) {}
@@ -67,7 +67,8 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
   }
 
   @Override
-  public Found lock(Exchange exchange, Long campaign, List<Ask> asks) throws SQLException {
+  public Found lock(Exchange exchange, Long campaign, List<IncomingEvent> asks)
+      throws SQLException {
     RoundTrip trip = exchange.trip();
     Rows<String> events =
         trip.query(
@@ -75,7 +76,7 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
             row -> row.getString(1),
             campaign,
             SqlArray.texts(asks.stream().map(ask -> ask.event().id()).distinct().toList()));
-    List<UUID> ids = asks.stream().map(Ask::purchase).distinct().toList();
+    List<UUID> ids = asks.stream().map(IncomingEvent::purchase).distinct().toList();
     Rows<Purchase> purchases = PurchaseTable.addFind(trip, campaign, ids);
     trip.send();
     Map<UUID, Purchase> byId = new HashMap<>();
@@ -84,9 +85,9 @@ final class WebhookIntake implements Combined<Long, Ask, Found, List<Intake>, In
   }
 
   @Override
-  public List<Intake> decide(Long campaign, Found found, List<Ask> asks) {
+  public List<Intake> decide(Long campaign, Found found, List<IncomingEvent> asks) {
     List<Intake> answers = new ArrayList<>(asks.size());
-    for (Ask ask : asks) {
+    for (IncomingEvent ask : asks) {
       Purchase purchase = found.purchases().get(ask.purchase());
       // Its twin in this batch counts as new, too: nobody knows yet whether its effect succeeds.
       boolean fresh = !found.events().contains(ask.event().id());

@@ -7,7 +7,6 @@ import dev.lockstep.hold.PoolId;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.hold.StockChange.Cause;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -59,7 +58,7 @@ final class Changes {
   record ChangedPool(long campaign, long pool, long seq, long seen) {}
 
   /** Holds that changed, and the number of the last change read. */
-  record Portion(long last, int rows, Set<UUID> holds) {}
+  record ChangePage(long last, int rows, Set<UUID> holds) {}
 
   static List<ChangedPool> pools(Connection connection) throws SQLException {
     List<ChangedPool> changed = new ArrayList<>();
@@ -79,25 +78,22 @@ final class Changes {
 
   private static List<ChangedPool> unseen(Connection connection, List<NewestChange> newest)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<ChangedPool> pools =
-        trip.query(
-            CHANGED_POOLS,
-            row ->
-                new ChangedPool(
-                    row.getLong("campaign"),
-                    row.getLong("pool"),
-                    row.getLong("seq"),
-                    row.getLong("seen")),
-            MAX_BEHIND,
-            SqlArray.bigints(newest.stream().map(one -> one.scope().value()).toList()),
-            SqlArray.bigints(newest.stream().map(one -> one.pool().value()).toList()),
-            SqlArray.bigints(newest.stream().map(NewestChange::seq).toList()));
-    trip.send();
-    return pools.list();
+    return RoundTrip.list(
+        connection,
+        CHANGED_POOLS,
+        row ->
+            new ChangedPool(
+                row.getLong("campaign"),
+                row.getLong("pool"),
+                row.getLong("seq"),
+                row.getLong("seen")),
+        MAX_BEHIND,
+        SqlArray.bigints(newest.stream().map(one -> one.scope().value()).toList()),
+        SqlArray.bigints(newest.stream().map(one -> one.pool().value()).toList()),
+        SqlArray.bigints(newest.stream().map(NewestChange::seq).toList()));
   }
 
-  static Portion next(Connection connection, ChangedPool pool, long after, int limit)
+  static ChangePage next(Connection connection, ChangedPool pool, long after, int limit)
       throws SQLException {
     List<HoldChange> changes =
         HoldRecords.changes(
@@ -111,7 +107,7 @@ final class Changes {
         holds.add(change.hold().value());
       }
     }
-    return new Portion(last, changes.size(), holds);
+    return new ChangePage(last, changes.size(), holds);
   }
 
   static void save(Connection connection, ChangedPool pool, long seq) throws SQLException {

@@ -104,12 +104,12 @@ final class Comparison {
   }
 
   /** A purchase's position in the order of age. */
-  record Place(OffsetDateTime at, long campaign, UUID id) {
-    static final Place START =
-        new Place(OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC), 0, new UUID(0, 0));
+  record SortKey(OffsetDateTime at, long campaign, UUID id) {
+    static final SortKey START =
+        new SortKey(OffsetDateTime.of(1, 1, 1, 0, 0, 0, 0, ZoneOffset.UTC), 0, new UUID(0, 0));
 
-    static Place of(JsonObject json) {
-      return new Place(
+    static SortKey of(JsonObject json) {
+      return new SortKey(
           OffsetDateTime.parse(json.getString("at")),
           json.getLong("campaign"),
           UUID.fromString(json.getString("id")));
@@ -128,13 +128,13 @@ final class Comparison {
    *
    * @param last empty for an empty page
    */
-  record Page(int purchases, Optional<Place> last, List<Finding> found) {}
+  record Page(int purchases, Optional<SortKey> last, List<Finding> found) {}
 
-  Page next(Connection connection, Place after, int limit) throws SQLException {
+  Page next(Connection connection, SortKey after, int limit) throws SQLException {
     List<PurchaseFacts> facts =
         FactsReader.read(connection, NEXT_BY_AGE, after.at(), after.campaign(), after.id(), limit);
-    Optional<Place> last =
-        facts.isEmpty() ? Optional.empty() : Optional.of(place(facts.get(facts.size() - 1)));
+    Optional<SortKey> last =
+        facts.isEmpty() ? Optional.empty() : Optional.of(sortKey(facts.get(facts.size() - 1)));
     return new Page(facts.size(), last, judge(connection, facts));
   }
 
@@ -194,8 +194,8 @@ final class Comparison {
     return found;
   }
 
-  private static Place place(PurchaseFacts facts) {
-    return new Place(facts.createdAt().atOffset(ZoneOffset.UTC), facts.campaign(), facts.id());
+  private static SortKey sortKey(PurchaseFacts facts) {
+    return new SortKey(facts.createdAt().atOffset(ZoneOffset.UTC), facts.campaign(), facts.id());
   }
 
   private List<Finding> judge(Connection connection, List<PurchaseFacts> facts)

@@ -3,8 +3,8 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.fault.DatabaseUnavailable;
 import dev.lockstep.server.campaign.Campaigns;
 import dev.lockstep.server.duty.DutyState;
+import dev.lockstep.server.reconciliation.Changes.ChangePage;
 import dev.lockstep.server.reconciliation.Changes.ChangedPool;
-import dev.lockstep.server.reconciliation.Changes.Portion;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.tx.Isolation;
@@ -131,13 +131,13 @@ final class Look {
     while (more && !stopped()) {
       long from = after;
       long began = System.nanoTime();
-      Portion portion = call(connection -> Changes.next(connection, pool, from, CHANGES));
-      List<UUID> holds = List.copyOf(portion.holds());
+      ChangePage page = call(connection -> Changes.next(connection, pool, from, CHANGES));
+      List<UUID> holds = List.copyOf(page.holds());
       keep(call(connection -> comparison.holds(connection, pool.campaign(), holds)));
-      after = portion.last();
+      after = page.last();
       save(pool, after);
       renew();
-      more = portion.rows() == CHANGES;
+      more = page.rows() == CHANGES;
       rest(began);
     }
     if (pool.seen() > pool.seq()) {

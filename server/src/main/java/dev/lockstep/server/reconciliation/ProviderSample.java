@@ -2,9 +2,9 @@ package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.server.payment.PaymentHistory;
 import dev.lockstep.server.payment.PaymentHistory.Charge;
-import dev.lockstep.server.reconciliation.Comparison.Place;
+import dev.lockstep.server.reconciliation.Comparison.SortKey;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
-import dev.lockstep.server.reconciliation.ProviderTable.Placed;
+import dev.lockstep.server.reconciliation.ProviderTable.SortedPurchase;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import io.vertx.core.json.JsonObject;
@@ -57,7 +57,7 @@ final class ProviderSample {
 
   /** A pass over the purchases, a few at a time, that starts over at its end. */
   private interface Pass {
-    List<Placed> next(Place after);
+    List<SortedPurchase> next(SortKey after);
 
     void look(Paid purchase);
   }
@@ -70,7 +70,7 @@ final class ProviderSample {
         settled.minus(ProviderLook.HISTORY),
         new Pass() {
           @Override
-          public List<Placed> next(Place after) {
+          public List<SortedPurchase> next(SortKey after) {
             return transactor.call(
                 options, connection -> ProviderTable.next(connection, after, patience, SAMPLE));
           }
@@ -96,7 +96,7 @@ final class ProviderSample {
         settled.minus(REFUNDS_WATCHED),
         new Pass() {
           @Override
-          public List<Placed> next(Place after) {
+          public List<SortedPurchase> next(SortKey after) {
             return transactor.call(
                 options,
                 connection -> ProviderTable.nextRefunded(connection, after, patience, SAMPLE));
@@ -114,17 +114,17 @@ final class ProviderSample {
 
   private void pass(String name, JsonObject state, Instant since, Pass pass) {
     JsonObject at = state.getJsonObject(name, new JsonObject());
-    Place oldest = new Place(since.atOffset(ZoneOffset.UTC), 0, new UUID(0, 0));
-    Place after = at.containsKey("at") ? Place.of(at) : oldest;
-    List<Placed> some = pass.next(after.at().isBefore(oldest.at()) ? oldest : after);
-    for (Placed one : some) {
+    SortKey oldest = new SortKey(since.atOffset(ZoneOffset.UTC), 0, new UUID(0, 0));
+    SortKey after = at.containsKey("at") ? SortKey.of(at) : oldest;
+    List<SortedPurchase> some = pass.next(after.at().isBefore(oldest.at()) ? oldest : after);
+    for (SortedPurchase one : some) {
       if (ProviderLook.stopped()) {
         return;
       }
       long began = System.nanoTime();
       ProviderLook.alone(one.purchase().name(), () -> pass.look(one.purchase()));
       ProviderLook.rest(began);
-      at = one.place().json();
+      at = one.key().json();
     }
     state.put(name, some.size() < SAMPLE ? new JsonObject() : at);
   }

@@ -1,7 +1,7 @@
 package dev.lockstep.server.reconciliation;
 
 import dev.lockstep.server.purchase.Status;
-import dev.lockstep.server.reconciliation.Comparison.Place;
+import dev.lockstep.server.reconciliation.Comparison.SortKey;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -92,8 +92,8 @@ final class ProviderTable {
       return Finding.id(campaign, id);
     }
 
-    Place place() {
-      return new Place(createdAt, campaign, id);
+    SortKey sortKey() {
+      return new SortKey(createdAt, campaign, id);
     }
   }
 
@@ -118,15 +118,12 @@ final class ProviderTable {
 
   static List<DueLook> takeDue(Connection connection, Duration patience, int limit)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<DueLook> due =
-        trip.query(
-            TAKE_DUE,
-            row -> new DueLook(row.getString(1), row.getString(2), row.getString(3)),
-            patience.toMillis(),
-            limit);
-    trip.send();
-    return due.list();
+    return RoundTrip.list(
+        connection,
+        TAKE_DUE,
+        row -> new DueLook(row.getString(1), row.getString(2), row.getString(3)),
+        patience.toMillis(),
+        limit);
   }
 
   /** It agrees: forgets the second look and all findings. */
@@ -163,15 +160,15 @@ final class ProviderTable {
     return found;
   }
 
-  static List<Placed> next(Connection connection, Place after, Duration patience, int limit)
-      throws SQLException {
+  static List<SortedPurchase> next(
+      Connection connection, SortKey after, Duration patience, int limit) throws SQLException {
     RoundTrip trip = new RoundTrip(connection);
-    Rows<Placed> rows =
+    Rows<SortedPurchase> rows =
         trip.query(
             NEXT_PAID,
             row -> {
               Paid purchase = paid(row);
-              return new Placed(purchase, purchase.place());
+              return new SortedPurchase(purchase, purchase.sortKey());
             },
             after.at(),
             after.campaign(),
@@ -183,26 +180,23 @@ final class ProviderTable {
   }
 
   /** A purchase and its position in the pass. */
-  record Placed(Paid purchase, Place place) {}
+  record SortedPurchase(Paid purchase, SortKey key) {}
 
-  static List<Placed> nextRefunded(Connection connection, Place after, Duration patience, int limit)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Placed> rows =
-        trip.query(
-            NEXT_REFUNDED,
-            row -> {
-              Paid purchase = paid(row);
-              OffsetDateTime at = row.getObject("changed_at", OffsetDateTime.class);
-              return new Placed(purchase, new Place(at, purchase.campaign(), purchase.id()));
-            },
-            after.at(),
-            after.campaign(),
-            after.id(),
-            patience.toMillis(),
-            limit);
-    trip.send();
-    return rows.list();
+  static List<SortedPurchase> nextRefunded(
+      Connection connection, SortKey after, Duration patience, int limit) throws SQLException {
+    return RoundTrip.list(
+        connection,
+        NEXT_REFUNDED,
+        row -> {
+          Paid purchase = paid(row);
+          OffsetDateTime at = row.getObject("changed_at", OffsetDateTime.class);
+          return new SortedPurchase(purchase, new SortKey(at, purchase.campaign(), purchase.id()));
+        },
+        after.at(),
+        after.campaign(),
+        after.id(),
+        patience.toMillis(),
+        limit);
   }
 
   static Instant now(Connection connection) throws SQLException {

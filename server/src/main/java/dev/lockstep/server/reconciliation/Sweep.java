@@ -5,7 +5,7 @@ import dev.lockstep.hold.HoldRecords;
 import dev.lockstep.hold.HoldRecords.ByAge;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.ScopeId;
-import dev.lockstep.server.reconciliation.Comparison.Place;
+import dev.lockstep.server.reconciliation.Comparison.SortKey;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import io.vertx.core.json.JsonObject;
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Sweep(
     @Nullable Instant startedAt,
-    Place after,
+    SortKey after,
     long holdsOf,
     long purchases,
     long holds,
@@ -48,7 +48,8 @@ record Sweep(
   private static final int REST_TIMES = 9;
 
   private static final String NEXT_CAMPAIGN =
-      "SELECT id FROM lockstep_server.campaign WHERE id > ? AND status <> 'draft' ORDER BY id LIMIT 1";
+      "SELECT id FROM lockstep_server.campaign WHERE id > ? AND status <> 'draft' ORDER BY id LIMIT"
+          + " 1";
 
   /** After one slice, with what was found in it. */
   record Step(Sweep sweep, List<Finding> found) {}
@@ -58,10 +59,12 @@ record Sweep(
     String last = json.getString("lastAt");
     return new Sweep(
         started == null ? null : Instant.parse(started),
-        new Place(
-            json.containsKey("at") ? OffsetDateTime.parse(json.getString("at")) : Place.START.at(),
+        new SortKey(
+            json.containsKey("at")
+                ? OffsetDateTime.parse(json.getString("at"))
+                : SortKey.START.at(),
             json.getLong("campaign", 0L),
-            UUID.fromString(json.getString("id", Place.START.id().toString()))),
+            UUID.fromString(json.getString("id", SortKey.START.id().toString()))),
         json.getLong("holdsOf", 0L),
         json.getLong("purchases", 0L),
         json.getLong("holds", 0L),
@@ -98,7 +101,7 @@ record Sweep(
   }
 
   Sweep begin(Instant now) {
-    return new Sweep(now, Place.START, 0, 0, 0, 0, lastAt, lastPurchases, lastHolds, lastWorkMs);
+    return new Sweep(now, SortKey.START, 0, 0, 0, 0, lastAt, lastPurchases, lastHolds, lastWorkMs);
   }
 
   Sweep worked(long moreMs) {
@@ -160,7 +163,7 @@ record Sweep(
     ByAge last = read.get(read.size() - 1);
     return new Step(
         at(
-            new Place(last.createdAt().atOffset(ZoneOffset.UTC), 0, last.id().value()),
+            new SortKey(last.createdAt().atOffset(ZoneOffset.UTC), 0, last.id().value()),
             holdsOf,
             purchases,
             holds + read.size()),
@@ -176,14 +179,14 @@ record Sweep(
     trip.send();
     Optional<Long> campaign = next.list().stream().findFirst();
     return campaign.isPresent()
-        ? at(Place.START, campaign.get(), purchases, holds)
-        : new Sweep(null, Place.START, 0, 0, 0, 0, now.list().get(0), purchases, holds, workMs);
+        ? at(SortKey.START, campaign.get(), purchases, holds)
+        : new Sweep(null, SortKey.START, 0, 0, 0, 0, now.list().get(0), purchases, holds, workMs);
   }
 
-  private Sweep at(Place place, long campaign, long morePurchases, long moreHolds) {
+  private Sweep at(SortKey key, long campaign, long morePurchases, long moreHolds) {
     return new Sweep(
         startedAt,
-        place,
+        key,
         campaign,
         morePurchases,
         moreHolds,

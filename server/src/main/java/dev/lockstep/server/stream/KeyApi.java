@@ -138,13 +138,13 @@ final class KeyApi {
   }
 
   /** What an order concerns. */
-  private record Place(String stream, String sink, Optional<String> key) {
-    static Place of(Request request) {
-      return new Place(request.path("stream"), request.path("sink"), Optional.empty());
+  private record KeyAddress(String stream, String sink, Optional<String> key) {
+    static KeyAddress of(Request request) {
+      return new KeyAddress(request.path("stream"), request.path("sink"), Optional.empty());
     }
 
-    Place with(String one) {
-      return new Place(stream, sink, Optional.of(EventApi.line("key", one)));
+    KeyAddress with(String one) {
+      return new KeyAddress(stream, sink, Optional.of(EventApi.line("key", one)));
     }
 
     Answer done(Optional<Long> nextSeq) {
@@ -162,21 +162,21 @@ final class KeyApi {
   }
 
   private Future<Answer> parked(Request request) {
-    Place place = Place.of(request);
+    KeyAddress address = KeyAddress.of(request);
     Page page = request.page();
     Optional<String> after = page.after(text -> Streams.name(text, MAX_KEY_LENGTH));
     return workers.read(
         request,
         () -> {
-          Optional<StreamView> stream = outbox.stream(place.stream());
+          Optional<StreamView> stream = outbox.stream(address.stream());
           if (stream.stream()
               .flatMap(one -> one.sinks().stream())
-              .noneMatch(sink -> sink.name().equals(place.sink()))) {
+              .noneMatch(sink -> sink.name().equals(address.sink()))) {
             throw unknownSink().asException();
           }
           return Answer.ok(
               page.of(
-                  outbox.parked(place.stream(), place.sink(), after, page.limit() + 1),
+                  outbox.parked(address.stream(), address.sink(), after, page.limit() + 1),
                   StreamJson::parked,
                   ParkedKey::key));
         });
@@ -186,28 +186,34 @@ final class KeyApi {
    * @param key from the body, for keys that no path can name, such as {@code ..}
    */
   private Future<Answer> retry(Request request, String key) {
-    Place place = Place.of(request).with(key);
+    KeyAddress address = KeyAddress.of(request).with(key);
     String actor = request.principal().name();
     String reason = reason(request, "retried");
     return order(
-        place,
+        address,
         Optional.empty(),
         c ->
             outbox.retry(
-                c, place.stream(), place.sink(), place.key().orElseThrow(), actor, reason));
+                c, address.stream(), address.sink(), address.key().orElseThrow(), actor, reason));
   }
 
   private Future<Answer> skip(Request request, String key) {
-    Place place = Place.of(request).with(key);
+    KeyAddress address = KeyAddress.of(request).with(key);
     long seq = request.body().getLong("seq");
     String reason = request.body().getString("reason");
     String actor = request.principal().name();
     return order(
-        place,
+        address,
         Optional.of(seq + 1),
         c ->
             outbox.skip(
-                c, place.stream(), place.sink(), place.key().orElseThrow(), seq, actor, reason));
+                c,
+                address.stream(),
+                address.sink(),
+                address.key().orElseThrow(),
+                seq,
+                actor,
+                reason));
   }
 
   private Future<Answer> replay(Request request) {
@@ -215,14 +221,14 @@ final class KeyApi {
     String actor = request.principal().name();
     String reason = reason(request, "replayed");
     String key = request.body().getString("key");
-    Place place = key == null ? Place.of(request) : Place.of(request).with(key);
+    KeyAddress address = key == null ? KeyAddress.of(request) : KeyAddress.of(request).with(key);
     return order(
-        place,
+        address,
         Optional.of(from),
         c ->
             key == null
-                ? outbox.replayAll(c, place.stream(), place.sink(), from, actor, reason)
-                : outbox.replay(c, place.stream(), place.sink(), key, from, actor, reason));
+                ? outbox.replayAll(c, address.stream(), address.sink(), from, actor, reason)
+                : outbox.replay(c, address.stream(), address.sink(), key, from, actor, reason));
   }
 
   /** Optional for programs; the console asks for it. */
@@ -231,13 +237,13 @@ final class KeyApi {
     return told == null ? unlessTold : told;
   }
 
-  private Future<Answer> order(Place place, Optional<Long> nextSeq, Order order) {
+  private Future<Answer> order(KeyAddress address, Optional<Long> nextSeq, Order order) {
     return workers.run(
         () -> {
           SinkActionResult result = transactor.call(order::on);
           if (result instanceof Changed) {
             wake.run();
-            return place.done(nextSeq);
+            return address.done(nextSeq);
           }
           throw PROBLEMS.of(result).asException();
         });

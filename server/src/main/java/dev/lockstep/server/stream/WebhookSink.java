@@ -8,7 +8,7 @@ import dev.lockstep.outbox.Sink;
 import dev.lockstep.outbox.SinkResult;
 import dev.lockstep.outbox.SinkResult.Down;
 import dev.lockstep.outbox.SinkResult.Poison;
-import dev.lockstep.outbox.SinkResult.Retry;
+import dev.lockstep.outbox.SinkResult.RetryLater;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.outgoing.OutgoingHttp;
 import dev.lockstep.server.outgoing.PostResult;
@@ -214,7 +214,7 @@ final class WebhookSink implements Sink {
     long now = successes.get();
     Failure before = failures.put(event.key(), new Failure(event.seq(), now));
     return before != null && before.seq() == event.seq() && before.successes() < now
-        ? new Retry(error)
+        ? new RetryLater(error)
         : new Down(error);
   }
 

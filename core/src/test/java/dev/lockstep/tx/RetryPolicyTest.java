@@ -12,7 +12,7 @@ import net.jqwik.api.constraints.IntRange;
 import net.jqwik.api.constraints.LongRange;
 
 /** Backoff: full jitter below an exponential bound, whatever the numbers. */
-class RetryTest {
+class RetryPolicyTest {
 
   @Property
   void everyWaitIsBetweenZeroAndItsBound(
@@ -21,7 +21,7 @@ class RetryTest {
       @ForAll @LongRange(min = 0, max = 1_000_000_000_000L) long more) {
     Duration first = Duration.ofNanos(firstNanos);
     Duration max = first.plusNanos(more);
-    Retry retry = new Retry(10_000, first, max);
+    RetryPolicy retry = new RetryPolicy(10_000, first, max);
 
     Duration wait = retry.backoffAfter(attempt);
 
@@ -32,7 +32,10 @@ class RetryTest {
   @Example
   void callersThatCollidedDoNotWaitInStep() {
     long different =
-        IntStream.range(0, 100).mapToObj(i -> Retry.DEFAULT.backoffAfter(8)).distinct().count();
+        IntStream.range(0, 100)
+            .mapToObj(i -> RetryPolicy.DEFAULT.backoffAfter(8))
+            .distinct()
+            .count();
 
     assertThat(different).isGreaterThan(50);
   }
@@ -40,11 +43,11 @@ class RetryTest {
   @Example
   void limitsAreChecked() {
     Duration ms = Duration.ofMillis(1);
-    assertThatIllegalArgumentException().isThrownBy(() -> new Retry(0, ms, ms));
-    assertThatIllegalArgumentException().isThrownBy(() -> new Retry(1, Duration.ZERO, ms));
-    assertThatIllegalArgumentException().isThrownBy(() -> new Retry(1, ms.negated(), ms));
+    assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(0, ms, ms));
+    assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, Duration.ZERO, ms));
+    assertThatIllegalArgumentException().isThrownBy(() -> new RetryPolicy(1, ms.negated(), ms));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new Retry(1, ms, Duration.ofNanos(999_999)));
-    assertThat(new Retry(1, ms, ms)).isEqualTo(Retry.NEVER);
+        .isThrownBy(() -> new RetryPolicy(1, ms, Duration.ofNanos(999_999)));
+    assertThat(new RetryPolicy(1, ms, ms)).isEqualTo(RetryPolicy.NEVER);
   }
 }

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /** What the sessions have seen so far, for the conditions of steps and for the judge. */
-final class Seen {
+final class Observations {
   private final List<PlayedStep> steps = new ArrayList<>();
   private final Map<String, PlayedStep> byName = new HashMap<>();
   private final Map<String, Boolean> committed = new HashMap<>();

@@ -11,15 +11,17 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param firstBackoff upper bound of the first wait; doubles with each attempt
  * @param maxBackoff upper bound of any wait
  */
-public record Retry(int maxAttempts, Duration firstBackoff, Duration maxBackoff) {
+public record RetryPolicy(int maxAttempts, Duration firstBackoff, Duration maxBackoff) {
 
   /** Twenty attempts, with waits up to 2 ms, 4 ms, 8 ms … 500 ms. */
-  public static final Retry DEFAULT = new Retry(20, Duration.ofMillis(2), Duration.ofMillis(500));
+  public static final RetryPolicy DEFAULT =
+      new RetryPolicy(20, Duration.ofMillis(2), Duration.ofMillis(500));
 
   /** One attempt only. */
-  public static final Retry NEVER = new Retry(1, Duration.ofMillis(1), Duration.ofMillis(1));
+  public static final RetryPolicy NEVER =
+      new RetryPolicy(1, Duration.ofMillis(1), Duration.ofMillis(1));
 
-  public Retry {
+  public RetryPolicy {
     if (maxAttempts < 1) {
       throw new IllegalArgumentException("maxAttempts must be at least 1, is " + maxAttempts);
     }
