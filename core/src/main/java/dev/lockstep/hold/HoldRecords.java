@@ -2,8 +2,6 @@ package dev.lockstep.hold;
 
 import dev.lockstep.hold.StockChange.Cause;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.RowReader;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -89,7 +87,7 @@ public final class HoldRecords {
       return List.of();
     }
     requireRows(ids.size());
-    return list(
+    return RoundTrip.list(
         connection,
         FIND,
         row -> HoldRow.read(new ScopeId(row.getLong("scope")), row).hold(),
@@ -102,7 +100,7 @@ public final class HoldRecords {
       Connection connection, ScopeId scope, Instant afterCreatedAt, HoldId after, int limit)
       throws SQLException {
     requireRows(limit);
-    return list(
+    return RoundTrip.list(
         connection,
         OLDEST_FIRST,
         row ->
@@ -120,7 +118,7 @@ public final class HoldRecords {
   public static List<NewestChange> newestChanges(
       Connection connection, ScopeId afterScope, PoolId afterPool, int limit) throws SQLException {
     requireRows(limit);
-    return list(
+    return RoundTrip.list(
         connection,
         NEWEST_CHANGES,
         row ->
@@ -136,7 +134,7 @@ public final class HoldRecords {
       Connection connection, ScopeId scope, PoolId pool, long afterSeq, int limit)
       throws SQLException {
     requireRows(limit);
-    return list(
+    return RoundTrip.list(
         connection,
         CHANGES,
         row ->
@@ -153,14 +151,5 @@ public final class HoldRecords {
       throw new IllegalArgumentException(
           "1 to " + MAX_ROWS + " rows are read at once, not " + rows);
     }
-  }
-
-  private static <T> List<T> list(
-      Connection connection, String sql, RowReader<T> reader, Object... parameters)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<T> rows = trip.query(sql, reader, parameters);
-    trip.send();
-    return rows.list();
   }
 }

@@ -121,26 +121,23 @@ final class LargeScope {
   }
 
   private List<End> readEnds(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<End> rows =
-        trip.query(
-            ENDS,
-            row ->
-                new End(
-                    row.getLong(1),
-                    row.getLong(2),
-                    row.getLong(3),
-                    row.getLong(4),
-                    row.getLong(5),
-                    row.getObject(6) != null,
-                    row.getLong(6),
-                    row.getLong(7),
-                    row.getLong(8),
-                    row.getLong(9)),
-            scope,
-            SqlArray.bigints(pools.stream().map(PoolFacts::pool).toList()));
-    trip.send();
-    return rows.list();
+    return RoundTrip.list(
+        connection,
+        ENDS,
+        row ->
+            new End(
+                row.getLong(1),
+                row.getLong(2),
+                row.getLong(3),
+                row.getLong(4),
+                row.getLong(5),
+                row.getObject(6) != null,
+                row.getLong(6),
+                row.getLong(7),
+                row.getLong(8),
+                row.getLong(9)),
+        scope,
+        SqlArray.bigints(pools.stream().map(PoolFacts::pool).toList()));
   }
 
   private void check(End end) {

@@ -229,10 +229,7 @@ public final class StockCheck {
 
   private static List<PoolFacts> pools(Connection connection, long scope, boolean everything)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<PoolFacts> pools = trip.query(POOLS, row -> facts(row, everything), everything, scope);
-    trip.send();
-    return pools.list();
+    return RoundTrip.list(connection, POOLS, row -> facts(row, everything), everything, scope);
   }
 
   private static PoolFacts facts(ResultSet row, boolean everything) throws SQLException {

@@ -253,18 +253,15 @@ final class Enqueuer {
   }
 
   private List<JobId> insertKeys(Connection connection, List<Row> rows) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<JobId> claimed =
-        trip.query(
-            CLAIM_KEYS,
-            row -> JobId.of(row.getString(1)),
-            SqlArray.smallints(rows.stream().map(row -> (short) keyShard(row)).toList()),
-            SqlArray.texts(rows.stream().map(row -> row.job().queue()).toList()),
-            SqlArray.texts(rows.stream().map(Enqueuer::key).toList()),
-            SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList()),
-            new SqlArray("int8", rows.stream().map(Enqueuer::periodMs).toArray(Long[]::new)));
-    trip.send();
-    return claimed.list();
+    return RoundTrip.list(
+        connection,
+        CLAIM_KEYS,
+        row -> JobId.of(row.getString(1)),
+        SqlArray.smallints(rows.stream().map(row -> (short) keyShard(row)).toList()),
+        SqlArray.texts(rows.stream().map(row -> row.job().queue()).toList()),
+        SqlArray.texts(rows.stream().map(Enqueuer::key).toList()),
+        SqlArray.uuids(rows.stream().map(row -> row.id().value()).toList()),
+        new SqlArray("int8", rows.stream().map(Enqueuer::periodMs).toArray(Long[]::new)));
   }
 
   private JobId find(Connection connection, Row row) throws SQLException {

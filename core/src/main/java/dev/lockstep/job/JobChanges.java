@@ -260,16 +260,13 @@ final class JobChanges {
   private List<Deleted> delete(String sql, JobFilter filter, int limit) throws SQLException {
     List<Object> parameters = withoutTicks(filter);
     parameters.add(limit);
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Deleted> gone =
-        trip.query(
-            sql,
-            row ->
-                new Deleted(
-                    new JobId(row.getObject(2, UUID.class)), row.getString(3), row.getString(4)),
-            parameters.toArray());
-    trip.send();
-    return gone.list();
+    return RoundTrip.list(
+        connection,
+        sql,
+        row ->
+            new Deleted(
+                new JobId(row.getObject(2, UUID.class)), row.getString(3), row.getString(4)),
+        parameters.toArray());
   }
 
   int countCancellable(Optional<JobState> state, JobFilter filter, int limit) throws SQLException {

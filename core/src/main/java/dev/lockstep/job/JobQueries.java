@@ -208,10 +208,7 @@ final class JobQueries {
   }
 
   static List<QueueView> queues(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<QueueView> rows = trip.query(QUEUES, JobQueries::queue);
-    trip.send();
-    return rows.list();
+    return RoundTrip.list(connection, QUEUES, JobQueries::queue);
   }
 
   private static Job job(ResultSet row) throws SQLException {

@@ -231,16 +231,12 @@ final class JobReads {
   List<JobRow> marked(List<Lease> leases) {
     return transactor.call(
         options,
-        connection -> {
-          RoundTrip trip = new RoundTrip(connection);
-          Rows<JobRow> rows =
-              trip.query(
-                  MARKED,
-                  row -> JobRow.read(row, 2, row.getString(1), Priority.of(row.getInt(2))),
-                  SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()));
-          trip.send();
-          return rows.list();
-        });
+        connection ->
+            RoundTrip.list(
+                connection,
+                MARKED,
+                row -> JobRow.read(row, 2, row.getString(1), Priority.of(row.getInt(2))),
+                SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList())));
   }
 
   private record Version(JobId id, int version) {

@@ -1,5 +1,7 @@
 package dev.lockstep.job;
 
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -13,5 +15,15 @@ record Straggler(JobId id, String queue, Priority priority, @Nullable String lan
   /** From a marked row. */
   static Straggler of(JobRow row, UUID markedBy) {
     return new Straggler(row.id(), row.queue(), row.priority(), row.lane(), markedBy);
+  }
+
+  /** From a record, or from a claim with its token as {@code member}. */
+  static Straggler read(ResultSet row) throws SQLException {
+    return new Straggler(
+        new JobId(row.getObject("id", UUID.class)),
+        row.getString("queue"),
+        Priority.of(row.getInt("priority")),
+        row.getString("lane"),
+        row.getObject("member", UUID.class));
   }
 }

@@ -2,7 +2,6 @@ package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -18,7 +17,7 @@ import java.util.UUID;
 final class StragglerClaims {
   private static final String READ =
       """
-      SELECT c.id, c.queue, c.priority, c.lane, c.token
+      SELECT c.id, c.queue, c.priority, c.lane, c.token AS member
       FROM unnest(?) AS x (shard) JOIN lockstep.job_claim c ON c.shard = x.shard
       WHERE c.queue = ANY (?)\
       """;
@@ -49,23 +48,13 @@ final class StragglerClaims {
   List<Straggler> read(Collection<Lease> leases) {
     return transactor.call(
         options.asReadOnly(),
-        connection -> {
-          RoundTrip trip = new RoundTrip(connection);
-          Rows<Straggler> rows =
-              trip.query(
-                  READ,
-                  row ->
-                      new Straggler(
-                          new JobId(row.getObject(1, UUID.class)),
-                          row.getString(2),
-                          Priority.of(row.getInt(3)),
-                          row.getString(4),
-                          row.getObject(5, UUID.class)),
-                  SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()),
-                  SqlArray.texts(queues));
-          trip.send();
-          return rows.list();
-        });
+        connection ->
+            RoundTrip.list(
+                connection,
+                READ,
+                Straggler::read,
+                SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()),
+                SqlArray.texts(queues)));
   }
 
   /**

@@ -2,14 +2,12 @@ package dev.lockstep.job;
 
 import dev.lockstep.shard.Lease;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -123,22 +121,12 @@ final class StragglerTable {
   List<Straggler> read(Collection<Lease> leases) {
     return transactor.call(
         options.asReadOnly(),
-        connection -> {
-          RoundTrip trip = new RoundTrip(connection);
-          Rows<Straggler> rows =
-              trip.query(
-                  READ,
-                  row ->
-                      new Straggler(
-                          new JobId(row.getObject(1, UUID.class)),
-                          row.getString(2),
-                          Priority.of(row.getInt(3)),
-                          row.getString(4),
-                          row.getObject(5, UUID.class)),
-                  SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList()));
-          trip.send();
-          return rows.list();
-        });
+        connection ->
+            RoundTrip.list(
+                connection,
+                READ,
+                Straggler::read,
+                SqlArray.smallints(leases.stream().map(lease -> (short) lease.shard()).toList())));
   }
 
   /** Removes records of dead nodes. */

@@ -3,7 +3,6 @@ package dev.lockstep.ledger;
 import dev.lockstep.ledger.Entry.Kind;
 import dev.lockstep.ledger.LedgerViolation.LedgerInvariant;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.sql.StoredEnum;
 import dev.lockstep.tx.Transactor;
@@ -227,50 +226,44 @@ final class LargeBook {
   }
 
   private List<Facts> accounts(Connection connection, long after) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Facts> rows =
-        trip.query(
-            NEXT_ACCOUNTS,
-            row ->
-                new Facts(
-                    row.getLong(1),
-                    row.getLong(2),
-                    row.getLong(3),
-                    row.getLong(4),
-                    row.getLong(5),
-                    row.getLong(6),
-                    row.getLong(7)),
-            everything,
-            book,
-            after,
-            ACCOUNTS);
-    trip.send();
-    return rows.list();
+    return RoundTrip.list(
+        connection,
+        NEXT_ACCOUNTS,
+        row ->
+            new Facts(
+                row.getLong(1),
+                row.getLong(2),
+                row.getLong(3),
+                row.getLong(4),
+                row.getLong(5),
+                row.getLong(6),
+                row.getLong(7)),
+        everything,
+        book,
+        after,
+        ACCOUNTS);
   }
 
   private List<Piece> look(Connection connection, List<Facts> accounts, List<Long> upTo)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Piece> rows =
-        trip.query(
-            LOOK,
-            row ->
-                new Piece(
-                    row.getLong(1),
-                    row.getLong(2),
-                    row.getLong(3),
-                    row.getLong(4),
-                    row.getLong(5),
-                    row.getLong(6),
-                    row.getLong(7)),
-            SqlArray.bigints(accounts.stream().map(Facts::account).toList()),
-            SqlArray.bigints(accounts.stream().map(Facts::after).toList()),
-            SqlArray.bigints(upTo),
-            SqlArray.bigints(accounts.stream().map(Facts::afterBalance).toList()),
-            book,
-            book);
-    trip.send();
-    return rows.list();
+    return RoundTrip.list(
+        connection,
+        LOOK,
+        row ->
+            new Piece(
+                row.getLong(1),
+                row.getLong(2),
+                row.getLong(3),
+                row.getLong(4),
+                row.getLong(5),
+                row.getLong(6),
+                row.getLong(7)),
+        SqlArray.bigints(accounts.stream().map(Facts::account).toList()),
+        SqlArray.bigints(accounts.stream().map(Facts::after).toList()),
+        SqlArray.bigints(upTo),
+        SqlArray.bigints(accounts.stream().map(Facts::afterBalance).toList()),
+        book,
+        book);
   }
 
   private void save(List<Facts> accounts) {

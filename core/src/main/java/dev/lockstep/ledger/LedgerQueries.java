@@ -1,7 +1,6 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.RowReader;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.sql.StoredEnum;
@@ -121,7 +120,7 @@ final class LedgerQueries {
 
   static Optional<Account> account(Connection connection, BookId book, AccountId account)
       throws SQLException {
-    return list(
+    return RoundTrip.list(
             connection,
             ACCOUNT,
             row -> LedgerRows.account(book, row),
@@ -133,7 +132,7 @@ final class LedgerQueries {
 
   static List<Account> accounts(Connection connection, BookId book, AccountId after, int limit)
       throws SQLException {
-    return list(
+    return RoundTrip.list(
         connection,
         ACCOUNTS,
         row -> LedgerRows.account(book, row),
@@ -144,7 +143,7 @@ final class LedgerQueries {
 
   static Optional<Transfer> transfer(Connection connection, BookId book, TransferId transfer)
       throws SQLException {
-    return list(
+    return RoundTrip.list(
             connection,
             TRANSFER,
             row -> LedgerRows.transfer(book, row),
@@ -158,7 +157,7 @@ final class LedgerQueries {
   static List<Entry> entries(
       Connection connection, BookId book, AccountId account, Versions range, int limit)
       throws SQLException {
-    return list(
+    return RoundTrip.list(
         connection,
         ENTRIES,
         LedgerRows::entry,
@@ -184,7 +183,9 @@ final class LedgerQueries {
     while (from < to) {
       long middle = to - (to - from) / 2;
       Entry entry =
-          list(connection, ENTRY, LedgerRows::entry, book.value(), account.value(), middle).get(0);
+          RoundTrip.list(
+                  connection, ENTRY, LedgerRows::entry, book.value(), account.value(), middle)
+              .get(0);
       if (entry.at().isAfter(time)) {
         to = middle - 1;
       } else {
@@ -209,7 +210,7 @@ final class LedgerQueries {
   }
 
   static List<TrialBalance> trialBalance(Connection connection, BookId book) throws SQLException {
-    return list(
+    return RoundTrip.list(
         connection,
         TRIAL_BALANCE,
         row ->
@@ -222,19 +223,10 @@ final class LedgerQueries {
   }
 
   static List<BookId> booksWithExpired(Connection connection) throws SQLException {
-    return list(connection, BOOKS_WITH_EXPIRED, row -> new BookId(row.getLong(1)));
+    return RoundTrip.list(connection, BOOKS_WITH_EXPIRED, row -> new BookId(row.getLong(1)));
   }
 
   private static @Nullable Long floor(NewAccount account) {
     return account.floor().isPresent() ? account.floor().getAsLong() : null;
-  }
-
-  private static <T> List<T> list(
-      Connection connection, String sql, RowReader<T> reader, Object... parameters)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<T> rows = trip.query(sql, reader, parameters);
-    trip.send();
-    return rows.list();
   }
 }

@@ -1,7 +1,6 @@
 package dev.lockstep.ledger;
 
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -55,15 +54,12 @@ public final class LedgerRecords {
       return List.of();
     }
     requireRows(ids.size());
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Transfer> found =
-        trip.query(
-            TRANSFERS,
-            row -> LedgerRows.transfer(new BookId(row.getLong("book")), row),
-            SqlArray.bigints(books),
-            SqlArray.uuids(ids));
-    trip.send();
-    return found.list();
+    return RoundTrip.list(
+        connection,
+        TRANSFERS,
+        row -> LedgerRows.transfer(new BookId(row.getLong("book")), row),
+        SqlArray.bigints(books),
+        SqlArray.uuids(ids));
   }
 
   /** When this account was opened in each of these books. Books without it are left out. */

@@ -1,7 +1,6 @@
 package dev.lockstep.outbox;
 
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -58,11 +57,8 @@ final class OutboxAudit {
 
   static List<AuditEntry> read(Connection connection, String stream, OptionalLong before, int limit)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<AuditEntry> entries =
-        trip.query(READ, OutboxAudit::entry, stream, before.orElse(Long.MAX_VALUE), limit);
-    trip.send();
-    return entries.list();
+    return RoundTrip.list(
+        connection, READ, OutboxAudit::entry, stream, before.orElse(Long.MAX_VALUE), limit);
   }
 
   private static AuditEntry entry(ResultSet row) throws SQLException {

@@ -78,18 +78,15 @@ final class Queries {
   static List<Event> events(
       Connection connection, int stream, PartitionedKey where, long afterSeq, int limit)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Event> events =
-        trip.query(
-            EVENTS,
-            row -> SnapshotSource.event(row, where.stream()),
-            where.part(),
-            stream,
-            where.key(),
-            afterSeq,
-            limit);
-    trip.send();
-    return events.list();
+    return RoundTrip.list(
+        connection,
+        EVENTS,
+        row -> SnapshotSource.event(row, where.stream()),
+        where.part(),
+        stream,
+        where.key(),
+        afterSeq,
+        limit);
   }
 
   /** A key and its partition. */
@@ -121,23 +118,20 @@ final class Queries {
 
   static List<ParkedKey> parked(Connection connection, int sink, Optional<String> after, int limit)
       throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<ParkedKey> keys =
-        trip.query(
-            PARKED,
-            row ->
-                new ParkedKey(
-                    row.getString(1),
-                    row.getLong(2),
-                    row.getInt(3),
-                    row.getString(4),
-                    row.getObject(5, OffsetDateTime.class).toInstant(),
-                    Optional.ofNullable(row.getObject(6, OffsetDateTime.class))
-                        .map(OffsetDateTime::toInstant)),
-            sink,
-            after.orElse(""),
-            limit);
-    trip.send();
-    return keys.list();
+    return RoundTrip.list(
+        connection,
+        PARKED,
+        row ->
+            new ParkedKey(
+                row.getString(1),
+                row.getLong(2),
+                row.getInt(3),
+                row.getString(4),
+                row.getObject(5, OffsetDateTime.class).toInstant(),
+                Optional.ofNullable(row.getObject(6, OffsetDateTime.class))
+                    .map(OffsetDateTime::toInstant)),
+        sink,
+        after.orElse(""),
+        limit);
   }
 }

@@ -171,10 +171,7 @@ final class Streams {
   }
 
   static List<String> names(Connection connection) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<String> names = trip.query(ALL_STREAMS, row -> row.getString(1));
-    trip.send();
-    return names.list();
+    return RoundTrip.list(connection, ALL_STREAMS, row -> row.getString(1));
   }
 
   /** Reads the version first: anything newer than it is read again. */
@@ -203,10 +200,7 @@ final class Streams {
   }
 
   static List<SinkRow> sinksOf(Connection connection, String stream) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<SinkRow> sinks = trip.query(SINKS_OF, Streams::sink, stream);
-    trip.send();
-    return sinks.list();
+    return RoundTrip.list(connection, SINKS_OF, Streams::sink, stream);
   }
 
   static Optional<SinkRow> sinkOf(Connection connection, String stream, String sink)

@@ -94,6 +94,16 @@ public final class RoundTrip {
     return rows;
   }
 
+  /** Runs one query in a round trip of its own. */
+  public static <T> List<T> list(
+      Connection connection, String sql, RowReader<T> reader, Object... parameters)
+      throws SQLException {
+    RoundTrip trip = new RoundTrip(connection);
+    Rows<T> rows = trip.query(sql, reader, parameters);
+    trip.send();
+    return rows.list();
+  }
+
   /** Adds a statement that returns no rows. */
   public Rows<Object> update(String sql, Object... parameters) {
     return query(sql, row -> row, parameters);

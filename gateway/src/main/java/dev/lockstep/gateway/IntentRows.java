@@ -2,7 +2,6 @@ package dev.lockstep.gateway;
 
 import dev.lockstep.gateway.Intent.Failure;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import io.vertx.core.json.JsonObject;
 import java.sql.Connection;
@@ -67,7 +66,7 @@ final class IntentRows {
   static final String READ_REFUNDS =
       "SELECT " + REFUND_COLUMNS + " FROM gateway.refund WHERE id = ANY (?)";
 
-  // Goes through the intents of two days: that is what is looked for, and a rare question.
+  // Scans the intents of two days, which is what the reconciliation asks for, and rarely.
   private static final String WITH_METADATA =
       "SELECT "
           + INTENT_COLUMNS
@@ -83,19 +82,20 @@ final class IntentRows {
   private IntentRows() {}
 
   static Optional<Intent> find(Connection connection, String id) throws SQLException {
-    return query(connection, FIND, IntentRows::read, SqlArray.texts(List.of(id))).stream()
+    return RoundTrip.list(connection, FIND, IntentRows::read, SqlArray.texts(List.of(id))).stream()
         .findFirst();
   }
 
   /** One more than the page has, to know whether there is more. */
   static List<Intent> page(Connection connection, Page page) throws SQLException {
-    return query(connection, PAGE, IntentRows::read, inTime("pi_", page, page.limit() + 1));
+    return RoundTrip.list(
+        connection, PAGE, IntentRows::read, inTime("pi_", page, page.limit() + 1));
   }
 
   static Map<String, Intent> find(Connection connection, Collection<String> ids)
       throws SQLException {
     Map<String, Intent> found = new HashMap<>();
-    query(connection, FIND, IntentRows::read, SqlArray.texts(ids))
+    RoundTrip.list(connection, FIND, IntentRows::read, SqlArray.texts(ids))
         .forEach(intent -> found.put(intent.id(), intent));
     return found;
   }
@@ -103,11 +103,12 @@ final class IntentRows {
   /** The newest that have all of this in their metadata, and an id that is not below. */
   static List<Intent> search(Connection connection, String fromId, JsonObject metadata, int limit)
       throws SQLException {
-    return query(connection, WITH_METADATA, IntentRows::read, fromId, metadata.encode(), limit);
+    return RoundTrip.list(
+        connection, WITH_METADATA, IntentRows::read, fromId, metadata.encode(), limit);
   }
 
   static Optional<Refund> findRefund(Connection connection, String id) throws SQLException {
-    return query(connection, FIND_REFUND, IntentRows::readRefund, id).stream().findFirst();
+    return RoundTrip.list(connection, FIND_REFUND, IntentRows::readRefund, id).stream().findFirst();
   }
 
   /** One more than the page has, to know whether there is more. */
@@ -115,12 +116,13 @@ final class IntentRows {
       throws SQLException {
     int limit = page.limit() + 1;
     return intent.isPresent()
-        ? query(
+        ? RoundTrip.list(
             connection,
             REFUND_PAGE_OF_INTENT,
             IntentRows::readRefund,
             inTime("re_", page, intent.get(), limit))
-        : query(connection, REFUND_PAGE, IntentRows::readRefund, inTime("re_", page, limit));
+        : RoundTrip.list(
+            connection, REFUND_PAGE, IntentRows::readRefund, inTime("re_", page, limit));
   }
 
   /** The parameters of {@link #IN_TIME}, and those that follow them. */
@@ -179,14 +181,5 @@ final class IntentRows {
 
   private static @Nullable Instant instant(@Nullable OffsetDateTime at) {
     return at == null ? null : at.toInstant();
-  }
-
-  private static <T> List<T> query(
-      Connection connection, String sql, RoundTrip.RowReader<T> reader, Object... parameters)
-      throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<T> rows = trip.query(sql, reader, parameters);
-    trip.send();
-    return rows.list();
   }
 }

@@ -1,7 +1,6 @@
 package dev.lockstep.gateway;
 
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
 import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
@@ -11,8 +10,8 @@ import java.util.List;
 
 /** The events not yet delivered. Every method blocks and commits. Safe for many threads. */
 final class WebhookTable {
-  // Skipping what others have locked: they are claiming or ending it. Pushing due_at is the claim;
-  // whoever dies with it lets it become due again.
+  // Skips rows that others have locked: they are claiming or ending them. Moving due_at is the
+  // claim; if the claimer dies, the event becomes due again.
   static final String CLAIM_DUE =
       """
       UPDATE gateway.webhook w SET due_at = now() + ? * interval '1 millisecond'
@@ -39,38 +38,34 @@ final class WebhookTable {
 
   WebhookTable(Transactor transactor) {
     this.transactor = transactor;
-    // Rows come and go: who plans while there are none would go through all there were since.
+    // The table is often empty. A plan made then would scan it once it is not.
     this.options = transactor.defaults().withLabel("gateway webhooks").withIndexLookups();
   }
 
   /**
    * An event that goes back to the table.
    *
-   * @param failures 1 if it was tried in vain, 0 if it was not tried
+   * @param failures 1 if an attempt failed, 0 if there was none
    * @param waitMs until it is due again; negative: given up
    */
   record Return(String event, int failures, long waitMs) {}
 
-  /** Takes what is due; it is ours for a while. */
+  /** Takes due events; they are ours for a while. */
   List<Event> claimDue(Duration takeOverAfter, int limit) {
     return transactor.call(
         options,
-        connection -> {
-          RoundTrip trip = new RoundTrip(connection);
-          Rows<Event> due =
-              trip.query(
-                  CLAIM_DUE,
-                  row ->
-                      Event.stored(
-                          row.getString("event"),
-                          row.getString("type"),
-                          row.getString("whole"),
-                          row.getInt("attempts")),
-                  takeOverAfter.toMillis(),
-                  limit);
-          trip.send();
-          return due.list();
-        });
+        connection ->
+            RoundTrip.list(
+                connection,
+                CLAIM_DUE,
+                row ->
+                    Event.stored(
+                        row.getString("event"),
+                        row.getString("type"),
+                        row.getString("whole"),
+                        row.getInt("attempts")),
+                takeOverAfter.toMillis(),
+                limit));
   }
 
   /** Ends what was delivered and puts back what was not, in one transaction. */

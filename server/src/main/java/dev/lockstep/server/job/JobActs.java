@@ -2,7 +2,6 @@ package dev.lockstep.server.job;
 
 import dev.lockstep.server.act.Act;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -42,10 +41,7 @@ public final class JobActs {
 
   /** Newest first. */
   static List<Kept> page(Connection connection, long before, int limit) throws SQLException {
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Kept> rows = trip.query(PAGE, JobActs::read, before, limit);
-    trip.send();
-    return rows.list();
+    return RoundTrip.list(connection, PAGE, JobActs::read, before, limit);
   }
 
   private static Kept read(ResultSet row) throws SQLException {

@@ -141,12 +141,7 @@ final class Mismatches {
 
   private List<JsonObject> query(String sql, Object... parameters) {
     return transactor.call(
-        connection -> {
-          RoundTrip trip = new RoundTrip(connection);
-          Rows<JsonObject> rows = trip.query(sql, Mismatches::read, parameters);
-          trip.send();
-          return rows.list();
-        });
+        connection -> RoundTrip.list(connection, sql, Mismatches::read, parameters));
   }
 
   private static JsonObject read(ResultSet row) throws SQLException {

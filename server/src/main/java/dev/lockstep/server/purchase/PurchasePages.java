@@ -4,7 +4,6 @@ import dev.lockstep.server.api.Page;
 import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.sql.RoundTrip;
-import dev.lockstep.sql.RoundTrip.Rows;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Instant;
@@ -118,9 +117,6 @@ final class PurchasePages {
             });
     sql.append(" ORDER BY p.created_at DESC, p.campaign DESC, p.id DESC LIMIT ?");
     parameters.add(page.limit() + 1);
-    RoundTrip trip = new RoundTrip(connection);
-    Rows<Purchase> rows = trip.query(sql.toString(), PurchaseTable::read, parameters.toArray());
-    trip.send();
-    return rows.list();
+    return RoundTrip.list(connection, sql.toString(), PurchaseTable::read, parameters.toArray());
   }
 }
