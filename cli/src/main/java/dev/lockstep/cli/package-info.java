@@ -6,7 +6,7 @@
  * SettingsCommand} prints its settings; {@code RushCommand} and {@code BirthdaysCommand} talk to a
  * running server over HTTP; {@code LabCommand} plays {@code dev.lockstep.lab} on a PostgreSQL of
  * its own; {@code VerifyDrawCommand} needs neither. Options that words share are mixins: {@code
- * Console}, {@code RunningServerOptions}. Owns no table.
+ * Console}, {@code RunningServerOptions}. Owns no table and locks nothing.
  */
 @NullMarked
 package dev.lockstep.cli;

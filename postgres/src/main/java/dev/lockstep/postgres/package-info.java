@@ -4,8 +4,8 @@
  *
  * <p>Entry type: {@link dev.lockstep.postgres.PostgresServer}; {@link
  * dev.lockstep.postgres.PostgresKeeper} restarts it after an unexpected end. Read {@code
- * Postmaster} (the process) and {@code Cluster} (the files) next. Owns no tables. Reasons:
- * docs/adr/005-embedded-postgresql.md.
+ * Postmaster} (the process) and {@code Cluster} (the files) next. Owns no tables, locks no rows.
+ * Reasons: docs/adr/005-embedded-postgresql.md.
  *
  * <p>Promises: one data folder has one owner. If the owner is killed, the next start stops its
  * server and recovers. The data of an ordinary start is durable: {@code fsync}, full page writes

@@ -1,10 +1,14 @@
 /**
- * Campaigns of faults: real processes on a real database, everything that can break broken at
- * moments that a seed decides, and every answer checked.
+ * Campaigns of faults: real processes on a real database, faults at moments that a seed decides,
+ * and every answer checked. docs/proof.md is the user's page.
  *
  * <p>Start with {@link dev.lockstep.prove.Campaign}; {@link dev.lockstep.prove.Prove} is the
- * command. A campaign is a row of rounds. Each round works with things of its own, so its history
- * is checked when the round is over.
+ * command. A campaign is a series of rounds. Each round works with things of its own, so its
+ * history is checked when the round is over. {@code work} has what clients do, {@code node} the
+ * processes they talk to, {@code fault} what breaks, {@code history} and {@code check} the
+ * judgement.
+ *
+ * <p>Owns no table; as a fault it locks and rewrites rows of the blocks.
  */
 @NullMarked
 package dev.lockstep.prove;

@@ -1,7 +1,10 @@
 /**
  * Trades of portfolios, published to Kafka in order by four relays, and a consumer that applies
- * each trade once. Start with {@link dev.lockstep.examples.trades.TradesToKafka}. Owns the tables
- * of schema {@code trades}, which it creates.
+ * each trade once.
+ *
+ * <p>Start with {@link dev.lockstep.examples.trades.TradesToKafka}, then read {@code
+ * OrderedConsumer}. Owns the tables of schema {@code trades}, which it creates; the consumer locks
+ * a portfolio's row of its inbox before the portfolio.
  */
 @NullMarked
 package dev.lockstep.examples.trades;

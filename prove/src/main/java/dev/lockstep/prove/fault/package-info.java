@@ -1,9 +1,10 @@
 /**
  * The parts that break, and what breaks them.
  *
- * <p>{@link dev.lockstep.prove.fault.Cluster} runs a real PostgreSQL and real nodes with a proxy in
- * front of each. {@link dev.lockstep.prove.fault.Injector} breaks them; {@link
- * dev.lockstep.prove.fault.Coverage} counts what it hit.
+ * <p>Start with {@link dev.lockstep.prove.fault.Cluster}: it runs a real PostgreSQL and real nodes
+ * with a proxy in front of each. {@link dev.lockstep.prove.fault.Injector} breaks them; {@link
+ * dev.lockstep.prove.fault.Coverage} counts what it hit. Owns no table; a fault may lock rows of
+ * the blocks for a while.
  */
 @NullMarked
 package dev.lockstep.prove.fault;

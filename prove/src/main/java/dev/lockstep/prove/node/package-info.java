@@ -3,7 +3,8 @@
  * driver tells it over a pipe.
  *
  * <p>Start with {@link dev.lockstep.prove.node.NodeMain}. Each block has one class of verbs; they
- * are the only code of the prover that knows the library.
+ * are the only code of the prover that knows the library. The tables, states and locks are those of
+ * the blocks; effects of jobs are in tables of the campaign's own.
  */
 @NullMarked
 package dev.lockstep.prove.node;

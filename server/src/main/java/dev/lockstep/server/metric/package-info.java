@@ -1,7 +1,10 @@
 /**
- * Counters and timers of the server, for Prometheus. Owns no table; asks the database nothing.
- * docs/operations.md lists every name, and a test compares the dashboard and alerts in {@code ops/}
- * with a running server.
+ * Counters and timers of the server, for Prometheus.
+ *
+ * <p>Start with {@link dev.lockstep.server.metric.Metrics}; each {@code …Figures} listens to one
+ * block or part. Owns no table, locks nothing and asks the database nothing. docs/operations.md
+ * lists every name, and a test compares the dashboard and alerts in {@code ops/} with a running
+ * server.
  */
 @NullMarked
 package dev.lockstep.server.metric;

@@ -1,14 +1,25 @@
 /**
- * Purchases: money against goods.
+ * Purchases: money against goods. {@code docs/purchases.md} is the user's page.
  *
- * <p>Owns {@code lockstep_server.purchase}, {@code lockstep_server.payment_event}, {@code
- * lockstep_server.payment_mismatch} and {@code lockstep_server.purchase_set_aside}. A purchase
- * begins in the transaction that takes its hold, and is paid for outside any transaction. The
- * provider's answer, its webhook and a timer settle it through one function, in any order and any
- * number of times. Guarantees: goods are sold once, to the buyer who paid for them; a buyer who
- * paid and gets no goods is refunded; while a server runs, nobody else gets a hold whose payment
- * may still succeed. {@code docs/purchases.md} has the details. Read {@link
- * dev.lockstep.server.purchase.Saga} first.
+ * <p>Start with {@link dev.lockstep.server.purchase.Purchases}, the entry type, then {@code Saga},
+ * which settles: the provider's answer, its webhook ({@code StripeWebhook}) and a timer ({@code
+ * Timer}) all call it, in any order and any number of times. Two companions write a purchase in the
+ * batch that moves its stock: {@code BeginCompanion} with the hold, {@code StepCompanion} with its
+ * end. {@code LateGoods} finds goods for money that came too late, {@code Refunds} sends money
+ * back.
+ *
+ * <p>Tables owned: {@code lockstep_server.purchase}, {@code lockstep_server.payment_event}, {@code
+ * lockstep_server.payment_mismatch} and {@code lockstep_server.purchase_set_aside}.
+ *
+ * <p>States: {@code Status}; docs/concepts.md draws every move. Each is a compare-and-set under the
+ * hold's lock.
+ *
+ * <p>Locks: a batch takes the hold block's locks, then purchases, then accounts, the event's key
+ * and the draw. The timer marks due purchases with SKIP LOCKED. No lock is held during a call to
+ * the provider.
+ *
+ * <p>Guarantees: goods are sold once, to the buyer who paid for them; a buyer who paid and gets no
+ * goods is refunded; while a server runs, nobody else gets a hold whose payment may still succeed.
  */
 @NullMarked
 package dev.lockstep.server.purchase;
