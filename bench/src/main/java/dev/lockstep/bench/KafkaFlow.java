@@ -95,7 +95,7 @@ final class KafkaFlow {
     return record;
   }
 
-  /** Where a topic ends now, of which somebody is going to check what follows. */
+  /** The current end of a topic, after which the check begins. */
   static Map<TopicPartition, Long> end(String bootstrapServers, String topic) {
     try (KafkaConsumer<byte[], byte[]> consumer = consumer(bootstrapServers)) {
       return consumer.endOffsets(partitions(consumer, topic));

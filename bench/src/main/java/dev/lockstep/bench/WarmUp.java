@@ -2,7 +2,7 @@ package dev.lockstep.bench;
 
 /** Lets a load become as fast as it gets. */
 final class WarmUp {
-  /** By so much a stretch has to beat another to count as faster. */
+  /** A stretch counts as faster only if it beats another by this factor. */
   private static final double FASTER = 1.03;
 
   private static final int NO_FASTER = 3;

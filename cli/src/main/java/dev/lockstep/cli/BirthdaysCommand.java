@@ -57,7 +57,7 @@ final class BirthdaysCommand implements Callable<Integer> {
     }
   }
 
-  /** Waits for birthdays until somebody stops it. */
+  /** Waits for birthdays until it is stopped. */
   private int greetAtNine(Birthdays birthdays, GreetingDoor door, BlockingQueue<Greeting> greetings)
       throws IOException, InterruptedException {
     List<Person> people = Person.around(zone -> LocalDate.now(zone).plusDays(1));

@@ -96,9 +96,7 @@ final class LaneState {
     stragglers--;
   }
 
-  /**
-   * Whether the next waiting job has a place, by its own limit: limits within a lane may differ.
-   */
+  /** Whether the next waiting job may run, by its own limit: limits within a lane may differ. */
   boolean hasPlace() {
     Task next = waiting.peek();
     return next != null && running + stragglers < next.row.laneLimit();

@@ -173,7 +173,7 @@ final class Lanes {
     return !toRead.isEmpty();
   }
 
-  /** Milliseconds until the next lane that is to be read later. */
+  /** Milliseconds until the next lane is due to be read. */
   OptionalLong nextMs() {
     return later.isEmpty()
         ? OptionalLong.empty()

@@ -159,7 +159,7 @@ final class CursorLife {
     return phase == Phase.ENDED;
   }
 
-  /** Its partition is to be handed over. One that begins nothing anyway stays as it is. */
+  /** Its partition will be handed over. A cursor that begins nothing anyway stays as it is. */
   void leave() {
     if (phase == Phase.ACTIVE) {
       phase = move(phase, Phase.LEAVING);

@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class Bookkeeper implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Bookkeeper.class);
 
-  /** Whoever pays is used to more. */
+  /** Short beside what paying with a real provider takes. */
   private static final Duration GATHER = Duration.ofMillis(5);
 
   private static final int READERS = 4;
@@ -55,7 +55,7 @@ final class Bookkeeper implements AutoCloseable {
   private final long forgetTimer;
 
   /**
-   * @param afterCommit gets every event whose cause is committed; called on any thread
+   * @param afterCommit receives each event after its cause has committed; called on any thread
    */
   Bookkeeper(
       Vertx vertx, Transactor transactor, BooksOperation operation, Consumer<Event> afterCommit) {
@@ -138,7 +138,7 @@ final class Bookkeeper implements AutoCloseable {
                         found.stream().map(StripeJson::intent).toList())));
   }
 
-  /** What a pending refund comes to. */
+  /** Ends a pending refund. */
   Future<Answer> settleRefund(String id, RefundStatus to) {
     return read(c -> IntentRows.findRefund(c, id))
         .compose(

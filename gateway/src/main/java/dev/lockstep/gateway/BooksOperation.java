@@ -46,7 +46,7 @@ final class BooksOperation implements Combined<String, GatewayRequest, Books, Pl
         description, metadata, error_code, decline_code, created_at)
       SELECT x.*, ? FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) AS x""";
 
-  // The row is locked; the guard is for who reads the table's history.
+  // The row is locked, so the guard never fails; it states which moves are possible.
   private static final String UPDATE_INTENTS =
       StoredEnum.sql(
           """
@@ -90,7 +90,8 @@ final class BooksOperation implements Combined<String, GatewayRequest, Books, Pl
   private final Optional<Duration> takeOverAfter;
 
   /**
-   * @param takeOverAfter when an event becomes due for others than its writer; empty: no events
+   * @param takeOverAfter after this, other nodes send an event that its writer did not; empty: no
+   *     events
    */
   BooksOperation(Optional<Duration> takeOverAfter) {
     this.takeOverAfter = takeOverAfter;

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * What a request wants done. Its parameters are checked; whether it is possible is decided later.
  */
 sealed interface Command {
-  /** The intent it is about. */
+  /** The intent that it changes. */
   String intent();
 
-  /** What it comes to, by the rules of {@link Decision}. */
+  /** Decides it by the rules of {@link Decision}. */
   Answer decide(Decision rules, GatewayRequest request);
 
-  /** One whose intent has to be there already. */
+  /** A command on an existing intent. */
   sealed interface OnIntent extends Command {
     Answer decide(Decision rules, GatewayRequest request, Intent intent);
 
@@ -64,7 +64,7 @@ sealed interface Command {
     }
   }
 
-  /** What a processing intent comes to. */
+  /** Ends a processing intent. */
   record Settle(String intent, boolean paid) implements OnIntent {
     @Override
     public Answer decide(Decision rules, GatewayRequest request, Intent intent) {
@@ -72,7 +72,7 @@ sealed interface Command {
     }
   }
 
-  /** What a pending refund comes to. */
+  /** Ends a pending refund. */
   record SettleRefund(String refund, String intent, RefundStatus to) implements OnIntent {
     @Override
     public Answer decide(Decision rules, GatewayRequest request, Intent intent) {

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A webhook to be delivered.
  *
- * @param answer the key under which the object it tells of was answered; null: it is none of those
- * @param headLength how much of the body comes before that object
- * @param attempts how often it was tried in vain
- * @param delay a fault: how much later than usual to send it
+ * @param answer the idempotency key whose stored answer contains its object; null: no answer does
+ * @param headLength the length of the body before that object
+ * @param attempts failed attempts so far
+ * @param delay a fault: the extra delay before it is sent
  */
 record Event(
     String id,
@@ -20,12 +20,12 @@ record Event(
     int attempts,
     Duration delay) {
 
-  /** One that was read from its table, whole. */
+  /** An event as its table has it, with its whole body. */
   static Event stored(String id, String type, String body, int attempts) {
     return new Event(id, type, body, null, 0, attempts, Duration.ZERO);
   }
 
-  /** What has to be kept of the body: an object that is an answer is kept there already. */
+  /** The part of the body to store: an object that is an answer is stored there already. */
   String kept() {
     return answer == null ? body : body.substring(0, headLength);
   }

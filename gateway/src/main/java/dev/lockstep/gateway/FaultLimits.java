@@ -3,11 +3,11 @@ package dev.lockstep.gateway;
 import java.time.Duration;
 
 /**
- * What a fault may be. Apart from {@link GatewayFaults}, whose parts have constants that are
- * checked while it is itself being initialised.
+ * The limits of faults. Separate from {@link GatewayFaults}, because the constants of its parts are
+ * checked while it is still being initialised.
  */
 final class FaultLimits {
-  /** Longer than any client waits: what should come later still should come never. */
+  /** Longer than any client waits; for longer delays, choose "never". */
   private static final Duration MAX_WAIT = Duration.ofHours(1);
 
   private FaultLimits() {}

@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>Needs</b> the migrations in {@code db/gateway}. The Vert.x instance and the data source
  * stay the caller's. Several gateways may share a database.
  *
- * <p>Thread-safe. {@link #close} answers what is under way, in bounded time, and may block: not to
- * be called on an event loop.
+ * <p>Thread-safe. {@link #close} answers requests in flight, in bounded time, and may block: do not
+ * call it on an event loop.
  */
 public final class Gateway implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Gateway.class);
@@ -135,10 +135,10 @@ public final class Gateway implements AutoCloseable {
   }
 
   /**
-   * Says what a pending refund comes to. Over HTTP: {@code POST /v1/test/refunds/{id}/settle}.
+   * Ends a pending refund. Over HTTP: {@code POST /v1/test/refunds/{id}/settle}.
    *
    * @param outcome {@code succeeded}, {@code failed}, {@code canceled} or {@code requires_action}
-   * @return whether it was open
+   * @return whether it was pending
    */
   public CompletionStage<Boolean> settleRefund(String refund, String outcome) {
     RefundStatus to =
@@ -150,10 +150,7 @@ public final class Gateway implements AutoCloseable {
         .toCompletionStage();
   }
 
-  /**
-   * Stops listening first, lets what is under way commit, and gives events that were not sent yet
-   * back to the table.
-   */
+  /** Stops listening, lets requests in flight commit, and returns unsent events to the table. */
   @Override
   public void close() {
     if (!closed.compareAndSet(false, true)) {

@@ -48,11 +48,13 @@ public record GatewayFaults(
   /**
    * How answers get lost. At most one of the four is drawn for a request, in this order.
    *
-   * @param errorBeforeRate 500, and nothing was done
-   * @param errorAfterRate 500, although it was done; the same key sent again gets the true answer
-   * @param timeoutRate it is done, and the answer comes late or never
+   * @param errorBeforeRate 500, with no effect
+   * @param errorAfterRate 500, although the effect happened; a retry with the same key gets the
+   *     true answer
+   * @param timeoutRate the effect happens, and the answer comes late or never
    * @param lateBy how late; zero: never
-   * @param idempotencyErrorRate it is done, and answered as if its key belonged to another request
+   * @param idempotencyErrorRate the effect happens, and the answer says that the key belongs to
+   *     another request
    */
   public record Answers(
       double errorBeforeRate,
@@ -127,8 +129,8 @@ public record GatewayFaults(
   }
 
   /**
-   * What is not over when it is answered. It ends when somebody says so: {@link Gateway#settle} and
-   * {@link Gateway#settleRefund}, or the test routes of the same names.
+   * Payments and refunds that are answered before they end. {@link Gateway#settle} and {@link
+   * Gateway#settleRefund}, or the test routes of the same names, end them.
    *
    * @param processingRate a card that would pay leaves its intent processing, which cannot be
    *     canceled

@@ -6,10 +6,10 @@ import java.time.Duration;
  * A request on its way to a decision, with everything random already drawn.
  *
  * @param id its own
- * @param key its idempotency key; one of its own if the client sent none
- * @param fingerprint of route and parameters: tells a repeated request from another one with its
- *     key
- * @param apiVersion whose shape the client expects events to have
+ * @param key the client's idempotency key, or a generated one
+ * @param fingerprint hash of route and parameters: tells a repetition from another request with the
+ *     same key
+ * @param apiVersion the version whose event format the client expects
  * @param eventId the id of the event it may cause
  * @param declined a fault: the card does not pay
  * @param processing a fault: the card pays later

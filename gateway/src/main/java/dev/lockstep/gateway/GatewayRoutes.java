@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Stripe's routes: who may ask, what is asked, what goes wrong on purpose, what is answered. */
+/** Stripe's routes: authentication, parameters, injected faults and answers. */
 final class GatewayRoutes {
   private static final Logger log = LoggerFactory.getLogger(GatewayRoutes.class);
 

@@ -61,7 +61,7 @@ record Intent(
     return after(IntentStatus.REQUIRES_ACTION, paymentMethod, null);
   }
 
-  /** The method that failed is forgotten: another one has to be given. */
+  /** Drops the failed payment method: the client must give another. */
   Intent failed(StripeError error) {
     String code = error.code() == null ? error.type() : error.code();
     return after(

@@ -30,12 +30,12 @@ enum RefundStatus {
     return (short) code;
   }
 
-  /** It may still come to something else. */
+  /** It may still change. */
   boolean isOpen() {
     return this == PENDING || this == REQUIRES_ACTION;
   }
 
-  /** The money stays with who had received it. */
+  /** The payee keeps the money. */
   boolean isUndone() {
     return this == FAILED || this == CANCELED;
   }

@@ -1,6 +1,6 @@
 package dev.lockstep.gateway;
 
-/** A request whose parameters make no sense. Nothing was begun. */
+/** A request with invalid parameters. It has no effect. */
 final class Refusal extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Stripe's objects as text: the fields a client of payments reads, under Stripe's names. */
 final class StripeJson {
-  /** What comes after the object of an event. */
+  /** The text after the object of an event. */
   static final String EVENT_END = "}}";
 
   private static final JsonArray CARD_ONLY = new JsonArray(List.of("card"));

@@ -2,7 +2,7 @@ package dev.lockstep.gateway;
 
 import java.util.Optional;
 
-/** Stripe's test payment methods, and what happens to who pays with them. */
+/** Stripe's test payment methods, and what happens to payments with them. */
 enum TestCard {
   VISA("pm_card_visa", Behaviour.PAYS, ""),
   VISA_DEBIT("pm_card_visa_debit", Behaviour.PAYS, ""),

@@ -23,16 +23,16 @@ import org.slf4j.LoggerFactory;
 /**
  * Delivers events, at least once.
  *
- * <p>Who commits an event hands it over in memory, so the usual one costs an insert and a delete.
- * Everything else, failed, delayed or left by a process that was killed, comes from the table when
- * it is due. All state belongs to one event loop; the table is asked on a worker.
+ * <p>The writer of an event passes it on in memory, so most events cost an insert and a delete.
+ * Events that failed, are delayed or were left by a killed process come from the table when they
+ * are due. All state belongs to one event loop; the table is queried on a worker.
  */
 final class WebhookDelivery implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(WebhookDelivery.class);
 
   private static final int MAX_IN_FLIGHT = 64;
 
-  /** What does not fit is not lost: the table still has it. */
+  /** Events beyond this are not lost: the table has them. */
   private static final int MAX_QUEUED = 20_000;
 
   private static final int CLAIM_BATCH = 500;
@@ -91,8 +91,8 @@ final class WebhookDelivery implements AutoCloseable {
   }
 
   /**
-   * Sends nothing more, waits for the answers under way, and gives back what was not sent, so that
-   * whoever comes next need not wait for the take-over.
+   * Sends nothing more, waits for outstanding answers, and returns unsent events, so that the next
+   * process need not wait for the take-over.
    */
   @Override
   public void close() {

@@ -4,17 +4,17 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * Who is told about events, and how patiently.
+ * The receiver of events, and how long to keep trying.
  *
  * @param url where events are posted
  * @param secret what they are signed with
  * @param answerTimeout how long the receiver may take (10 s)
  * @param retryAfter the wait after the first failure; it doubles with each further one (1 s)
  * @param maxRetryAfter the longest wait (5 min)
- * @param maxAttempts after so many failures an event is given up and only kept (25)
- * @param takeOverAfter when an event that its writer should have sent is sent by somebody else: the
- *     writer may have been killed (30 s)
- * @param pollInterval how often the table is asked for events that are due (500 ms)
+ * @param maxAttempts after this many failures an event is given up and only stored (25)
+ * @param takeOverAfter after this, another process sends an event that its writer should have sent:
+ *     the writer may have been killed (30 s)
+ * @param pollInterval how often the table is asked for due events (500 ms)
  */
 public record WebhookTarget(
     URI url,
@@ -57,7 +57,7 @@ public record WebhookTarget(
         Duration.ofMillis(500));
   }
 
-  /** The wait after so many failures. */
+  /** The wait after this many failures. */
   Duration retryAfter(int failures) {
     int doublings = Math.min(failures - 1, Integer.SIZE - 2);
     long millis = retryAfter.toMillis() * (1L << doublings);

@@ -6,7 +6,7 @@ import java.time.ZoneId;
 import java.util.List;
 import java.util.function.Function;
 
-/** Somebody with a birthday, who lives somewhere. */
+/** A person with a birthday and a time zone. */
 public record Person(String name, MonthDay birthday, ZoneId zone) {
 
   private record Resident(String name, String zone) {}

@@ -283,7 +283,7 @@ final class LedgerChecker implements Checker {
         });
   }
 
-  /** "Not enough" has to be true at some instant of the call, with that amount. */
+  /** "Not enough" must be true at some instant of the call, with that amount. */
   private void refusals(
       History history,
       long account,

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** One effect for each key: everybody who was answered got the answer of that effect. */
+/** One effect per key: every caller that got an answer got that effect's answer. */
 final class OnceChecker implements Checker {
   @Override
   public String name() {

@@ -205,7 +205,7 @@ public final class Injector {
     }
   }
 
-  /** Somebody else's sessions in the same database. */
+  /** Foreign sessions in the same database. */
   private void disturb(Fault fault, Random random, long amount)
       throws SQLException, InterruptedException {
     countAll(fault);

@@ -87,7 +87,7 @@ final class JobWork implements Workload {
     client.insist("final.done", Fields.of("prefix", round.prefix("job")));
   }
 
-  /** What has not come by the end of the wait is what the checker finds missing. */
+  /** The checker reports whatever has not arrived by the end of the wait. */
   private void awaitDone(Client client) throws InterruptedException {
     List<String> open = new ArrayList<>(accepted);
     for (int i = 0; i < POLLS && !open.isEmpty(); i++) {

@@ -14,7 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a buyer wants: layers or products, each so many times. */
+/** What a buyer wants: layers or products, each with a quantity. */
 public final class CartItems {
   private static final int MAX_ITEMS = 100;
   private static final ObjectShape QUANTITY =

@@ -33,7 +33,7 @@ final class LookUps {
 
   private final TokenBuckets unknownKeys;
 
-  /** Guarded by itself; holds the networks with a look-up under way. */
+  /** The networks with a look-up under way; the set is its own lock. */
   private final Map<String, Line> lines = new HashMap<>();
 
   LookUps(TokenBuckets unknownKeys) {

@@ -20,7 +20,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The provider's own lists, whoever created the entries: this server, another system, or somebody
+ * The provider's own lists, whatever created the entries: this server, another system, or a person
  * in the provider's console. Newest first, a page at a time; read-only.
  *
  * <p>Blocks for as long as the provider takes: for background threads only. Thread-safe.

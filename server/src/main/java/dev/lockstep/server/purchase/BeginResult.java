@@ -4,7 +4,7 @@ import dev.lockstep.server.api.Answer;
 
 /** What came of an order in its first transaction. */
 sealed interface BeginResult {
-  /** The purchase is begun, and is to be paid. */
+  /** The purchase has begun; payment comes next. */
   record Begun(Purchase purchase) implements BeginResult {}
 
   /** There is an answer already. */

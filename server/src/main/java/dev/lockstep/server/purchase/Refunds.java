@@ -101,8 +101,8 @@ final class Refunds {
   }
 
   /**
-   * Records that a completed purchase is to be refunded, by whom and why. The caller commits, and
-   * then calls {@link #send}.
+   * Records the order to refund a completed purchase, with who gave it and why. The caller commits,
+   * and then calls {@link #send}.
    *
    * @return false if it is no longer completed
    */

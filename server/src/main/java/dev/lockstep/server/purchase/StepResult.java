@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /** What came of a step in its transaction. */
 sealed interface StepResult {
-  /** Nothing was to be written. */
+  /** There was nothing to write. */
   record Idle() implements StepResult {}
 
   /** The step was taken. */

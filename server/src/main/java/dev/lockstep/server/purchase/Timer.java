@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Processes purchases that nothing was heard of. Due times are in the table, so nothing is lost
- * when a process dies, and a recurring job polls them. Whoever postpones a due time owns the
+ * when a process dies, and a recurring job polls them. The node that postpones a due time owns the
  * purchase until then; if two own it after all, every step is safe to repeat.
  */
 final class Timer {
