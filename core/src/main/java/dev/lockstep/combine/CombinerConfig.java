@@ -37,6 +37,7 @@ public record CombinerConfig(
     TxOptions transaction,
     CombinerListener listener) {
 
+  private static final Duration LONGEST = Duration.ofDays(3650);
   private static final Duration IDLE_TIMEOUT = Duration.ofMillis(2_500);
   private static final Duration TRANSACTION_TIMEOUT = Duration.ofSeconds(8);
 
@@ -51,12 +52,8 @@ public record CombinerConfig(
     if (maxWaitingPerKey > maxWaiting) {
       throw new IllegalArgumentException("maxWaitingPerKey must not exceed maxWaiting");
     }
-    if (gather.isNegative()) {
-      throw new IllegalArgumentException("gather must not be negative");
-    }
-    if (drainTimeout.isNegative()) {
-      throw new IllegalArgumentException("drainTimeout must not be negative");
-    }
+    requireWithin("gather", gather);
+    requireWithin("drainTimeout", drainTimeout);
   }
 
   public static CombinerConfig named(String name) {
@@ -151,6 +148,12 @@ public record CombinerConfig(
           drainTimeout,
           transaction,
           listener);
+    }
+  }
+
+  private static void requireWithin(String name, Duration duration) {
+    if (duration.isNegative() || duration.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(name + " must be 0 to ten years, is " + duration);
     }
   }
 

@@ -17,6 +17,8 @@ import java.time.Duration;
 public record HoldsConfig(
     CombinerConfig combiner, Duration maxHoldFor, Duration maxLifetime, int sweepBatch) {
 
+  public static final int MAX_SWEEP_BATCH = 100_000;
+
   public static final HoldsConfig DEFAULT =
       new HoldsConfig(
           CombinerConfig.named("holds"), Duration.ofHours(24), Duration.ofHours(48), 500);
@@ -29,8 +31,9 @@ public record HoldsConfig(
     if (maxLifetime.compareTo(Duration.ofDays(3650)) > 0) {
       throw new IllegalArgumentException("maxLifetime must not exceed ten years");
     }
-    if (sweepBatch < 1) {
-      throw new IllegalArgumentException("sweepBatch must be at least 1, is " + sweepBatch);
+    if (sweepBatch < 1 || sweepBatch > MAX_SWEEP_BATCH) {
+      throw new IllegalArgumentException(
+          "sweepBatch must be 1 to %d, is %d".formatted(MAX_SWEEP_BATCH, sweepBatch));
     }
   }
 

@@ -92,12 +92,12 @@ final class PlanWriter {
       WHERE h.scope = ? AND h.hold = x.hold AND h.hold = ANY (?)"""
           .formatted(MICROS, LINES, ALL_LINES);
 
-  // Guards the buyer's limit, also against a node that saw no row to lock: used = -1 violates a
-  // CHECK.
+  // Guards the buyer's limit, also against a node that saw no row to lock, and against a limit other
+  // than the one decided by: used = -1 violates a CHECK.
   private static final String RAISE_QUOTAS =
       """
       INSERT INTO lockstep.quota AS q (scope, buyer, used)
-      SELECT s.scope, x.buyer, x.delta
+      SELECT s.scope, x.buyer, CASE WHEN s.buyer_limit = ? THEN x.delta ELSE -1 END
       FROM lockstep.scope s, unnest(?, ?) AS x (buyer, delta)
       WHERE s.scope = ?
       ON CONFLICT (scope, buyer) DO UPDATE SET used =
@@ -230,6 +230,7 @@ final class PlanWriter {
     if (!raised.isEmpty()) {
       trip.update(
           RAISE_QUOTAS,
+          plan.buyerLimit(),
           SqlArray.texts(raised.keySet()),
           SqlArray.integers(raised.values()),
           scope,

@@ -45,15 +45,21 @@ final class Maintenance implements AutoCloseable {
 
   private void run() {
     Duration pause = FIRST_PAUSE;
+    do {
+      boolean done = tryRound();
+      await(done ? INTERVAL : pause);
+      pause = done ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
+    } while (goesOn());
+  }
+
+  /** A listener may leave an interrupt behind. Only {@link #close} ends the thread. */
+  private void await(Duration pause) {
+    boolean unused = Thread.interrupted();
     try {
-      do {
-        boolean done = tryRound();
-        long millis = done ? INTERVAL.toMillis() : pause.toMillis();
-        pause = done ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
-        closing.await(millis, TimeUnit.MILLISECONDS);
-      } while (goesOn());
+      boolean closes = closing.await(pause.toMillis(), TimeUnit.MILLISECONDS);
+      log.debug("Maintenance {}", closes ? "ends" : "goes on");
     } catch (InterruptedException e) {
-      log.debug("Stopped", e);
+      log.debug("Maintenance was interrupted and goes on", e);
     }
   }
 

@@ -35,11 +35,17 @@ final class ShardRecovery {
   /** More than an owner keeps in memory per queue and priority of a shard. */
   private static final int SUSPECTS = 5 * JobStream.MAX_KNOWN;
 
+  // Rows to walk per queue and priority to find them. An owner reads past the waiting jobs of deep
+  // lanes; reading this many takes a fraction of a second.
+  private static final int WALK = 200_000;
+
   // Edits are short; do not wait for one whose transaction stays open.
   private static final Duration LOCK_TIMEOUT = Duration.ofMillis(100);
 
   // A loose index scan: one step per queue and priority of the shard. Two with the same hash count
-  // as one here; the factor in SUSPECTS leaves room for that.
+  // as one here; the factor in SUSPECTS leaves room for that. Of a lane only the first jobs can
+  // have run: without that condition, a deep lane would hide all jobs behind it, and one that
+  // kills its worker would do so for ever.
   private static final String MAY_HAVE_RUN =
       """
       WITH RECURSIVE stream AS (
@@ -54,8 +60,12 @@ final class ShardRecovery {
       due AS MATERIALIZED (
         SELECT d.id FROM stream s
         CROSS JOIN LATERAL (
-          SELECT id, crashes, keeper FROM lockstep.job
-          WHERE shard = ? AND hashtextextended(queue, priority) = s.number AND due <= now()
+          SELECT id, crashes, keeper FROM (
+            SELECT *, row_number() OVER (PARTITION BY lane ORDER BY due, id) AS nth FROM (
+              SELECT id, due, crashes, keeper, lane, lane_limit FROM lockstep.job
+              WHERE shard = ? AND hashtextextended(queue, priority) = s.number AND due <= now()
+              ORDER BY due, id LIMIT ?) walked) seen
+          WHERE lane IS NULL OR nth <= 2 * lane_limit
           ORDER BY due, id LIMIT ?) d
         WHERE d.crashes = 0 AND d.keeper IS NULL),
       suspect AS MATERIALIZED (
@@ -133,7 +143,7 @@ final class ShardRecovery {
         connection -> {
           RoundTrip trip = new RoundTrip(connection);
           lease.bound(trip);
-          trip.update(statement, lease.fenced(shard, shard, shard, SUSPECTS, shard, shard));
+          trip.update(statement, lease.fenced(shard, shard, shard, WALK, SUSPECTS, shard, shard));
           trip.send();
         });
   }

@@ -42,6 +42,9 @@ final class StragglerTable {
       WHERE a.shard = ? AND a.id = x.id AND a.member = x.member AND %s"""
           .formatted(Lease.FENCE);
 
+  // Each takes its own statements, and a round trip is limited to 65,535 parameters.
+  private static final int REMOVAL_BATCH = 1_000;
+
   private final Transactor transactor;
   private final TxOptions options;
   // Records that exist or may exist, since a COMMIT's answer can be lost. They stay here until the
@@ -88,9 +91,12 @@ final class StragglerTable {
    */
   void removeEnded() {
     List<Task> ended = recorded.stream().filter(task -> task.is(TaskState.ENDED)).toList();
-    if (ended.isEmpty()) {
-      return;
+    for (int from = 0; from < ended.size(); from += REMOVAL_BATCH) {
+      remove(ended.subList(from, Math.min(ended.size(), from + REMOVAL_BATCH)));
     }
+  }
+
+  private void remove(List<Task> ended) {
     transactor.run(
         options,
         connection -> {

@@ -56,7 +56,7 @@ public final class Worker implements AutoCloseable {
   private final WorkerThread reader;
   private final List<WorkerThread> runners = new ArrayList<>();
   // A job that was there at two crashes runs alone: no second such job beside it.
-  private final Semaphore dangerous = new Semaphore(1, true);
+  private final Semaphore dangerous = new Semaphore(1);
   private final Maintenance maintenance;
   private final Consumer<Worker> closed;
   private final AtomicBoolean gaveUp = new AtomicBoolean();
@@ -277,11 +277,13 @@ public final class Worker implements AutoCloseable {
     }
   }
 
-  private void run(Task task) throws InterruptedException {
+  private void run(Task task) {
     JobRow row = task.row;
     boolean alone = row.crashes() > 1;
-    if (alone) {
-      dangerous.acquire();
+    if (alone && !dangerous.tryAcquire()) {
+      // Waiting here would take the thread from all other jobs while the one that runs does.
+      notBegun(task, TaskEnd.postponed(task, config.pollInterval().toMillis()));
+      return;
     }
     try {
       if (row.crashes() > 0 && !task.isMarked() && !marked(task)) {
@@ -301,6 +303,7 @@ public final class Worker implements AutoCloseable {
     } finally {
       if (alone) {
         dangerous.release();
+        memory.hint();
       }
     }
   }

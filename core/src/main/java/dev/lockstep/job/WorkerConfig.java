@@ -36,6 +36,7 @@ public record WorkerConfig(
     Duration markAfter,
     Optional<DataSource> listen) {
   public static final int MAX_QUEUES = 100;
+  private static final Duration SHORTEST = Duration.ofMillis(10);
   // Each failed job takes its own statement, and a round trip is limited to 65,535 parameters.
   public static final int MAX_COMPLETION_BATCH = 5_000;
 
@@ -46,15 +47,21 @@ public record WorkerConfig(
       throw new IllegalArgumentException(
           "queues must be at most %d, with distinct names".formatted(MAX_QUEUES));
     }
-    if (pollInterval.toMillis() < 10 || markAfter.toMillis() < 10 || stopTimeout.isNegative()) {
-      throw new IllegalArgumentException(
-          "pollInterval and markAfter must be at least 10 ms, stopTimeout not negative");
-    }
+    requireWithin("pollInterval", pollInterval, SHORTEST);
+    requireWithin("markAfter", markAfter, SHORTEST);
+    requireWithin("stopTimeout", stopTimeout, Duration.ZERO);
     if (completionBatch < 1
         || completionBatch > MAX_COMPLETION_BATCH
         || maxCrashes < 1
         || maxCrashes > 100) {
       throw new IllegalArgumentException("completionBatch must be 1 to 5,000, maxCrashes 1 to 100");
+    }
+  }
+
+  private static void requireWithin(String name, Duration duration, Duration shortest) {
+    if (duration.compareTo(shortest) < 0 || duration.compareTo(JobsConfig.LONGEST) > 0) {
+      throw new IllegalArgumentException(
+          "%s must be %d ms to ten years, is %s".formatted(name, shortest.toMillis(), duration));
     }
   }
 

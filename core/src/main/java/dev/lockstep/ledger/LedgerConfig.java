@@ -15,6 +15,8 @@ import java.time.Duration;
  */
 public record LedgerConfig(CombinerConfig combiner, Duration maxPendingFor, int sweepBatch) {
 
+  public static final int MAX_SWEEP_BATCH = 100_000;
+
   public static final LedgerConfig DEFAULT =
       new LedgerConfig(CombinerConfig.named("ledger"), Duration.ofDays(30), 5_000);
 
@@ -23,8 +25,9 @@ public record LedgerConfig(CombinerConfig combiner, Duration maxPendingFor, int 
         || maxPendingFor.compareTo(Duration.ofDays(3650)) > 0) {
       throw new IllegalArgumentException("maxPendingFor must be 1 s to ten years");
     }
-    if (sweepBatch < 1) {
-      throw new IllegalArgumentException("sweepBatch must be at least 1, is " + sweepBatch);
+    if (sweepBatch < 1 || sweepBatch > MAX_SWEEP_BATCH) {
+      throw new IllegalArgumentException(
+          "sweepBatch must be 1 to %d, is %d".formatted(MAX_SWEEP_BATCH, sweepBatch));
     }
   }
 

@@ -22,6 +22,10 @@ public record OutboxConfig(
 
   static final String GROUP = "outbox";
   static final String CHANNEL = "lockstep_outbox";
+
+  /** The longest of all durations here; beyond some limit, times leave PostgreSQL's range. */
+  static final Duration LONGEST = Duration.ofDays(3650);
+
   private static final int MAX_CONTENT_BYTES = 64 * 1024 * 1024;
 
   public OutboxConfig {
@@ -31,8 +35,13 @@ public record OutboxConfig(
     if (maxContentBytes < 1 || maxContentBytes > MAX_CONTENT_BYTES) {
       throw new IllegalArgumentException("maxContentBytes must be 1 to " + MAX_CONTENT_BYTES);
     }
-    if (retention.isNegative() || hintInterval.isNegative()) {
-      throw new IllegalArgumentException("retention and hintInterval must not be negative");
+    requireWithin("retention", retention);
+    requireWithin("hintInterval", hintInterval);
+  }
+
+  private static void requireWithin(String name, Duration duration) {
+    if (duration.isNegative() || duration.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException(name + " must be 0 to ten years, is " + duration);
     }
   }
 

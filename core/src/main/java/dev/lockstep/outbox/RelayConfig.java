@@ -55,6 +55,7 @@ public record RelayConfig(
     if (batchRows < 1 || batchRows > 100_000 || batchBytes < 1) {
       throw new IllegalArgumentException("batchRows must be 1 to 100,000, batchBytes at least 1");
     }
+    requireMillis("maxPause", maxPause);
     if (maxPause.compareTo(firstPause) < 0) {
       throw new IllegalArgumentException("maxPause must not be shorter than firstPause");
     }
@@ -67,8 +68,9 @@ public record RelayConfig(
   }
 
   private static void requireMillis(String name, Duration duration) {
-    if (duration.toMillis() < 1) {
-      throw new IllegalArgumentException(name + " must be at least 1 ms");
+    if (duration.compareTo(Duration.ofMillis(1)) < 0
+        || duration.compareTo(OutboxConfig.LONGEST) > 0) {
+      throw new IllegalArgumentException(name + " must be 1 ms to ten years, is " + duration);
     }
   }
 

@@ -115,11 +115,8 @@ final class RelayLoop implements Runnable, ShardListener {
     Optional<Throwable> why = Optional.empty();
     try {
       while (!stopped) {
-        takeMessages(tryTurn());
+        goOn();
       }
-    } catch (InterruptedException e) {
-      why = Optional.of(e);
-      Thread.currentThread().interrupt();
     } catch (Throwable e) {
       // Recording the failure failed too.
       why = Optional.of(e);
@@ -127,6 +124,16 @@ final class RelayLoop implements Runnable, ShardListener {
       Optional<Throwable> unasked = stopped ? Optional.empty() : why;
       health = new RelayHealth(State.ENDED, unasked.map(FailureText::of));
       ended.complete(unasked);
+    }
+  }
+
+  /** A listener may leave an interrupt behind. Only {@link #stop} ends the thread. */
+  private void goOn() {
+    boolean unused = Thread.interrupted();
+    try {
+      takeMessages(tryTurn());
+    } catch (InterruptedException e) {
+      log.debug("The relay was interrupted and goes on", e);
     }
   }
 

@@ -34,6 +34,10 @@ final class Segments {
   private static final Duration LONG_LIFE = Duration.ofHours(4);
   private static final int REST_BATCH = 10_000;
 
+  // Time to count what a sink is given up for, in a segment of any size. If it were not enough, no
+  // segment would ever be freed again.
+  private static final Duration LONGEST_STEP = Duration.ofMinutes(30);
+
   private static final String NEXT = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint";
   private static final String CLOSE =
       """
@@ -79,6 +83,12 @@ final class Segments {
           ON p.part = c.part AND p.sink = k.id AND p.key = e.key AND p.seq <= e.seq
       WHERE k.give_up_after IS NOT NULL
         AND (NOT pg_visible_in_snapshot(e.xid, c.done) OR p.key IS NOT NULL)
+        -- Only sinks that are not past the segment: usually none, and then no event is read.
+        AND k.id = ANY (ARRAY(
+          SELECT b.sink FROM lockstep.outbox_cursor b, lockstep.outbox_segment s
+          WHERE s.segment = ? AND pg_snapshot_xmin(b.done) < s.to_ord
+          UNION SELECT b.sink FROM lockstep.outbox_parked b, lockstep.outbox_segment s
+          WHERE s.segment = ? AND b.ord < s.to_ord))
       GROUP BY s.name, k.name, k.give_up_after""";
   private static final String MARK_EMPTIED =
       "UPDATE lockstep.outbox_segment SET emptied_at = now() WHERE segment = ?";
@@ -111,6 +121,7 @@ final class Segments {
 
   private final Transactor transactor;
   private final TxOptions options;
+  private final TxOptions patient;
   private final long retentionMs;
   private final long firstWidth;
 
@@ -124,6 +135,7 @@ final class Segments {
             .withLabel("outbox segments")
             .withIsolation(Isolation.READ_COMMITTED)
             .withLockTimeout(Duration.ofMillis(200));
+    this.patient = options.withStatementTimeout(LONGEST_STEP).withDeadline(LONGEST_STEP);
     this.retentionMs = retention.toMillis();
     this.firstWidth = firstWidth;
   }
@@ -141,7 +153,7 @@ final class Segments {
   void maintain() {
     tryAlone(this::makeAhead);
     clearRest();
-    while (tryAlone(this::emptyOne)) {
+    while (tryAlone(patient, this::emptyOne)) {
       // One at a time, until none is left.
     }
     while (tryAlone(this::dropOne)) {
@@ -163,9 +175,13 @@ final class Segments {
   }
 
   private boolean tryAlone(Step step) {
+    return tryAlone(options, step);
+  }
+
+  private boolean tryAlone(TxOptions chosen, Step step) {
     try {
       return transactor.call(
-          options, connection -> AdvisoryLocks.tryLock(connection, LOCK) && step.run(connection));
+          chosen, connection -> AdvisoryLocks.tryLock(connection, LOCK) && step.run(connection));
     } catch (LockTimeout e) {
       log.debug("Segment step not possible now; it is retried in the next run", e);
       return false;
@@ -258,7 +274,7 @@ final class Segments {
     }
     String table = "outbox_event_" + segment.get();
     RoundTrip trip = new RoundTrip(connection);
-    trip.update(GIVEN_UP.formatted(table), ACTOR);
+    trip.update(GIVEN_UP.formatted(table), ACTOR, segment.get(), segment.get());
     trip.update("TRUNCATE lockstep." + table);
     trip.update(MARK_EMPTIED, segment.get());
     trip.send();

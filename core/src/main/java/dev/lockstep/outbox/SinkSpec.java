@@ -10,8 +10,8 @@ import java.util.Optional;
  * @param type one of {@link SinkTypes}
  * @param settings parsed by the type: a topic, an address, JSON
  * @param start where a new sink begins; ignored for an existing one
- * @param giveUpAfter how long undelivered events are kept for it; older ones are lost to this sink,
- *     and the audit records it. Empty: for ever
+ * @param giveUpAfter how long undelivered events are kept for it, up to ten years; older ones are
+ *     lost to this sink, and the audit records it. Empty: for ever
  */
 public record SinkSpec(
     String name, String type, String settings, Start start, Optional<Duration> giveUpAfter) {
@@ -30,8 +30,10 @@ public record SinkSpec(
     if (!settings.isEmpty()) {
       TextLimits.require("A sink's settings", settings, TextLimits.MAX_SETTINGS_LENGTH);
     }
-    if (giveUpAfter.filter(d -> d.toSeconds() < 1).isPresent()) {
-      throw new IllegalArgumentException("giveUpAfter must be at least 1 s");
+    if (giveUpAfter
+        .filter(d -> d.toSeconds() < 1 || d.compareTo(OutboxConfig.LONGEST) > 0)
+        .isPresent()) {
+      throw new IllegalArgumentException("giveUpAfter must be 1 s to ten years; empty: for ever");
     }
   }
 

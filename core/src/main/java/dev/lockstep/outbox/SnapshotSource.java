@@ -1,5 +1,6 @@
 package dev.lockstep.outbox;
 
+import dev.lockstep.fault.StatementTimeout;
 import dev.lockstep.sql.RoundTrip;
 import dev.lockstep.sql.RoundTrip.Rows;
 import dev.lockstep.sql.SqlArray;
@@ -7,9 +8,12 @@ import dev.lockstep.tx.Transactor;
 import dev.lockstep.tx.TxOptions;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads by comparing snapshots: an event is new if the previous snapshot did not show it and this
@@ -17,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * got the key's lock only after n had committed. So a read never misses an earlier event of a key.
  */
 final class SnapshotSource implements EventSource {
+  private static final Logger log = LoggerFactory.getLogger(SnapshotSource.class);
+
   // One statement, so that everything is seen in one snapshot, which is the next position.
   //
   // Where to begin (w.start): a transaction that ended after the last snapshot either began after
@@ -82,14 +88,20 @@ final class SnapshotSource implements EventSource {
   // A plan made while the table was small would collect and sort all of a large one.
   private static final String IN_INDEX_ORDER = "SET LOCAL enable_bitmapscan = off";
 
+  // Time to step over what a read must pass and does not return: the events of hours, after a long
+  // transaction has ended, or all below the sequence of a replay.
+  private static final Duration LONG_WAY = Duration.ofMinutes(30);
+
   private final Transactor transactor;
   private final TxOptions options;
+  private final TxOptions patient;
 
   SnapshotSource(Transactor transactor) {
     this.transactor = transactor;
     // Declared as writing: a standby refuses that, and its connection is dropped. A standby could
     // answer, but not as the primary would.
     this.options = transactor.defaults().withLabel("outbox look").withIndexLookups();
+    this.patient = options.withStatementTimeout(LONG_WAY).withDeadline(LONG_WAY);
   }
 
   /** The first row of a look describes the server; each other row is an event. */
@@ -99,9 +111,19 @@ final class SnapshotSource implements EventSource {
 
   @Override
   public Look look(List<ReadRequest> asks, int maxRows, int maxBytes) {
+    try {
+      return look(options, asks, maxRows, maxBytes);
+    } catch (StatementTimeout e) {
+      // The next look would begin at the same place: without more time, none would ever arrive.
+      log.warn("Reading the outbox takes long; it is read again without haste: {}", e.toString());
+      return look(patient, asks, maxRows, maxBytes);
+    }
+  }
+
+  private Look look(TxOptions chosen, List<ReadRequest> asks, int maxRows, int maxBytes) {
     List<Row> rows =
         transactor.call(
-            options,
+            chosen,
             connection -> {
               RoundTrip trip = new RoundTrip(connection);
               trip.update(IN_INDEX_ORDER);

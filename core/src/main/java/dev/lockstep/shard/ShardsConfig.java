@@ -25,6 +25,7 @@ public record ShardsConfig(
   public static final int MAX_NAME_LENGTH = 100;
   private static final Duration MIN_INTERVAL = Duration.ofMillis(10);
   private static final Duration MAX_LEASE = Duration.ofHours(1);
+  private static final Duration LONGEST = Duration.ofDays(3650);
 
   public ShardsConfig {
     requireName("group", group);
@@ -37,8 +38,8 @@ public record ShardsConfig(
           "heartbeatInterval must be 10 ms to lease / 2, so that one heartbeat may come late;"
               + " lease must be at most 1 h");
     }
-    if (closeTimeout.isNegative()) {
-      throw new IllegalArgumentException("closeTimeout must not be negative, is " + closeTimeout);
+    if (closeTimeout.isNegative() || closeTimeout.compareTo(LONGEST) > 0) {
+      throw new IllegalArgumentException("closeTimeout must be 0 to ten years, is " + closeTimeout);
     }
   }
 

@@ -167,6 +167,20 @@ class GuardedWriteTest {
         "ended_with_time");
   }
 
+  /** A changed cart writes no new hold, whose row would refuse as well. */
+  @Test
+  void norDoesACartGrowBeyondIt() throws SQLException {
+    Sale sale = fixture.saleWithLimit(5);
+    PoolId pool = sale.counted(10);
+    Hold hold = sale.hold("buyer", Line.of(pool, 1));
+
+    assertRefused(
+        sale,
+        sale.change(hold.id(), Line.of(pool, 3)),
+        () -> sale.node().setBuyerLimit(sale.scope(), 2),
+        "quota_used_check");
+  }
+
   /** Of two pools, so that neither the counters nor the audit tell. */
   @Test
   void anIdThatWasTakenMeanwhileIsNotGivenTwice() throws SQLException {

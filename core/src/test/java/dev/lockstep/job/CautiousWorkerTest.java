@@ -53,6 +53,35 @@ class CautiousWorkerTest {
     assertThat(suspects).hasValue(2);
   }
 
+  /** As many of them as the worker has threads, and one that takes for ever. */
+  @Test
+  void suspectsThatWaitForEachOtherKeepNoThreadFromOtherJobs() {
+    for (int i = 0; i < 3; i++) {
+      desk.enqueue(Desk.job("\"suspect\""));
+    }
+    database.execute("UPDATE lockstep.job SET crashes = 2");
+    AtomicInteger suspects = new AtomicInteger();
+    CountDownLatch go = new CountDownLatch(1);
+    desk.start(
+        2,
+        (payload, job) -> {
+          if (payload.equals("\"suspect\"")) {
+            suspects.incrementAndGet();
+            go.await();
+          }
+          return desk.note(payload, job);
+        });
+    Await.until("one has begun", () -> suspects.get() > 0);
+
+    desk.enqueueMany(ORDINARY);
+    Await.until("the ordinary jobs ran", () -> desk.ran.size() == ORDINARY);
+
+    assertThat(suspects).hasValue(1);
+    go.countDown();
+    desk.awaitNoneLive();
+    assertThat(suspects).hasValue(3);
+  }
+
   /** What effects have locked is free when the lease has passed, if their process stands still. */
   @Test
   void theServerEndsEffectsThatAreIdleForLongerThanTheLease() {

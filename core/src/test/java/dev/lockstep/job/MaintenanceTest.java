@@ -23,6 +23,8 @@ class MaintenanceTest {
               if (rounds.incrementAndGet() == 1) {
                 throw new AssertionError("on purpose");
               }
+              // As a listener may leave it behind.
+              Thread.currentThread().interrupt();
               return rounds.get() > 2;
             })) {
       maintenance.start();

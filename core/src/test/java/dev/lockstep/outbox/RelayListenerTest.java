@@ -82,6 +82,32 @@ class RelayListenerTest {
   }
 
   @Test
+  void anInterruptThatAListenerLeavesBehindEndsNoRelay() {
+    post.define("sink");
+    RelayListener interrupter =
+        new RelayListener() {
+          @Override
+          public void onDelivery(String stream, String sink, int had, int refused) {
+            Thread.currentThread().interrupt();
+          }
+
+          @Override
+          public void onCursors(int written, int refused) {
+            Thread.currentThread().interrupt();
+          }
+        };
+    Relay relay = post.start(Post.relayConfig().withListener(interrupter), post.types());
+    for (int i = 1; i <= 3; i++) {
+      post.append("a");
+      post.awaitDelivered(i);
+    }
+    Await.until("written down", () -> relay.isAtRest().join());
+
+    assertThat(relay.health().state()).isEqualTo(RelayHealth.State.RELAYING);
+    assertThat(post.sink.seqs("a")).containsExactly(1L, 2L, 3L);
+  }
+
+  @Test
   void theCursorOfARelayThatLostItsPartitionIsStale() throws Exception {
     CountDownLatch holding = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
