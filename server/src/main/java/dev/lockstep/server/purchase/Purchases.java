@@ -49,6 +49,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -109,6 +110,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private final Saga saga;
   private final Timer timer;
   private final StripeWebhook webhook;
+  private final AnotherCard anotherCard;
 
   /**
    * @param webhookSecret verifies the provider's events
@@ -149,6 +151,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
             mismatches,
             store);
     this.timer = new Timer(transactor, workers, saga, refunds, timings);
+    this.anotherCard =
+        new AnotherCard(vertx, workers, transactor, once, store, saga, timings.lookAfter());
     this.webhook =
         new StripeWebhook(vertx, transactor, saga, refunds, mismatches, underWay, webhookSecret);
   }
@@ -165,6 +169,12 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   public List<Endpoint> endpoints() {
+    List<Endpoint> all = new ArrayList<>(anotherCard.endpoints());
+    all.addAll(ownEndpoints());
+    return all;
+  }
+
+  private List<Endpoint> ownEndpoints() {
     return List.of(
         Endpoint.of(POST, "/v1/campaigns/{id}/purchases", "Holds items and pays for them.")
             .by(SELLERS_AND_BUYERS)

@@ -5,6 +5,7 @@ import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.server.campaign.Campaign;
@@ -29,7 +30,7 @@ sealed interface Step {
 
   /** Whether stock has just moved. Keeping a hold longer moves none. */
   default boolean movesStock(HoldOutcome outcome) {
-    return !(this instanceof Challenge)
+    return !(this instanceof Challenge || this instanceof Decline)
         && ((outcome instanceof Ended ended && !ended.replayed())
             || (outcome instanceof Granted granted && !granted.replayed()));
   }
@@ -80,6 +81,21 @@ sealed interface Step {
       boolean sold = outcome instanceof HoldEnded other && other.hold().state().wasSold();
       boolean gone = outcome instanceof Ended || (outcome instanceof HoldEnded && !sold);
       return gone ? Optional.of(Change.answering(purchase, Status.OPEN, ended)) : Optional.empty();
+    }
+  }
+
+  /**
+   * Waits for another card, by keeping the hold.
+   *
+   * @param declined the purchase afterwards
+   */
+  record Decline(Purchase purchase, Purchase declined, Optional<String> event) implements Step {
+    @Override
+    public Optional<Change> after(HoldOutcome outcome) {
+      boolean held = outcome instanceof Granted || outcome instanceof LifetimeReached;
+      return held
+          ? Optional.of(Change.answering(purchase, Status.PAYING, declined))
+          : Optional.empty();
     }
   }
 

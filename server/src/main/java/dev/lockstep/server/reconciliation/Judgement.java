@@ -45,10 +45,7 @@ final class Judgement {
     } else {
       paid(facts, facts.paidAt(), campaign, found);
     }
-    boolean waits =
-        facts.status() == Status.PENDING
-            || facts.status() == Status.REQUIRES_ACTION
-            || facts.status() == Status.REFUNDING;
+    boolean waits = facts.status().isOpen() || facts.status() == Status.REFUNDING;
     String setAside = facts.setAside();
     if (waits && setAside != null) {
       add(found, Kind.SET_ASIDE, facts, facts.changedAt(), setAside);
@@ -58,8 +55,7 @@ final class Judgement {
   }
 
   private void unpaid(PurchaseFacts facts, List<Finding> found) {
-    boolean open = facts.status() == Status.PENDING || facts.status() == Status.REQUIRES_ACTION;
-    if (open && isLong(facts, facts.deadline())) {
+    if (facts.status().isOpen() && isLong(facts, facts.deadline())) {
       add(
           found,
           Kind.UNSETTLED,

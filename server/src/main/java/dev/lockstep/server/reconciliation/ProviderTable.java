@@ -85,7 +85,7 @@ final class ProviderTable {
     }
 
     boolean isOpen() {
-      return status == Status.PENDING || status == Status.REQUIRES_ACTION;
+      return status.isOpen();
     }
 
     String name() {

@@ -56,6 +56,7 @@ class StockMovesWithItsPurchaseTest {
   static void openTheSale() {
     database.execute("CREATE SCHEMA lockstep_server");
     database.runScript("/db/server/V110__purchases.sql");
+    database.runScript("/db/server/V225__payment_tries.sql");
     holds = new Holds(new Transactor(database.dataSource()));
     holds.createScope(SALE, OptionalInt.empty());
     holds.createPools(SALE, List.of(NewPool.counted(POOL, 1_000)));
