@@ -11,6 +11,7 @@ import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentKey;
 import dev.lockstep.server.payment.PaymentRequest;
 import dev.lockstep.server.payment.RefundRequest;
+import dev.lockstep.server.purchase.GivenBack.Part;
 import io.vertx.core.json.JsonArray;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +31,7 @@ import java.util.Optional;
  * @param deadline until when it may be paid
  * @param answer the answer to the request that made it
  * @param tries how often it was tried to pay for it
+ * @param givenBack what was refunded of it in parts
  */
 record Purchase(
     PurchaseId id,
@@ -46,7 +48,8 @@ record Purchase(
     Instant createdAt,
     Instant deadline,
     Optional<String> answer,
-    Tries tries) {
+    Tries tries,
+    GivenBack givenBack) {
 
   /** Why it has no goods if its buyer gave up. */
   static final String GIVEN_UP = "given_up";
@@ -71,7 +74,8 @@ record Purchase(
         Instant.EPOCH,
         Instant.EPOCH,
         Optional.empty(),
-        Tries.FIRST);
+        Tries.FIRST,
+        GivenBack.NOTHING);
   }
 
   /** How it is paid. */
@@ -127,11 +131,18 @@ record Purchase(
 
   /** Identical each time it is sent, too. */
   RefundRequest refund() {
+    PaymentKey key =
+        new PaymentKey(
+            givenBack.part().map(part -> "refund-part-" + id + "-" + part.number())
+                .orElse("refund-" + id));
+    long amount = givenBack.part().map(Part::amount).orElse(total.amount() - givenBack.money());
     return new RefundRequest(
         payment.intent().orElseThrow(),
-        new PaymentKey("refund-" + id),
-        total,
-        Map.of(METADATA, id.toString()));
+        key,
+        new Money(amount, total.currency()),
+        Map.of(METADATA, id.toString()),
+        givenBack.money(),
+        givenBack.part().isPresent());
   }
 
   /** Whether an event can be attributed to its own payment or to another one. */
@@ -219,7 +230,8 @@ record Purchase(
         createdAt,
         deadline,
         answer,
-        tries.failed(triedAt(), payment.method(), why));
+        tries.failed(triedAt(), payment.method(), why),
+        givenBack);
   }
 
   /** The buyer no longer wants it: its payment is being canceled, then it fails. */
@@ -232,12 +244,44 @@ record Purchase(
     return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), false);
   }
 
+  /** To be refunded: all that is left. */
   Purchase refunding() {
     return with(Status.REFUNDING, payment, failure, paid);
   }
 
-  Purchase refunded() {
-    return with(Status.REFUNDED, payment, failure, paid);
+  /** To be refunded in part. */
+  Purchase refunding(Part part) {
+    return refunding().givingBack(items, givenBack.beginning(part));
+  }
+
+  /**
+   * The money is back; after a part, the purchase is as complete as before.
+   *
+   * @param withGoods whether the goods came back, too
+   */
+  Purchase refunded(boolean withGoods) {
+    if (givenBack.part().isEmpty()) {
+      return with(Status.REFUNDED, payment, failure, paid)
+          .givingBack(
+              items, givenBack.equals(GivenBack.NOTHING) ? givenBack : givenBack.all(total.amount()));
+    }
+    JsonArray left =
+        withGoods
+            ? GivenBack.without(items, givenBack.part().orElseThrow().items())
+            : items;
+    return with(Status.COMPLETED, payment, failure, paid)
+        .givingBack(left, givenBack.donePart(withGoods));
+  }
+
+  private Purchase givingBack(JsonArray left, GivenBack now) {
+    return new Purchase(
+        id, hold, buyer, status, total, left, payment, failure, paid, expiring, looks, createdAt,
+        deadline, answer, tries, now);
+  }
+
+  /** What was given back so far. */
+  long moneyBack() {
+    return status == Status.REFUNDED ? total.amount() : givenBack.money();
   }
 
   /** Extends the time to pay, once: not for the challenge of a second card. */
@@ -251,7 +295,7 @@ record Purchase(
   Purchase at(Instant created, Instant until) {
     return new Purchase(
         id, hold, buyer, status, total, items, payment, failure, paid, expiring, looks, created,
-        until, answer, tries);
+        until, answer, tries, givenBack);
   }
 
   Purchase having(HoldId other, JsonArray otherItems) {
@@ -270,7 +314,8 @@ record Purchase(
         createdAt,
         deadline,
         answer,
-        tries);
+        tries,
+        givenBack);
   }
 
   private Purchase with(Status changed, Payment known, Optional<String> why, boolean moneyIsHere) {
@@ -289,6 +334,7 @@ record Purchase(
         createdAt,
         deadline,
         answer,
-        tries);
+        tries,
+        givenBack);
   }
 }

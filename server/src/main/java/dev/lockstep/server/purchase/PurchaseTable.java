@@ -34,7 +34,8 @@ final class PurchaseTable {
   static final String COLUMNS =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items,"
           + " p.payment_method, p.intent, p.client_secret, p.failure, p.paid_at, p.expiring,"
-          + " p.looks, p.created_at, p.deadline, p.answer, p.try_no, p.tried_at, p.failed_tries";
+          + " p.looks, p.created_at, p.deadline, p.answer, p.try_no, p.tried_at, p.failed_tries,"
+          + " p.given_back";
 
   private static final String INSERT =
       StoredEnum.sql(
@@ -68,6 +69,7 @@ final class PurchaseTable {
           THEN jsonb_build_object(p.try_no::text, x.answer) || p.try_answers
           ELSE p.try_answers END,
         failed_tries = coalesce(x.failed_tries, p.failed_tries),
+        given_back = coalesce(x.given_back, p.given_back),
         paid_at = CASE WHEN x.paid THEN coalesce(p.paid_at, now()) ELSE p.paid_at END,
         deadline = x.deadline::timestamptz,
         due_at = CASE
@@ -75,12 +77,13 @@ final class PurchaseTable {
           THEN now() + ? * interval '1 millisecond'
           WHEN x.status = {Status.REQUIRES_PAYMENT_METHOD} THEN x.deadline::timestamptz
           ELSE p.due_at END
-      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         AS x (id, held, wanted, status, hold, items, intent, secret, failure, answer, paid, deadline,
-          try_no, failed_tries)
+          try_no, failed_tries, given_back, part)
       WHERE p.campaign = ? AND p.id = x.id AND p.id = ANY (?) AND p.hold = x.held
         AND (1 << p.status) & x.wanted <> 0
         AND (x.paid OR (p.paid_at IS NULL AND p.try_no = x.try_no))
+        AND (x.part IS NULL OR p.given_back = x.part)
       RETURNING p.id""",
           Status.class);
 
@@ -125,7 +128,8 @@ final class PurchaseTable {
       StoredEnum.sql(
           """
           SELECT hold, id FROM lockstep_server.purchase
-          WHERE campaign = ? AND status = {Status.COMPLETED}""",
+          WHERE campaign = ? AND (status = {Status.COMPLETED}
+            OR (status = {Status.REFUNDING} AND given_back::json -> 'part' IS NOT NULL))""",
           Status.class);
 
   private static final String RECORD_EVENTS =
@@ -220,6 +224,8 @@ final class PurchaseTable {
             SqlArray.texts(map(changes, c -> c.after().deadline().toString())),
             SqlArray.integers(map(changes, c -> c.before().tries().number())),
             SqlArray.texts(map(changes, PurchaseTable::failedTries)),
+            SqlArray.texts(map(changes, PurchaseTable::givenBack)),
+            SqlArray.texts(map(changes, PurchaseTable::partInProgress)),
             campaign,
             SqlArray.uuids(map(changes, c -> c.before().id().value())));
     if (many) {
@@ -327,11 +333,12 @@ final class PurchaseTable {
         instant(row, "created_at"),
         instant(row, "deadline"),
         Optional.ofNullable(row.getString("answer")),
-        tries(row));
+        tries(row),
+        GivenBack.parse(row.getString("given_back")));
   }
 
   private static @Nullable String changedItems(Change change) {
-    return change.after().hold().equals(change.before().hold())
+    return change.after().items().equals(change.before().items())
         ? null
         : change.after().items().encode();
   }
@@ -339,6 +346,17 @@ final class PurchaseTable {
   private static @Nullable String failedTries(Change change) {
     JsonArray failed = change.after().tries().failed();
     return failed.size() == change.before().tries().failed().size() ? null : failed.encode();
+  }
+
+  private static @Nullable String givenBack(Change change) {
+    GivenBack after = change.after().givenBack();
+    return after.equals(change.before().givenBack()) ? null : after.text();
+  }
+
+  /** The end of a part ends this part only: another may have begun since. */
+  private static @Nullable String partInProgress(Change change) {
+    GivenBack before = change.before().givenBack();
+    return before.part().isPresent() ? before.text() : null;
   }
 
   private static Tries tries(ResultSet row) throws SQLException {

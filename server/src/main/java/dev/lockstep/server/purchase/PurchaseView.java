@@ -32,6 +32,8 @@ final class PurchaseView {
                   .required("status", Shape.text(1, 64)))
           .required("failure", Shape.nullable(Shape.text(1, 255)))
           .required("tries", Shape.list(Tries.SHAPE, 0, Tries.MOST))
+          .required("refunded", CartView.MONEY)
+          .required("refunds", Shape.list(GivenBack.SHAPE, 0, GivenBack.MOST))
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
           .optional("clientSecret", Shape.text(1, 512))
@@ -61,6 +63,8 @@ final class PurchaseView {
                     .put("status", purchase.status().payment()))
             .put("failure", purchase.failure().orElse(null))
             .put("tries", purchase.tries().failed())
+            .put("refunded", CartView.money(purchase.moneyBack(), purchase.total().currency()))
+            .put("refunds", purchase.givenBack().done())
             .put("createdAt", purchase.createdAt().toString())
             .put("expiresAt", purchase.deadline().toString());
     if (purchase.status() == Status.REQUIRES_ACTION) {

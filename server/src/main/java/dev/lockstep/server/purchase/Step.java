@@ -7,6 +7,7 @@ import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
 import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
+import dev.lockstep.hold.HoldOutcome.PartReturned;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
@@ -32,6 +33,7 @@ sealed interface Step {
   default boolean movesStock(HoldOutcome outcome) {
     return !(this instanceof Challenge || this instanceof Decline)
         && ((outcome instanceof Ended ended && !ended.replayed())
+            || outcome instanceof PartReturned
             || (outcome instanceof Granted granted && !granted.replayed()));
   }
 
@@ -99,7 +101,7 @@ sealed interface Step {
     }
   }
 
-  /** Completes a refund, by taking the goods back if there are any. */
+  /** Completes a refund, by taking its goods back if there are any. */
   record Refund(Purchase purchase) implements Step {
     @Override
     public Optional<String> event() {
@@ -108,7 +110,11 @@ sealed interface Step {
 
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
-      return Optional.of(Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded()));
+      boolean part = purchase.givenBack().part().isPresent();
+      return part && !(outcome instanceof PartReturned)
+          ? Optional.empty()
+          : Optional.of(
+              Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded(true)));
     }
   }
 

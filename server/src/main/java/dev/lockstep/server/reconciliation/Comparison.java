@@ -205,7 +205,7 @@ final class Comparison {
     List<PurchaseFacts> refunded = new ArrayList<>();
     for (PurchaseFacts one : facts) {
       found.addAll(judge(connection, one));
-      if (one.status() == Status.REFUNDED && one.book().since() != null) {
+      if (one.refunded() > 0 && one.book().since() != null) {
         refunded.add(one);
       }
     }

@@ -107,10 +107,10 @@ final class Judgement {
         goods.lines().stream().mapToLong(line -> line.quantity() * price(campaign, line)).sum();
     String worth =
         "paid %d %s, but the goods sold are worth %d"
-            .formatted(facts.amount(), facts.currency(), value);
-    if (value > facts.amount()) {
+            .formatted(facts.forGoods(), facts.currency(), value);
+    if (value > facts.forGoods()) {
       add(found, Kind.MORE_THAN_PAID, facts, paidAt, worth);
-    } else if (value < facts.amount()) {
+    } else if (value < facts.forGoods()) {
       add(found, Kind.LESS_THAN_PAID, facts, paidAt, worth);
     } else {
       different(facts, goods, campaign)
@@ -199,14 +199,14 @@ final class Judgement {
     }
   }
 
-  /** A refund is posted with the step that completes it. */
+  /** A refund, or a part, is posted with the step that completes it. */
   static Optional<Finding> refundBooked(PurchaseFacts facts, Optional<Long> posted) {
     Instant since = facts.book().since();
     Instant paidAt = facts.paidAt();
     if (since == null
         || paidAt == null
         || paidAt.isBefore(since)
-        || posted.equals(Optional.of(facts.amount()))) {
+        || posted.orElse(0L) == facts.refunded()) {
       return Optional.empty();
     }
     return Optional.of(
@@ -215,7 +215,7 @@ final class Judgement {
             facts,
             facts.changedAt(),
             "refunded %d, but the book shows %d refunded"
-                .formatted(facts.amount(), posted.orElse(0L))));
+                .formatted(facts.refunded(), posted.orElse(0L))));
   }
 
   private boolean isLong(PurchaseFacts facts, Instant since) {
