@@ -17,6 +17,7 @@ import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.hold.HoldOutcome.NotYours;
+import dev.lockstep.hold.HoldOutcome.PartReturned;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
 import dev.lockstep.hold.HoldOutcome.UnknownHold;
 import dev.lockstep.hold.HoldOutcome.Vetoed;
@@ -126,8 +127,8 @@ final class Decision {
     if (command instanceof Release) {
       return end(hold, HoldState.RELEASED, command.actor());
     }
-    if (command instanceof Return) {
-      return takeBack(hold, command.actor());
+    if (command instanceof Return back) {
+      return takeBack(hold, back);
     }
     if (hold.state() != HoldState.HELD) {
       return new HoldEnded(hold);
@@ -233,17 +234,29 @@ final class Decision {
     return new Ended(ended, false, stock.countsOf(ended));
   }
 
-  private ReturnResult takeBack(Hold hold, Actor actor) {
+  private ReturnResult takeBack(Hold hold, Return command) {
     if (!hold.state().wasSold()) {
       return new NotSold(hold);
     }
     if (hold.state() == HoldState.RETURNED) {
       return new Ended(hold, true, stock.countsOf(hold));
     }
-    Hold returned = hold.ended(HoldState.RETURNED, state.now(), actor.name());
-    stock.takeBack(returned, actor.name());
-    update(returned);
-    return new Ended(returned, false, stock.countsOf(returned));
+    String by = command.actor().name();
+    Optional<Lines.Split> split = Lines.split(hold.lines(), command.part());
+    if (split.isEmpty()) {
+      return new LinesDiffer(hold);
+    }
+    List<HeldLine> taken = split.get().taken();
+    if (split.get().left().isEmpty()) {
+      Hold returned = hold.ended(HoldState.RETURNED, state.now(), by);
+      stock.takeBack(returned, taken, by);
+      update(returned);
+      return new Ended(returned, false, stock.countsOf(returned));
+    }
+    Hold smaller = hold.withLines(split.get().left());
+    stock.takeBack(smaller, taken, by);
+    update(smaller);
+    return new PartReturned(smaller, taken);
   }
 
   /** Returns the hold's current state; ends it first if its time is up. */

@@ -93,10 +93,24 @@ public sealed interface HoldCommand<R extends HoldOutcome> {
   record Release(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<HoldEndResult> {}
 
   /**
-   * Takes back a sold hold: its stock is free again and no longer counts against the buyer's limit.
-   * The caller decides whether it may come back.
+   * Takes back a sold hold, or a part of it: that stock is free again and no longer counts against
+   * the buyer's limit. The caller decides whether it may come back, and makes sure that a part comes
+   * back once only: a repetition takes as much again.
+   *
+   * @param part what comes back of its lines; a line without units takes any of its pool. If empty,
+   *     all of it
    */
-  record Return(ScopeId scope, HoldId hold, Actor actor) implements HoldCommand<ReturnResult> {}
+  record Return(ScopeId scope, HoldId hold, Actor actor, List<Line> part)
+      implements HoldCommand<ReturnResult> {
+    public Return {
+      part = part.isEmpty() ? List.of() : Lines.canonical(part);
+    }
+
+    /** Takes back all of it. */
+    public Return(ScopeId scope, HoldId hold, Actor actor) {
+      this(scope, hold, actor, List.of());
+    }
+  }
 
   private static void requireAtLeastASecond(Duration holdFor) {
     if (holdFor.compareTo(Duration.ofSeconds(1)) < 0) {

@@ -29,6 +29,7 @@ public sealed interface HoldOutcome
         HoldOutcome.LinesDiffer,
         HoldOutcome.HoldEnded,
         HoldOutcome.NotSold,
+        HoldOutcome.PartReturned,
         HoldOutcome.UnknownPool,
         HoldOutcome.UnknownUnit,
         HoldOutcome.ExtensionLimit,
@@ -78,8 +79,11 @@ public sealed interface HoldOutcome
   /** The command's {@link Veto} refused it. Nothing was changed. */
   record Vetoed(Hold hold) implements HoldOutcome, HoldChangeResult, ExtendResult, HoldEndResult {}
 
-  /** The hold has other lines than the confirm expects; nothing was sold now. */
-  record LinesDiffer(Hold hold) implements HoldOutcome, HoldEndResult {}
+  /**
+   * The hold has other lines than the confirm expects, or not what was to come back of it; nothing
+   * was changed.
+   */
+  record LinesDiffer(Hold hold) implements HoldOutcome, HoldEndResult, ReturnResult {}
 
   /** The hold has ended in another way; it says how, when and by which actor. */
   record HoldEnded(Hold hold)
@@ -89,6 +93,17 @@ public sealed interface HoldOutcome
    * There is nothing to return: the hold is still held, or was released or expired without a sale.
    */
   record NotSold(Hold hold) implements HoldOutcome, ReturnResult {}
+
+  /**
+   * A part of a sold hold came back; the rest stays sold.
+   *
+   * @param hold with the lines that are left
+   */
+  record PartReturned(Hold hold, List<HeldLine> returned) implements HoldOutcome, ReturnResult {
+    public PartReturned {
+      returned = List.copyOf(returned);
+    }
+  }
 
   record UnknownPool(PoolId pool) implements HoldOutcome, AcquireResult, HoldChangeResult {}
 

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /** Brings a cart's lines into canonical form: one line per pool, pools ascending. */
@@ -63,6 +64,50 @@ final class Lines {
       }
     }
     return true;
+  }
+
+  /** A hold's lines in two parts. */
+  record Split(List<HeldLine> taken, List<HeldLine> left) {}
+
+  /**
+   * Takes a part from a hold's lines; empty if they do not have it.
+   *
+   * @param part canonical; empty: all of it
+   */
+  static Optional<Split> split(List<HeldLine> held, List<Line> part) {
+    if (part.isEmpty()) {
+      return Optional.of(new Split(held, List.of()));
+    }
+    List<HeldLine> taken = new ArrayList<>();
+    List<HeldLine> left = new ArrayList<>();
+    Map<PoolId, Line> wanted = new TreeMap<>();
+    part.forEach(line -> wanted.put(line.pool(), line));
+    for (HeldLine has : held) {
+      Line wants = wanted.remove(has.pool());
+      if (wants == null) {
+        left.add(has);
+        continue;
+      }
+      List<Integer> units = unitsOf(has, wants);
+      if (wants.quantity() > has.quantity() || !new HashSet<>(has.units()).containsAll(units)) {
+        return Optional.empty();
+      }
+      taken.add(new HeldLine(has.pool(), wants.quantity(), units));
+      if (wants.quantity() < has.quantity()) {
+        List<Integer> rest = new ArrayList<>(has.units());
+        rest.removeAll(new HashSet<>(units));
+        left.add(new HeldLine(has.pool(), has.quantity() - wants.quantity(), rest));
+      }
+    }
+    return wanted.isEmpty() ? Optional.of(new Split(taken, left)) : Optional.empty();
+  }
+
+  /** The last ones, if the part names none. */
+  private static List<Integer> unitsOf(HeldLine has, Line wants) {
+    List<Integer> units = has.units();
+    return wants.units().isEmpty() && !units.isEmpty() && wants.quantity() <= units.size()
+        ? units.subList(units.size() - wants.quantity(), units.size())
+        : wants.units();
   }
 
   static int quantityOf(List<Line> lines) {

@@ -6,4 +6,6 @@ public sealed interface ReturnResult extends HoldOutcome
         HoldOutcome.UnknownHold,
         HoldOutcome.NotYours,
         HoldOutcome.NotSold,
+        HoldOutcome.PartReturned,
+        HoldOutcome.LinesDiffer,
         HoldOutcome.HoldsOverloaded {}

@@ -130,14 +130,14 @@ final class Stock {
     account(hold, hold.lines(), List.of(), cause, actor);
   }
 
-  /** Takes back a sold hold. */
-  void takeBack(Hold hold, String actor) {
-    for (HeldLine line : hold.lines()) {
+  /** Takes these lines of a sold hold back. */
+  void takeBack(Hold hold, List<HeldLine> lines, String actor) {
+    for (HeldLine line : lines) {
       WorkingPool pool = pool(line.pool());
       pool.giveBack(line.units(), hold.id());
       audit.add(pool.move(0, -line.quantity(), Cause.RETURNED, hold.id(), actor, state.now()));
     }
-    use(hold.buyer(), -hold.quantity());
+    use(hold.buyer(), -lines.stream().mapToInt(HeldLine::quantity).sum());
   }
 
   List<PoolCounts> countsOf(Hold hold) {

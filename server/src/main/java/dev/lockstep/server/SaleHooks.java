@@ -1,5 +1,6 @@
 package dev.lockstep.server;
 
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.server.account.SaleBooks;
 import dev.lockstep.server.draw.Draws;
@@ -24,7 +25,11 @@ record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigure
 
   private static SaleBooks.Movement booked(SaleMoney money) {
     return new SaleBooks.Movement(
-        money.purchase(), money.amount().amount(), money.amount().currency(), money.refunded());
+        money.purchase(),
+        money.amount().amount(),
+        money.amount().currency(),
+        money.refunded(),
+        money.part());
   }
 
   @Override
@@ -39,7 +44,7 @@ record SaleHooks(SaleBooks books, SaleEvents events, Draws draws, PurchaseFigure
   }
 
   @Override
-  public boolean mayComeBack(Connection connection, List<Ended> returned) throws SQLException {
+  public boolean mayComeBack(Connection connection, List<Hold> returned) throws SQLException {
     return draws.mayComeBack(connection, returned);
   }
 

@@ -29,9 +29,11 @@ import dev.lockstep.server.payment.PaymentsConfig;
 import dev.lockstep.testkit.Race;
 import dev.lockstep.testkit.TestDatabase;
 import dev.lockstep.tx.Transactor;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -67,19 +69,23 @@ class MoneyAndGoodsAgreeTest {
       List<Reply> replies =
           Race.<Reply>of(60)
               .run(
-                  i ->
-                      (i % 2 == 0 ? shop : elsewhere)
-                          .post(
-                              "/v1/campaigns/" + campaign + "/purchases",
-                              "k" + i,
-                              order("b" + i, "pm_card_visa", sku("A", 1))))
+                  i -> {
+                    Client tab = i % 2 == 0 ? shop : elsewhere;
+                    Reply reply =
+                        tab.post(
+                            "/v1/campaigns/" + campaign + "/purchases",
+                            "k" + i,
+                            order("b" + i, "pm_card_visa", sku("A", 1)));
+                    return reply.status() == 402 ? anotherCard(shop, elsewhere, reply, i) : reply;
+                  })
               .valuesOrThrow();
 
       assertThat(replies).allSatisfy(r -> assertThat(r.status()).isIn(201, 202, 402, 409));
       server.gateway().setFaults(GatewayFaults.NONE);
       other.gateway().orElseThrow().setFaults(GatewayFaults.NONE);
+      Await.until("all others have given up", () -> giveUp(shop, campaign));
       String open =
-          "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 5) AND campaign = "
+          "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 5, 7) AND campaign = "
               + campaign;
       Await.until("every purchase has ended", () -> server.database().queryLong(open) == 0);
     }
@@ -88,6 +94,47 @@ class MoneyAndGoodsAgreeTest {
     JsonObject stock = server.anyone().get("/v1/campaigns/" + campaign).expect(200);
     assertThat(stock.getInteger("sold")).isEqualTo(books.charged());
     assertThat(stock.getInteger("held")).isZero();
+  }
+
+  /** The buyer tries another card in two tabs, which are on different nodes. */
+  private static Reply anotherCard(Client one, Client other, Reply declined, int buyer)
+      throws Exception {
+    JsonObject purchase = declined.json().getJsonObject("purchase");
+    if (!purchase.getString("status").equals("requiresPaymentMethod")) {
+      return declined;
+    }
+    String path = "/v1/purchases/" + purchase.getString("id") + "/pay";
+    JsonObject card = new JsonObject().put("paymentMethod", "pm_card_visa");
+    CompletableFuture<Reply> tab =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return other.post(path, "tab-" + buyer, card);
+              } catch (Exception e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    Reply reply = one.post(path, "again-" + buyer, card);
+    tab.get();
+    return reply;
+  }
+
+  private static boolean giveUp(Client shop, String campaign) throws Exception {
+    JsonArray declined =
+        shop.get(
+                "/v1/purchases?limit=1000&status=requiresPaymentMethod&campaign=" + campaign)
+            .expect(200)
+            .getJsonArray("items");
+    for (Object one : declined) {
+      shop.delete("/v1/purchases/" + ((JsonObject) one).getString("id"));
+    }
+    long paying =
+        server
+            .database()
+            .queryLong(
+                "SELECT count(*) FROM lockstep_server.purchase WHERE status IN (0, 1, 7) AND campaign = "
+                    + campaign);
+    return paying == 0;
   }
 
   @Test

@@ -29,25 +29,6 @@ class PurchaseSagaTest {
   }
 
   @Test
-  void aDeclinedCardFreesTheUnitAtOnce() throws Exception {
-    Client shop = server.service();
-    String campaign = server.drop(1, 1);
-
-    Reply declined = buy(shop, campaign, "k1", order("alice", "pm_card_chargeDeclined", one()));
-
-    JsonObject problem = declined.expectProblem(402, "payment-failed");
-    assertThat(problem.getString("code")).isEqualTo("generic_decline");
-    assertThat(status(shop, problem.getString("purchase"))).isEqualTo("failed");
-    // The unit and the buyer's share are free by the time that the answer is there.
-    buy(shop, campaign, "k2", order("alice", "pm_card_visa", one())).expect(201);
-    Reply again = buy(shop, campaign, "k1", order("alice", "pm_card_chargeDeclined", one()));
-    assertThat(again.expectProblem(402, "payment-failed").getString("code"))
-        .isEqualTo("generic_decline");
-    assertThat(again.replayed()).isTrue();
-    MoneyAndGoods.in(server, campaign).agree(1);
-  }
-
-  @Test
   void aChallengePassedInTimeCompletesThePurchase() throws Exception {
     Client shop = server.service();
     String campaign = server.drop(1, null);
@@ -63,21 +44,6 @@ class PurchaseSagaTest {
     Reply again = buy(shop, campaign, "k", order);
     assertThat(again.expect(202)).isEqualTo(waiting);
     assertThat(again.replayed()).isTrue();
-    MoneyAndGoods.in(server, campaign).agree(1);
-  }
-
-  @Test
-  void aChallengeNotPassedFreesTheUnit() throws Exception {
-    Client shop = server.service();
-    String campaign = server.drop(1, null);
-    JsonObject waiting =
-        buy(shop, campaign, "k", order("alice", "pm_card_authenticationRequired", one()))
-            .expect(202);
-
-    pass(waiting, false);
-
-    await(shop, waiting, "failed");
-    buy(shop, campaign, "k2", order("bob", "pm_card_visa", one())).expect(201);
     MoneyAndGoods.in(server, campaign).agree(1);
   }
 
@@ -364,10 +330,6 @@ class PurchaseSagaTest {
             + id.substring(id.indexOf('.') + 1)
             + "'";
     Await.until("its time is up", () -> count(row) == 1);
-  }
-
-  private static String status(Client client, String purchase) throws Exception {
-    return client.get("/v1/purchases/" + purchase).expect(200).getString("status");
   }
 
   private static int intentStatus(JsonObject purchase) {

@@ -27,6 +27,7 @@ class PurchaseStatesTest {
   @RegisterExtension static final RunningServer server = new RunningServer(RunningServer.PAYMENTS);
 
   private static final String VISA = "pm_card_visa";
+  private static final String DECLINED = "pm_card_chargeDeclined";
   private static final String CHALLENGED = "pm_card_authenticationRequired";
 
   private static final String NOTE_MOVES =
@@ -51,13 +52,20 @@ class PurchaseStatesTest {
           Map.entry(new Move(StateDiagram.NEW, "pending"), "the hold is taken"),
           Map.entry(new Move("pending", "requiresAction"), "the bank asks the buyer"),
           Map.entry(new Move("pending", "completed"), "paid"),
-          Map.entry(new Move("pending", "failed"), "declined"),
+          Map.entry(new Move("pending", "requiresPaymentMethod"), "declined"),
+          Map.entry(new Move("pending", "failed"), "the last card is declined"),
           Map.entry(new Move("pending", "expired"), "time is up, payment canceled"),
           Map.entry(new Move("pending", "refunding"), "paid too late, nothing left"),
           Map.entry(new Move("requiresAction", "pending"), "paid too late"),
           Map.entry(new Move("requiresAction", "completed"), "paid"),
-          Map.entry(new Move("requiresAction", "failed"), "declined"),
+          Map.entry(new Move("requiresAction", "requiresPaymentMethod"), "declined"),
+          Map.entry(new Move("requiresAction", "failed"), "given up, last card declined"),
           Map.entry(new Move("requiresAction", "expired"), "time is up, payment canceled"),
+          Map.entry(new Move("requiresPaymentMethod", "pending"), "another card"),
+          Map.entry(new Move("requiresPaymentMethod", "completed"), "paid elsewhere"),
+          Map.entry(new Move("requiresPaymentMethod", "failed"), "given up"),
+          Map.entry(
+              new Move("requiresPaymentMethod", "expired"), "time is up, payment canceled"),
           Map.entry(new Move("failed", "pending"), "paid too late"),
           Map.entry(new Move("expired", "pending"), "paid too late"),
           Map.entry(new Move("completed", "refunding"), "an operator refunds"),
@@ -67,7 +75,10 @@ class PurchaseStatesTest {
   void aPurchaseMovesAsItsDiagramShows() throws Exception {
     server.database().execute(NOTE_MOVES);
     paidAndRefunded();
-    declined();
+    declinedForGood();
+    declinedAndGivenUp();
+    declinedAndExpired();
+    declinedAndPaidElsewhere();
     challengePassed();
     paidAfterItFailed();
     paidAfterItExpired();
@@ -120,8 +131,43 @@ class PurchaseStatesTest {
     await(bought, "refunded");
   }
 
-  private static void declined() throws Exception {
-    buy(server.drop(1, null), "pm_card_chargeDeclined").expectProblem(402, "payment-failed");
+  private static JsonObject declined(String campaign) throws Exception {
+    return buy(campaign, DECLINED).expectProblem(402, "payment-failed").getJsonObject("purchase");
+  }
+
+  private static void declinedForGood() throws Exception {
+    JsonObject purchase = declined(server.drop(1, null));
+    for (int i = 2; i <= 5; i++) {
+      server
+          .service()
+          .post(
+              "/v1/purchases/" + purchase.getString("id") + "/pay",
+              "p" + i,
+              new JsonObject().put("paymentMethod", DECLINED))
+          .expectProblem(402, "payment-failed");
+    }
+    await(purchase, "failed");
+  }
+
+  private static void declinedAndGivenUp() throws Exception {
+    giveUp(declined(server.drop(1, null)));
+  }
+
+  private static void declinedAndExpired() throws Exception {
+    await(declined(shortDrop()), "expired");
+  }
+
+  /** With the secret of the challenge that failed, at the provider. */
+  private static void declinedAndPaidElsewhere() throws Exception {
+    JsonObject waiting = buy(server.drop(1, null), CHALLENGED).expect(202);
+    authenticate(waiting, false);
+    await(waiting, "requiresPaymentMethod");
+    tellOfSuccess(waiting);
+    await(waiting, "completed");
+  }
+
+  private static void giveUp(JsonObject purchase) throws Exception {
+    server.service().delete("/v1/purchases/" + purchase.getString("id")).expect(200);
   }
 
   private static void challengePassed() throws Exception {
@@ -132,7 +178,7 @@ class PurchaseStatesTest {
 
   private static void paidAfterItFailed() throws Exception {
     JsonObject waiting = buy(server.drop(1, null), CHALLENGED).expect(202);
-    authenticate(waiting, false);
+    giveUp(waiting);
     await(waiting, "failed");
     tellOfSuccess(waiting);
     await(waiting, "completed");

@@ -253,7 +253,7 @@ class SaleEndToEndTest {
     assertThat(ids(shop.get(base + "&status=completed"))).containsExactly(third, second, first);
     assertThat(ids(shop.get(base + "&buyer=list-1&status=completed")))
         .containsExactly(third, first);
-    assertThat(ids(shop.get(base + "&status=failed"))).hasSize(1);
+    assertThat(ids(shop.get(base + "&status=requiresPaymentMethod"))).hasSize(1);
     JsonObject page = shop.get(base + "&status=completed&limit=2").expect(200);
     assertThat(page.getString("next")).isNotNull();
     assertThat(ids(shop.get(base + "&status=completed&after=" + page.getString("next"))))

@@ -45,10 +45,12 @@ public final class SaleBooks {
    * Money of one purchase that came in or went back.
    *
    * @param refunded whether it went back
+   * @param part the number of the part that went back; 0: all that was left, or it came in
    */
-  public record Movement(UUID purchase, long amount, String currency, boolean refunded) {
+  public record Movement(
+      UUID purchase, long amount, String currency, boolean refunded, int part) {
     private Move in(BookId book) {
-      return in(book, refunded ? refundOf(purchase) : new TransferId(purchase));
+      return in(book, refunded ? refundOf(purchase, part) : new TransferId(purchase));
     }
 
     private Move elsewhere(BookId book) {
@@ -63,9 +65,15 @@ public final class SaleBooks {
     }
   }
 
-  /** The id of the transfer that refunds a purchase; the payment's is the purchase's own. */
-  public static TransferId refundOf(UUID purchase) {
-    return TransferId.forPurpose("refund", purchase.toString());
+  /**
+   * The id of the transfer that refunds a purchase; the payment's is the purchase's own.
+   *
+   * @param part its number; 0: all that was left
+   */
+  public static TransferId refundOf(UUID purchase, int part) {
+    return part == 0
+        ? TransferId.forPurpose("refund", purchase.toString())
+        : TransferId.forPurpose("refund part " + part, purchase.toString());
   }
 
   /** The id that older versions used. */

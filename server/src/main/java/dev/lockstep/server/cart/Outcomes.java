@@ -13,6 +13,7 @@ import dev.lockstep.hold.HoldOutcome.LimitReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
 import dev.lockstep.hold.HoldOutcome.NotSold;
 import dev.lockstep.hold.HoldOutcome.NotYours;
+import dev.lockstep.hold.HoldOutcome.PartReturned;
 import dev.lockstep.hold.HoldOutcome.Paused;
 import dev.lockstep.hold.HoldOutcome.Shortage;
 import dev.lockstep.hold.HoldOutcome.SoldOut;
@@ -52,6 +53,7 @@ public final class Outcomes {
           .never(UnknownUnit.class)
           .never(LinesDiffer.class)
           .never(NotSold.class)
+          .never(PartReturned.class)
           .never(Granted.class)
           .never(Ended.class)
           .complete();

@@ -5,6 +5,7 @@ import static io.vertx.core.http.HttpMethod.GET;
 import dev.lockstep.combine.Rounds;
 import dev.lockstep.hold.HoldId;
 import dev.lockstep.hold.HoldOutcome;
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.hold.Holds;
@@ -125,12 +126,12 @@ public final class Draws {
    *
    * @return false if the campaign is drawn, or about to be: the draw rests on what was sold
    */
-  public boolean mayComeBack(Connection connection, Collection<Ended> returned)
+  public boolean mayComeBack(Connection connection, Collection<Hold> returned)
       throws SQLException {
-    for (Ended sale : returned) {
-      boolean units = sale.hold().lines().stream().noneMatch(line -> line.units().isEmpty());
+    for (Hold sale : returned) {
+      boolean units = sale.lines().stream().noneMatch(line -> line.units().isEmpty());
       if (units) {
-        long campaign = sale.hold().scope().value();
+        long campaign = sale.scope().value();
         DrawTable.enterGate(connection, campaign);
         // A separate statement, so that it sees what was committed while this one waited for the
         // gate.

@@ -8,6 +8,7 @@ import com.stripe.net.HttpClient;
 import com.stripe.net.RequestOptions;
 import com.stripe.net.StripeRequest;
 import com.stripe.net.StripeResponse;
+import com.stripe.param.PaymentIntentConfirmParams;
 import com.stripe.param.PaymentIntentCreateParams;
 import com.stripe.param.PaymentIntentCreateParams.AutomaticPaymentMethods;
 import dev.lockstep.server.cases.Cases;
@@ -99,7 +100,10 @@ public final class Payments implements AutoCloseable {
     return new Payments(vertx, config, listener);
   }
 
-  /** Makes a payment, or returns the result of the earlier one under this key. */
+  /**
+   * Makes a payment, or tries an earlier one again with another method, or returns the result of
+   * the earlier request under this key.
+   */
   public CompletionStage<PaymentResult> pay(PaymentRequest request) {
     return call(Operation.PAY, () -> begin(request));
   }
@@ -228,6 +232,12 @@ public final class Payments implements AutoCloseable {
 
   private static PaymentIntent createConfirmed(StripeClient through, PaymentRequest request)
       throws StripeException {
+    if (request.intent().isPresent()) {
+      PaymentIntentConfirmParams again =
+          PaymentIntentConfirmParams.builder().setPaymentMethod(request.paymentMethod()).build();
+      String intent = request.intent().get().value();
+      return through.v1().paymentIntents().confirm(intent, again, options(request.key()));
+    }
     PaymentIntentCreateParams params =
         params(request).setConfirm(true).setPaymentMethod(request.paymentMethod()).build();
     return through.v1().paymentIntents().create(params, options(request.key()));

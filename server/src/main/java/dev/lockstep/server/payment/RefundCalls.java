@@ -97,7 +97,7 @@ final class RefundCalls {
         open = refund;
       }
     }
-    long wanted = asked.amount().amount();
+    long wanted = asked.before() + asked.amount().amount();
     if (went == wanted) {
       return new AlreadyRefunded(asked.intent());
     }
@@ -107,7 +107,7 @@ final class RefundCalls {
     if (open == null && !undone.isEmpty() && went < wanted) {
       return again(asked, undone);
     }
-    return went > 0 || going > 0
+    return went > asked.before() || going > 0
         ? new Differs(new Money(went, asked.amount().currency()))
         : otherwise;
   }
@@ -144,14 +144,18 @@ final class RefundCalls {
   }
 
   private Refund create(RefundRequest asked, PaymentKey key) throws StripeException {
+    RefundCreateParams.Builder params =
+        RefundCreateParams.builder()
+            .setPaymentIntent(asked.intent().value())
+            .putAllMetadata(asked.metadata());
+    if (asked.part()) {
+      params.setAmount(asked.amount().amount());
+    }
     return client
         .v1()
         .refunds()
         .create(
-            RefundCreateParams.builder()
-                .setPaymentIntent(asked.intent().value())
-                .putAllMetadata(asked.metadata())
-                .build(),
+            params.build(),
             RequestOptions.builder().setIdempotencyKey(key.value()).build());
   }
 

@@ -31,6 +31,16 @@ record Change(
     return new Change(before, from, after, null, Optional.empty());
   }
 
+  /** The end of the refund of a part, after which the purchase is completed as before. */
+  boolean isPart() {
+    return before.status() == Status.REFUNDING && after.status() == Status.COMPLETED;
+  }
+
+  /** How an ended purchase has ended, as a word. */
+  String end() {
+    return isPart() ? "partRefunded" : after.status().label();
+  }
+
   Change on(Optional<String> event) {
     return new Change(before, from, after, answer, event);
   }

@@ -11,6 +11,7 @@ import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentKey;
 import dev.lockstep.server.payment.PaymentRequest;
 import dev.lockstep.server.payment.RefundRequest;
+import dev.lockstep.server.purchase.GivenBack.Part;
 import io.vertx.core.json.JsonArray;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,6 +30,8 @@ import java.util.Optional;
  * @param looks how often the timer has looked at it
  * @param deadline until when it may be paid
  * @param answer the answer to the request that made it
+ * @param tries how often it was tried to pay for it
+ * @param givenBack what was refunded of it in parts
  */
 record Purchase(
     PurchaseId id,
@@ -44,7 +47,12 @@ record Purchase(
     int looks,
     Instant createdAt,
     Instant deadline,
-    Optional<String> answer) {
+    Optional<String> answer,
+    Tries tries,
+    GivenBack givenBack) {
+
+  /** Why it has no goods if its buyer gave up. */
+  static final String GIVEN_UP = "given_up";
 
   private static final String METADATA = "purchase";
 
@@ -65,7 +73,9 @@ record Purchase(
         0,
         Instant.EPOCH,
         Instant.EPOCH,
-        Optional.empty());
+        Optional.empty(),
+        Tries.FIRST,
+        GivenBack.NOTHING);
   }
 
   /** How it is paid. */
@@ -100,20 +110,39 @@ record Purchase(
   }
 
   /**
-   * Identical each time it is sent, so that the provider makes one payment, however often asked.
+   * Identical each time this try is sent, so that the provider makes one payment, however often
+   * asked. A later try pays the same intent, which can be paid once only, whatever becomes of the
+   * requests.
    */
   PaymentRequest request() {
+    String key = "purchase-" + id + (tries.isFirst() ? "" : "-" + tries.number());
     return new PaymentRequest(
-        new PaymentKey("purchase-" + id), total, payment.method(), Map.of(METADATA, id.toString()));
+        new PaymentKey(key),
+        total,
+        payment.method(),
+        Map.of(METADATA, id.toString()),
+        tries.isFirst() ? Optional.empty() : payment.intent());
+  }
+
+  /** When the newest try to pay began. */
+  Instant triedAt() {
+    return tries.since().orElse(createdAt);
   }
 
   /** Identical each time it is sent, too. */
   RefundRequest refund() {
+    PaymentKey key =
+        new PaymentKey(
+            givenBack.part().map(part -> "refund-part-" + id + "-" + part.number())
+                .orElse("refund-" + id));
+    long amount = givenBack.part().map(Part::amount).orElse(total.amount() - givenBack.money());
     return new RefundRequest(
         payment.intent().orElseThrow(),
-        new PaymentKey("refund-" + id),
-        total,
-        Map.of(METADATA, id.toString()));
+        key,
+        new Money(amount, total.currency()),
+        Map.of(METADATA, id.toString()),
+        givenBack.money(),
+        givenBack.part().isPresent());
   }
 
   /** Whether an event can be attributed to its own payment or to another one. */
@@ -122,13 +151,21 @@ record Purchase(
   }
 
   /**
-   * Whether the provider can still be asked about its payment: it is open, and the key not
+   * Whether an event that is not final is about the newest try: there was no other, or its key
+   * caused the event.
+   */
+  boolean isOfNewestTry(PaymentEvent event) {
+    return tries.isFirst() || event.cause().equals(Optional.of(request().key()));
+  }
+
+  /**
+   * Whether the provider can still be asked about its payment: it is in progress, and the key not
    * forgotten.
    */
   boolean mayBeAskedFor(Instant now) {
-    return Status.OPEN.contains(status)
+    return Status.PAYING.contains(status)
         && !paid
-        && now.isBefore(createdAt.plus(Timer.KEY_REMEMBERED));
+        && now.isBefore(triedAt().plus(Timer.KEY_REMEMBERED));
   }
 
   Purchase knowing(IntentId intent) {
@@ -166,30 +203,99 @@ record Purchase(
     return CartView.lines(campaign, items);
   }
 
+  /** The newest try has failed. The goods stay held, for another card. */
+  Purchase declined(String why, Optional<IntentId> intent) {
+    return failedTry(why)
+        .with(
+            Status.REQUIRES_PAYMENT_METHOD,
+            intent.map(payment::of).orElse(payment),
+            Optional.of(why),
+            false);
+  }
+
+  /** Adds the newest try to those that failed. */
+  Purchase failedTry(String why) {
+    return new Purchase(
+        id,
+        hold,
+        buyer,
+        status,
+        total,
+        items,
+        payment,
+        failure,
+        paid,
+        expiring,
+        looks,
+        createdAt,
+        deadline,
+        answer,
+        tries.failed(triedAt(), payment.method(), why),
+        givenBack);
+  }
+
+  /** The buyer no longer wants it: its payment is being canceled, then it fails. */
+  boolean givenUp() {
+    return expiring && failure.equals(Optional.of(GIVEN_UP));
+  }
+
   /** Ends it without money; a purchase known to be paid refuses, whatever the caller believes. */
   Purchase ended(Status end, String why, Optional<IntentId> intent) {
     return with(end, intent.map(payment::of).orElse(payment), Optional.of(why), false);
   }
 
+  /** To be refunded: all that is left. */
   Purchase refunding() {
     return with(Status.REFUNDING, payment, failure, paid);
   }
 
-  Purchase refunded() {
-    return with(Status.REFUNDED, payment, failure, paid);
+  /** To be refunded in part. */
+  Purchase refunding(Part part) {
+    return refunding().givingBack(items, givenBack.beginning(part));
   }
 
-  /** Extends the time to pay, once. */
+  /**
+   * The money is back; after a part, the purchase is as complete as before.
+   *
+   * @param withGoods whether the goods came back, too
+   */
+  Purchase refunded(boolean withGoods) {
+    if (givenBack.part().isEmpty()) {
+      return with(Status.REFUNDED, payment, failure, paid)
+          .givingBack(
+              items, givenBack.equals(GivenBack.NOTHING) ? givenBack : givenBack.all(total.amount()));
+    }
+    JsonArray left =
+        withGoods
+            ? GivenBack.without(items, givenBack.part().orElseThrow().items())
+            : items;
+    return with(Status.COMPLETED, payment, failure, paid)
+        .givingBack(left, givenBack.donePart(withGoods));
+  }
+
+  private Purchase givingBack(JsonArray left, GivenBack now) {
+    return new Purchase(
+        id, hold, buyer, status, total, left, payment, failure, paid, expiring, looks, createdAt,
+        deadline, answer, tries, now);
+  }
+
+  /** What was given back so far. */
+  long moneyBack() {
+    return status == Status.REFUNDED ? total.amount() : givenBack.money();
+  }
+
+  /** Extends the time to pay, once: not for the challenge of a second card. */
   Purchase requiringAction(IntentId intent, String clientSecret, Duration longer) {
+    boolean extended = payment.clientSecret().isPresent();
     Payment known = new Payment(payment.method(), Optional.of(intent), Optional.of(clientSecret));
     return with(Status.REQUIRES_ACTION, known, Optional.empty(), paid)
-        .at(createdAt, deadline.plus(longer));
+        .at(createdAt, extended ? deadline : deadline.plus(longer));
   }
 
   Purchase at(Instant created, Instant until) {
     return new Purchase(
         id, hold, buyer, status, total, items, payment, failure, paid, expiring, looks, created,
-        until, answer);
+        until, answer, tries, givenBack);
   }
 
   Purchase having(HoldId other, JsonArray otherItems) {
@@ -207,7 +313,9 @@ record Purchase(
         looks,
         createdAt,
         deadline,
-        answer);
+        answer,
+        tries,
+        givenBack);
   }
 
   private Purchase with(Status changed, Payment known, Optional<String> why, boolean moneyIsHere) {
@@ -225,6 +333,8 @@ record Purchase(
         looks,
         createdAt,
         deadline,
-        answer);
+        answer,
+        tries,
+        givenBack);
   }
 }

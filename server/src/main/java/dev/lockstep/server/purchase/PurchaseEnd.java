@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 /**
  * A purchase that has ended.
  *
- * @param status completed, failed, expired or refunded
+ * @param status completed, failed, expired, refunded or partRefunded
  * @param purchase its view, made on demand
  */
 public record PurchaseEnd(String status, Supplier<JsonObject> purchase) {}

@@ -34,7 +34,8 @@ final class PurchaseTable {
   static final String COLUMNS =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items,"
           + " p.payment_method, p.intent, p.client_secret, p.failure, p.paid_at, p.expiring,"
-          + " p.looks, p.created_at, p.deadline, p.answer";
+          + " p.looks, p.created_at, p.deadline, p.answer, p.try_no, p.tried_at, p.failed_tries,"
+          + " p.given_back";
 
   private static final String INSERT =
       StoredEnum.sql(
@@ -53,25 +54,36 @@ final class PurchaseTable {
           + COLUMNS
           + " FROM lockstep_server.purchase p WHERE p.campaign = ? AND p.id = ANY (?)";
 
-  // Runs under the hold's lock, so the guards (expected status and hold) fail only if somebody took
-  // this step, or another one, before; then there is nothing to do.
+  // Runs under the hold's lock, so the guards (expected status, hold and try) fail only if somebody
+  // took this step, or another one, before; then there is nothing to do. Money is taken note of
+  // whichever try brought it.
   private static final String CHANGE =
       StoredEnum.sql(
           """
       UPDATE lockstep_server.purchase p
       SET status = x.status, hold = x.hold, items = coalesce(x.items, p.items),
         intent = coalesce(x.intent, p.intent), client_secret = coalesce(x.secret, p.client_secret),
-        failure = x.failure, answer = coalesce(p.answer, x.answer), changed_at = now(),
+        failure = x.failure, changed_at = now(),
+        answer = CASE WHEN p.try_no = 1 THEN coalesce(p.answer, x.answer) ELSE p.answer END,
+        try_answers = CASE WHEN p.try_no > 1 AND x.answer IS NOT NULL
+          THEN jsonb_build_object(p.try_no::text, x.answer) || p.try_answers
+          ELSE p.try_answers END,
+        failed_tries = coalesce(x.failed_tries, p.failed_tries),
+        given_back = coalesce(x.given_back, p.given_back),
         paid_at = CASE WHEN x.paid THEN coalesce(p.paid_at, now()) ELSE p.paid_at END,
         deadline = x.deadline::timestamptz,
         due_at = CASE
           WHEN x.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
-          THEN now() + ? * interval '1 millisecond' ELSE p.due_at END
-      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        AS x (id, held, wanted, status, hold, items, intent, secret, failure, answer, paid, deadline)
+          THEN now() + ? * interval '1 millisecond'
+          WHEN x.status = {Status.REQUIRES_PAYMENT_METHOD} THEN x.deadline::timestamptz
+          ELSE p.due_at END
+      FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        AS x (id, held, wanted, status, hold, items, intent, secret, failure, answer, paid, deadline,
+          try_no, failed_tries, given_back, part)
       WHERE p.campaign = ? AND p.id = x.id AND p.id = ANY (?) AND p.hold = x.held
         AND (1 << p.status) & x.wanted <> 0
-        AND (x.paid OR p.paid_at IS NULL)
+        AND (x.paid OR (p.paid_at IS NULL AND p.try_no = x.try_no))
+        AND (x.part IS NULL OR p.given_back = x.part)
       RETURNING p.id""",
           Status.class);
 
@@ -87,11 +99,12 @@ final class PurchaseTable {
       StoredEnum.sql(
           """
       SELECT id FROM lockstep_server.purchase
-      WHERE campaign = ? AND id = ANY (?) AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})
+      WHERE campaign = ? AND id = ANY (?)
+        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REQUIRES_PAYMENT_METHOD})
       UNION ALL
       SELECT hold FROM lockstep_server.purchase
       WHERE campaign = ? AND hold = ANY (?) AND hold <> id
-        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})""",
+        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REQUIRES_PAYMENT_METHOD})""",
           Status.class);
 
   private static final String PAYABLE_UNTIL =
@@ -99,7 +112,8 @@ final class PurchaseTable {
           """
       SELECT deadline FROM lockstep_server.purchase
       WHERE campaign = ? AND id = ?
-        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}) AND paid_at IS NULL""",
+        AND status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REQUIRES_PAYMENT_METHOD})
+        AND paid_at IS NULL""",
           Status.class);
 
   private static final String KNOW =
@@ -114,7 +128,8 @@ final class PurchaseTable {
       StoredEnum.sql(
           """
           SELECT hold, id FROM lockstep_server.purchase
-          WHERE campaign = ? AND status = {Status.COMPLETED}""",
+          WHERE campaign = ? AND (status = {Status.COMPLETED}
+            OR (status = {Status.REFUNDING} AND given_back::json -> 'part' IS NOT NULL))""",
           Status.class);
 
   private static final String RECORD_EVENTS =
@@ -207,6 +222,10 @@ final class PurchaseTable {
             SqlArray.texts(map(changes, Change::answer)),
             new SqlArray("bool", map(changes, c -> c.after().paid()).toArray(Boolean[]::new)),
             SqlArray.texts(map(changes, c -> c.after().deadline().toString())),
+            SqlArray.integers(map(changes, c -> c.before().tries().number())),
+            SqlArray.texts(map(changes, PurchaseTable::failedTries)),
+            SqlArray.texts(map(changes, PurchaseTable::givenBack)),
+            SqlArray.texts(map(changes, PurchaseTable::partInProgress)),
             campaign,
             SqlArray.uuids(map(changes, c -> c.before().id().value())));
     if (many) {
@@ -313,13 +332,43 @@ final class PurchaseTable {
         row.getInt("looks"),
         instant(row, "created_at"),
         instant(row, "deadline"),
-        Optional.ofNullable(row.getString("answer")));
+        Optional.ofNullable(row.getString("answer")),
+        tries(row),
+        GivenBack.parse(row.getString("given_back")));
   }
 
   private static @Nullable String changedItems(Change change) {
-    return change.after().hold().equals(change.before().hold())
+    return change.after().items().equals(change.before().items())
         ? null
         : change.after().items().encode();
+  }
+
+  private static @Nullable String failedTries(Change change) {
+    JsonArray failed = change.after().tries().failed();
+    return failed.size() == change.before().tries().failed().size() ? null : failed.encode();
+  }
+
+  private static @Nullable String givenBack(Change change) {
+    GivenBack after = change.after().givenBack();
+    return after.equals(change.before().givenBack()) ? null : after.text();
+  }
+
+  /** The end of a part ends this part only: another may have begun since. */
+  private static @Nullable String partInProgress(Change change) {
+    GivenBack before = change.before().givenBack();
+    return before.part().isPresent() ? before.text() : null;
+  }
+
+  private static Tries tries(ResultSet row) throws SQLException {
+    int number = row.getInt("try_no");
+    String failed = row.getString("failed_tries");
+    OffsetDateTime since = row.getObject("tried_at", OffsetDateTime.class);
+    return failed == null && since == null && number == 1
+        ? Tries.FIRST
+        : new Tries(
+            number,
+            Optional.ofNullable(since).map(OffsetDateTime::toInstant),
+            failed == null ? new JsonArray() : new JsonArray(failed));
   }
 
   private static @Nullable String intent(Purchase purchase) {

@@ -31,6 +31,9 @@ final class PurchaseView {
                   .required("id", Shape.nullable(Shape.text(1, 255)))
                   .required("status", Shape.text(1, 64)))
           .required("failure", Shape.nullable(Shape.text(1, 255)))
+          .required("tries", Shape.list(Tries.SHAPE, 0, Tries.MOST))
+          .required("refunded", CartView.MONEY)
+          .required("refunds", Shape.list(GivenBack.SHAPE, 0, GivenBack.MOST))
           .required("createdAt", Shape.time())
           .required("expiresAt", Shape.time())
           .optional("clientSecret", Shape.text(1, 512))
@@ -59,6 +62,9 @@ final class PurchaseView {
                     .put("id", purchase.payment().intent().map(IntentId::value).orElse(null))
                     .put("status", purchase.status().payment()))
             .put("failure", purchase.failure().orElse(null))
+            .put("tries", purchase.tries().failed())
+            .put("refunded", CartView.money(purchase.moneyBack(), purchase.total().currency()))
+            .put("refunds", purchase.givenBack().done())
             .put("createdAt", purchase.createdAt().toString())
             .put("expiresAt", purchase.deadline().toString());
     if (purchase.status() == Status.REQUIRES_ACTION) {
@@ -68,14 +74,19 @@ final class PurchaseView {
   }
 
   /**
-   * The answer to the request that made it. A pure function, so that a repetition gets the same.
+   * The answer to the request that made it, or that tried to pay for it again. A pure function, so
+   * that a repetition gets the same.
    */
   static Answer answer(Purchase purchase) {
     return switch (purchase.status()) {
-      case COMPLETED -> Answer.created(location(purchase), json(purchase));
+      case COMPLETED ->
+          purchase.tries().isFirst()
+              ? Answer.created(location(purchase), json(purchase))
+              : Answer.ok(json(purchase));
       case REQUIRES_ACTION, PENDING ->
           Answer.of(202, json(purchase)).withHeader("Location", location(purchase));
-      case FAILED, EXPIRED, REFUNDING, REFUNDED -> failed(purchase).toAnswer();
+      case REQUIRES_PAYMENT_METHOD, FAILED, EXPIRED, REFUNDING, REFUNDED ->
+          failed(purchase).toAnswer();
     };
   }
 
@@ -84,13 +95,15 @@ final class PurchaseView {
     if (why.equals(OVERLOADED)) {
       return Problem.overloaded(Duration.ofSeconds(1));
     }
-    String detail =
-        purchase.paid()
-            ? "The payment arrived when the goods were gone. The money is being refunded."
-            : "The payment failed. The hold is released.";
+    String detail = "The payment failed. The hold is released.";
+    if (purchase.paid()) {
+      detail = "The payment arrived when the goods were gone. The money is being refunded.";
+    } else if (purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+      detail = "The card was declined. The goods stay held until expiresAt; try another card.";
+    }
     return Problem.of("payment-failed", 402, "Payment failed", detail)
         .with("code", why)
-        .with("purchase", purchase.id().toString())
+        .with("purchase", json(purchase))
         .with("purchaseStatus", purchase.status().label());
   }
 

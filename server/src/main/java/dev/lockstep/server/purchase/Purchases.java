@@ -13,8 +13,6 @@ import dev.lockstep.hold.Holds;
 import dev.lockstep.hold.ScopeId;
 import dev.lockstep.once.Once;
 import dev.lockstep.once.OnceKey;
-import dev.lockstep.once.OnceResult;
-import dev.lockstep.server.act.Act;
 import dev.lockstep.server.api.Answer;
 import dev.lockstep.server.api.Endpoint;
 import dev.lockstep.server.api.Endpoint.IdempotencyKey;
@@ -23,7 +21,6 @@ import dev.lockstep.server.api.Principal;
 import dev.lockstep.server.api.Request;
 import dev.lockstep.server.api.Role;
 import dev.lockstep.server.api.Shape;
-import dev.lockstep.server.api.StoredAnswer;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.campaign.Campaigns;
@@ -49,6 +46,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -105,10 +103,11 @@ public final class Purchases implements Checkouts, AutoCloseable {
   private final BeginCompanion begin;
   private final PurchaseStore store;
   private final Mismatches mismatches;
-  private final Refunds refunds;
+  private final RefundRequests refundRequests;
   private final Saga saga;
   private final Timer timer;
   private final StripeWebhook webhook;
+  private final AnotherCard anotherCard;
 
   /**
    * @param webhookSecret verifies the provider's events
@@ -135,7 +134,10 @@ public final class Purchases implements Checkouts, AutoCloseable {
     StepCompanion companion = new StepCompanion(timings.lookAfter(), listener);
     this.store = new PurchaseStore(transactor, workers);
     this.mismatches = new Mismatches(transactor, workers, listener);
-    this.refunds = new Refunds(transactor, workers, payments, holds, companion, mismatches, store);
+    Refunds refunds =
+        new Refunds(
+            transactor, workers, payments, holds, companion, mismatches, store, campaigns);
+    this.refundRequests = new RefundRequests(vertx, workers, once, store, refunds);
     PaymentsInFlight underWay = new PaymentsInFlight();
     this.saga =
         new Saga(
@@ -149,6 +151,8 @@ public final class Purchases implements Checkouts, AutoCloseable {
             mismatches,
             store);
     this.timer = new Timer(transactor, workers, saga, refunds, timings);
+    this.anotherCard =
+        new AnotherCard(vertx, workers, transactor, once, store, saga, timings.lookAfter());
     this.webhook =
         new StripeWebhook(vertx, transactor, saga, refunds, mismatches, underWay, webhookSecret);
   }
@@ -165,6 +169,12 @@ public final class Purchases implements Checkouts, AutoCloseable {
   }
 
   public List<Endpoint> endpoints() {
+    List<Endpoint> all = new ArrayList<>(anotherCard.endpoints());
+    all.addAll(ownEndpoints());
+    return all;
+  }
+
+  private List<Endpoint> ownEndpoints() {
     return List.of(
         Endpoint.of(POST, "/v1/campaigns/{id}/purchases", "Holds items and pays for them.")
             .by(SELLERS_AND_BUYERS)
@@ -193,13 +203,7 @@ public final class Purchases implements Checkouts, AutoCloseable {
             .tagged()
             .answering(200, PurchaseView.SHAPE)
             .handledBy(this::show),
-        Endpoint.of(POST, "/v1/purchases/{id}/refund", "Refunds a purchase.")
-            .by(Role.OPERATOR)
-            .withIdempotencyKey(IdempotencyKey.REQUIRED)
-            .perhapsTaking(Act.REASON)
-            .answering(200, PurchaseView.SHAPE)
-            .answering(202, PurchaseView.SHAPE)
-            .handledBy(this::refund),
+        refundRequests.endpoint(),
         webhook.endpoint(),
         mismatches.endpoint());
   }
@@ -333,49 +337,5 @@ public final class Purchases implements Checkouts, AutoCloseable {
         .map(
             found ->
                 Answer.ok(page.of(found, PurchaseView::json, one -> Cursor.of(one).toString())));
-  }
-
-  /** Locks the key first, then the purchase; refunds after both are written. */
-  private Future<Answer> refund(Request request) {
-    PurchaseId id = PurchaseId.of(request.path("id"));
-    Act act = Act.of(request, "refund", id.toString());
-    OnceKey key = new OnceKey(id.campaign(), act.actor(), request.idempotencyKey().orElseThrow());
-    return workers
-        .run(
-            () ->
-                once.call(
-                    key,
-                    request.fingerprint(),
-                    connection -> {
-                      Purchase purchase =
-                          PurchaseTable.find(connection, id)
-                              .orElseThrow(() -> PurchaseId.unknown().asException());
-                      return refunds.mark(connection, purchase, act)
-                          ? KeyedPurchase.text(id.value())
-                          : StoredAnswer.text(Refunds.refusal(purchase).toAnswer());
-                    }))
-        .compose(marked -> answer(marked, id));
-  }
-
-  private Future<Answer> answer(OnceResult marked, PurchaseId id) {
-    if (!(marked instanceof OnceResult.Completed done)
-        || KeyedPurchase.of(done.answer()).isEmpty()) {
-      return Future.succeededFuture(StoredAnswer.of(marked));
-    }
-    CompletionStage<Answer> answer =
-        store
-            .reload(id)
-            .thenCompose(
-                purchase ->
-                    purchase.status() == Status.REFUNDING
-                        ? refunds.sendMarked(purchase)
-                        : Saga.done(purchase))
-            .thenApply(
-                purchase -> {
-                  int status = purchase.status() == Status.REFUNDED ? 200 : 202;
-                  Answer given = Answer.of(status, PurchaseView.json(purchase));
-                  return done.replayed() ? StoredAnswer.replayed(given) : given;
-                });
-    return Future.fromCompletionStage(answer, vertx.getOrCreateContext());
   }
 }

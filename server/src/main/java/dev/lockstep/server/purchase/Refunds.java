@@ -3,10 +3,11 @@ package dev.lockstep.server.purchase;
 import dev.lockstep.combine.CompanionResult.NotQueued;
 import dev.lockstep.hold.HoldCommand.Return;
 import dev.lockstep.hold.Holds;
+import dev.lockstep.hold.Line;
 import dev.lockstep.server.act.Act;
-import dev.lockstep.server.api.Problem;
 import dev.lockstep.server.api.Workers;
 import dev.lockstep.server.campaign.Campaigns;
+import dev.lockstep.server.cart.CartView;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.Money;
 import dev.lockstep.server.payment.Payments;
@@ -23,11 +24,14 @@ import dev.lockstep.server.purchase.StepResult.GoodsStay;
 import dev.lockstep.server.purchase.StepResult.Idle;
 import dev.lockstep.server.purchase.StepResult.Taken;
 import dev.lockstep.server.purchase.StepResult.TooLate;
+import dev.lockstep.server.purchase.GivenBack.Part;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.tx.Transactor;
+import io.vertx.core.json.JsonArray;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -62,8 +66,8 @@ final class Refunds {
   /** What follows once a hold was to come back. */
   private static final Cases<StepResult, Next> TAKEN_BACK =
       Cases.<StepResult, Next>over(StepResult.class)
-          .when(Idle.class, idle -> (refunds, one) -> Saga.done(one.refunded()))
-          .when(Taken.class, taken -> (refunds, one) -> Saga.done(one.refunded()))
+          .when(Idle.class, idle -> (refunds, one) -> refunds.store.reload(one.id()))
+          .when(Taken.class, taken -> (refunds, one) -> Saga.done(taken.change().after()))
           .when(TooLate.class, late -> (refunds, one) -> refunds.store.reload(one.id()))
           .when(GoodsStay.class, stay -> Refunds::withoutGoods)
           .complete();
@@ -75,6 +79,7 @@ final class Refunds {
   private final StepCompanion companion;
   private final Mismatches mismatches;
   private final PurchaseStore store;
+  private final Campaigns campaigns;
 
   Refunds(
       Transactor transactor,
@@ -83,7 +88,8 @@ final class Refunds {
       Holds holds,
       StepCompanion companion,
       Mismatches mismatches,
-      PurchaseStore store) {
+      PurchaseStore store,
+      Campaigns campaigns) {
     this.transactor = transactor;
     this.workers = workers;
     this.payments = payments;
@@ -91,6 +97,7 @@ final class Refunds {
     this.companion = companion;
     this.mismatches = mismatches;
     this.store = store;
+    this.campaigns = campaigns;
   }
 
   /** Starts the refund of a purchase that was paid but got no goods. */
@@ -101,30 +108,18 @@ final class Refunds {
   }
 
   /**
-   * Records the order to refund a completed purchase, with who gave it and why. The caller commits,
-   * and then calls {@link #send}.
+   * Records the order to refund a completed purchase, with who gave it and why. The caller has locked
+   * it, commits, and then calls {@link #send}.
    *
-   * @return false if it is no longer completed
+   * @param part empty: all that is left
    */
-  boolean mark(Connection connection, Purchase completed, Act act) throws SQLException {
-    Change change = Change.silent(completed, Set.of(Status.COMPLETED), completed.refunding());
-    boolean taken = take(connection, change);
-    if (taken) {
-      Campaigns.record(connection, completed.id().campaign(), act);
+  void mark(Connection connection, Purchase completed, Optional<Part> part, Act act)
+      throws SQLException {
+    Purchase refunding = part.map(completed::refunding).orElseGet(completed::refunding);
+    if (!take(connection, Change.silent(completed, Set.of(Status.COMPLETED), refunding))) {
+      throw new IllegalStateException("The locked purchase " + completed.id() + " has changed");
     }
-    return taken;
-  }
-
-  /** Why a purchase cannot be refunded. */
-  static Problem refusal(Purchase purchase) {
-    return Problem.of(
-            "not-refundable",
-            409,
-            "Not refundable",
-            "Only a completed purchase can be refunded; this one is "
-                + purchase.status().label()
-                + ".")
-        .with("purchaseStatus", purchase.status().label());
+    Campaigns.record(connection, completed.id().campaign(), act);
   }
 
   /** Executes a recorded refund; repeating it is harmless. */
@@ -166,14 +161,14 @@ final class Refunds {
         refunding,
         Kind.REFUND_AMOUNT,
         differs.refunded(),
-        "To give back " + refunding.total() + ", given back " + differs.refunded() + ".");
+        "To give back " + refunding.refund().amount() + ", given back " + differs.refunded() + ".");
   }
 
   private CompletionStage<Purchase> failed(Purchase refunding, Failed failed) {
     return note(
         refunding,
         Kind.REFUND_FAILED,
-        refunding.total(),
+        refunding.refund().amount(),
         "Refund " + failed.refund() + " failed: " + failed.code() + ".");
   }
 
@@ -181,7 +176,7 @@ final class Refunds {
     return note(
         refunding,
         Kind.REFUND_REJECTED,
-        refunding.total(),
+        refunding.refund().amount(),
         "The refund is refused: " + rejected.code() + ".");
   }
 
@@ -190,16 +185,32 @@ final class Refunds {
         ? note(
             refunding,
             Kind.REFUND_WAITING,
-            refunding.total(),
+            refunding.refund().amount(),
             "Refund " + pending.refund() + " waits for its buyer.")
         : Saga.done(refunding);
   }
 
   /** A purchase that was paid too late has no goods to take back. */
   private CompletionStage<Purchase> takeBack(Purchase refunding) {
+    JsonArray items = refunding.givenBack().part().map(Part::items).orElseGet(JsonArray::new);
+    if (items.isEmpty()) {
+      return refunding.givenBack().part().isPresent()
+          ? withoutGoods(refunding)
+          : takeBack(refunding, List.of());
+    }
+    return campaigns
+        .find(refunding.id().campaign())
+        .toCompletionStage()
+        .thenCompose(campaign -> takeBack(refunding, CartView.lines(campaign, items)));
+  }
+
+  /**
+   * @param lines empty: all of it
+   */
+  private CompletionStage<Purchase> takeBack(Purchase refunding, List<Line> lines) {
     return holds
         .submit(
-            new Return(refunding.id().scope(), refunding.hold(), Saga.ACTOR),
+            new Return(refunding.id().scope(), refunding.hold(), Saga.ACTOR, lines),
             companion,
             new Step.Refund(refunding))
         .thenCompose(
@@ -215,11 +226,11 @@ final class Refunds {
   }
 
   private CompletionStage<Purchase> withoutGoods(Purchase refunding) {
-    Change change = Change.silent(refunding, Set.of(Status.REFUNDING), refunding.refunded());
+    Change change = Change.silent(refunding, Set.of(Status.REFUNDING), refunding.refunded(false));
     return write(change)
         .thenApply(
             taken -> {
-              if (taken) {
+              if (taken && !change.isPart()) {
                 companion.ended(Status.REFUNDED);
               }
               return change.after();

@@ -134,6 +134,20 @@ final class Saga {
   }
 
   /**
+   * Repeats a payment whose outcome is unknown. If it arrived and is still open, asks how it stands
+   * now: the answer under its key stays the same for a day.
+   */
+  CompletionStage<Purchase> payAndLookUp(Purchase purchase) {
+    return payments
+        .pay(purchase.request())
+        .thenCompose(
+            result ->
+                result instanceof Open && purchase.payment().intent().isPresent()
+                    ? lookUp(purchase)
+                    : settle(purchase, result));
+  }
+
+  /**
    * Pays for a new purchase; never fails. The purchase is recorded, and its money may have been
    * taken: after any failure it is pending, and the timer continues.
    */
@@ -181,9 +195,13 @@ final class Saga {
 
   private CompletionStage<Purchase> rejected(
       Purchase purchase, Rejected rejected, Optional<String> event) {
-    return purchase.looks() > 0 && SAYS_NOTHING.contains(rejected.code())
-        ? done(purchase)
-        : end(purchase, rejected.code(), Optional.empty(), event);
+    boolean repeated = purchase.looks() > 0 || !purchase.tries().isFirst();
+    if (repeated && SAYS_NOTHING.contains(rejected.code())) {
+      return done(purchase);
+    }
+    return purchase.tries().isFirst() || purchase.expiring()
+        ? end(purchase, rejected.code(), Optional.empty(), event)
+        : declined(purchase, new Declined(Optional.empty(), rejected.code(), ""), event);
   }
 
   /**
@@ -192,6 +210,10 @@ final class Saga {
    */
   CompletionStage<Purchase> expire(Purchase purchase) {
     Optional<IntentId> intent = purchase.payment().intent();
+    if (intent.isEmpty() && purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+      // Its tries were refused before the provider made a payment of them.
+      return end(purchase, "canceled", intent, Optional.empty());
+    }
     CompletionStage<PaymentResult> canceled =
         intent.isPresent() ? payments.cancel(intent.get()) : payments.abandon(purchase.request());
     return canceled.thenCompose(
@@ -276,31 +298,70 @@ final class Saga {
   }
 
   /**
-   * A card declined at once ends the purchase: nobody but this server can pay that intent. After a
-   * challenge the buyer has its secret and might try another card, so it is canceled first; the
-   * event may also be older than a success.
+   * The hold stays, for another card, unless its time is up or this was the last try. The same
+   * intent takes the next card, so it can be paid once only, however many tries meet.
+   *
+   * <p>After a challenge the buyer has the intent's secret and might pay it elsewhere, so before the
+   * end it is canceled; the event may also be older than a success.
    */
   private CompletionStage<Purchase> declined(
       Purchase purchase, Declined declined, Optional<String> event) {
+    if (!Status.PAYING.contains(purchase.status())) {
+      return done(purchase);
+    }
     Optional<IntentId> intent = declined.intent().or(() -> purchase.payment().intent());
-    if (purchase.status() != Status.REQUIRES_ACTION || intent.isEmpty()) {
-      return end(purchase, declined.code(), intent, event);
+    if (!purchase.expiring() && !purchase.tries().isLast()) {
+      return anotherCard(purchase, purchase.declined(declined.code(), intent), event);
+    }
+    Purchase tried = purchase.failedTry(declined.code());
+    boolean secretIsOut = purchase.payment().clientSecret().isPresent();
+    if (!secretIsOut || intent.isEmpty()) {
+      return end(purchase, tried, declined.code(), intent, event);
     }
     return payments
         .cancel(intent.get())
         .thenCompose(
             result -> {
               if (result instanceof Canceled) {
-                return end(purchase, declined.code(), intent, event);
+                return end(purchase, tried, declined.code(), intent, event);
               }
               return result instanceof Succeeded ? settle(purchase, result, event) : done(purchase);
             });
   }
 
+  private CompletionStage<Purchase> anotherCard(
+      Purchase purchase, Purchase declined, Optional<String> event) {
+    return take(
+        extend(purchase),
+        new Step.Decline(purchase, declined, event),
+        outcome -> {
+          if (outcome instanceof HoldsOverloaded) {
+            return done(purchase);
+          }
+          return outcome instanceof HoldEnded
+              ? end(purchase, declined, declined.failure().orElseThrow(), Optional.empty(), event)
+              : done(declined);
+        });
+  }
+
   private CompletionStage<Purchase> end(
       Purchase purchase, String why, Optional<IntentId> intent, Optional<String> event) {
-    Status status = purchase.expiring() ? Status.EXPIRED : Status.FAILED;
-    Purchase ended = purchase.ended(status, why, intent);
+    return end(purchase, purchase, why, intent, event);
+  }
+
+  /**
+   * @param tried the purchase with the try that failed
+   */
+  private CompletionStage<Purchase> end(
+      Purchase purchase,
+      Purchase tried,
+      String why,
+      Optional<IntentId> intent,
+      Optional<String> event) {
+    Purchase ended =
+        purchase.givenUp()
+            ? tried.ended(Status.FAILED, Purchase.GIVEN_UP, intent)
+            : tried.ended(purchase.expiring() ? Status.EXPIRED : Status.FAILED, why, intent);
     return take(
         new Release(purchase.id().scope(), purchase.hold(), ACTOR),
         new Step.End(purchase, ended, event),

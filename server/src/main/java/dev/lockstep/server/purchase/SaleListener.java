@@ -1,5 +1,6 @@
 package dev.lockstep.server.purchase;
 
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.sql.Exchange;
 import java.sql.Connection;
@@ -19,12 +20,13 @@ public interface SaleListener {
   void sold(Exchange exchange, List<Ended> sold) throws SQLException;
 
   /**
-   * Called once per batch, before COMMIT, when goods of refunded purchases are about to come back.
+   * Called once per batch, before COMMIT, when goods of refunded purchases are about to come back,
+   * all or a part.
    * It locks after stock and purchases.
    *
    * @return false if something rests on the sale; the goods then stay sold
    */
-  default boolean mayComeBack(Connection connection, List<Ended> returned) throws SQLException {
+  default boolean mayComeBack(Connection connection, List<Hold> returned) throws SQLException {
     return true;
   }
 

@@ -10,8 +10,9 @@ import java.util.UUID;
  * Money of a purchase that came in or went back.
  *
  * @param refunded whether it went back
+ * @param part the number of the part that went back; 0: all of it, or it came in
  */
-public record SaleMoney(UUID purchase, Money amount, boolean refunded) {
+public record SaleMoney(UUID purchase, Money amount, boolean refunded, int part) {
 
   /**
    * The money moved by steps.
@@ -24,9 +25,20 @@ public record SaleMoney(UUID purchase, Money amount, boolean refunded) {
         .filter(change -> received(change) || refunded(change))
         .map(
             change ->
-                new SaleMoney(
-                    change.before().id().value(), change.before().total(), refunded(change)))
+                refunded(change)
+                    ? back(change)
+                    : new SaleMoney(change.before().id().value(), change.before().total(), false, 0))
         .toList();
+  }
+
+  private static SaleMoney back(Change change) {
+    Purchase before = change.before();
+    long amount = change.after().moneyBack() - before.moneyBack();
+    return new SaleMoney(
+        before.id().value(),
+        new Money(amount, before.total().currency()),
+        true,
+        before.givenBack().part().map(GivenBack.Part::number).orElse(0));
   }
 
   private static boolean received(Change change) {
@@ -34,7 +46,6 @@ public record SaleMoney(UUID purchase, Money amount, boolean refunded) {
   }
 
   private static boolean refunded(Change change) {
-    return change.after().status() == Status.REFUNDED
-        && change.before().status() != Status.REFUNDED;
+    return change.after().moneyBack() > change.before().moneyBack();
   }
 }

@@ -13,13 +13,19 @@ public enum Status implements StoredEnum {
   FAILED(3, "failed", "failed"),
   EXPIRED(4, "expired", "canceled"),
   REFUNDING(5, "refunding", "refunding"),
-  REFUNDED(6, "refunded", "refunded");
+  REFUNDED(6, "refunded", "refunded"),
+  /** The card was declined; the hold stays, and another card may be tried. */
+  REQUIRES_PAYMENT_METHOD(7, "requiresPaymentMethod", "requires_payment_method");
 
-  /** Not known to be paid. */
-  static final Set<Status> OPEN = Set.of(PENDING, REQUIRES_ACTION);
+  /** A payment is in progress. */
+  static final Set<Status> PAYING = Set.of(PENDING, REQUIRES_ACTION);
+
+  /** Not known to be paid, and not ended. */
+  static final Set<Status> OPEN = Set.of(PENDING, REQUIRES_ACTION, REQUIRES_PAYMENT_METHOD);
 
   /** Statuses that a late payment still turns into a sale or a refund. */
-  static final Set<Status> NOT_SOLD = Set.of(PENDING, REQUIRES_ACTION, FAILED, EXPIRED);
+  static final Set<Status> NOT_SOLD =
+      Set.of(PENDING, REQUIRES_ACTION, REQUIRES_PAYMENT_METHOD, FAILED, EXPIRED);
 
   private final int code;
   private final String label;
@@ -33,7 +39,12 @@ public enum Status implements StoredEnum {
 
   /** Nothing more happens without a new order. */
   boolean isEnd() {
-    return this != PENDING && this != REQUIRES_ACTION && this != REFUNDING;
+    return !isOpen() && this != REFUNDING;
+  }
+
+  /** Not ended, and not known to be paid unless it was paid too late. */
+  public boolean isOpen() {
+    return OPEN.contains(this);
   }
 
   String label() {

@@ -5,7 +5,9 @@ import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
 import dev.lockstep.hold.HoldOutcome.Granted;
 import dev.lockstep.hold.HoldOutcome.HoldEnded;
+import dev.lockstep.hold.HoldOutcome.LifetimeReached;
 import dev.lockstep.hold.HoldOutcome.LinesDiffer;
+import dev.lockstep.hold.HoldOutcome.PartReturned;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.server.campaign.Campaign;
 import dev.lockstep.server.cart.CartView;
@@ -29,8 +31,9 @@ sealed interface Step {
 
   /** Whether stock has just moved. Keeping a hold longer moves none. */
   default boolean movesStock(HoldOutcome outcome) {
-    return !(this instanceof Challenge)
+    return !(this instanceof Challenge || this instanceof Decline)
         && ((outcome instanceof Ended ended && !ended.replayed())
+            || outcome instanceof PartReturned
             || (outcome instanceof Granted granted && !granted.replayed()));
   }
 
@@ -83,7 +86,22 @@ sealed interface Step {
     }
   }
 
-  /** Completes a refund, by taking the goods back if there are any. */
+  /**
+   * Waits for another card, by keeping the hold.
+   *
+   * @param declined the purchase afterwards
+   */
+  record Decline(Purchase purchase, Purchase declined, Optional<String> event) implements Step {
+    @Override
+    public Optional<Change> after(HoldOutcome outcome) {
+      boolean held = outcome instanceof Granted || outcome instanceof LifetimeReached;
+      return held
+          ? Optional.of(Change.answering(purchase, Status.PAYING, declined))
+          : Optional.empty();
+    }
+  }
+
+  /** Completes a refund, by taking its goods back if there are any. */
   record Refund(Purchase purchase) implements Step {
     @Override
     public Optional<String> event() {
@@ -92,7 +110,11 @@ sealed interface Step {
 
     @Override
     public Optional<Change> after(HoldOutcome outcome) {
-      return Optional.of(Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded()));
+      boolean part = purchase.givenBack().part().isPresent();
+      return part && !(outcome instanceof PartReturned)
+          ? Optional.empty()
+          : Optional.of(
+              Change.silent(purchase, Set.of(Status.REFUNDING), purchase.refunded(true)));
     }
   }
 

@@ -4,8 +4,10 @@ import dev.lockstep.combine.CommandRefused;
 import dev.lockstep.combine.Companion;
 import dev.lockstep.combine.CompanionResult;
 import dev.lockstep.combine.CompanionResult.Written;
+import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldOutcome;
 import dev.lockstep.hold.HoldOutcome.Ended;
+import dev.lockstep.hold.HoldOutcome.PartReturned;
 import dev.lockstep.hold.HoldState;
 import dev.lockstep.sql.Exchange;
 import dev.lockstep.work.OpenTransaction;
@@ -19,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Stream;
 
 /**
  * Writes the steps of a batch's purchases in the transaction that moves their stock, with one
@@ -112,11 +115,8 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
     List<PurchaseEnd> ends =
         changes.stream()
             .filter(one -> taken.contains(one.before().id().value()))
-            .map(Change::after)
-            .filter(purchase -> purchase.status().isEnd())
-            .map(
-                purchase ->
-                    new PurchaseEnd(purchase.status().label(), () -> PurchaseView.json(purchase)))
+            .filter(one -> one.after().status().isEnd())
+            .map(one -> new PurchaseEnd(one.end(), () -> PurchaseView.json(one.after())))
             .toList();
     if (!ends.isEmpty()) {
       listener.ending(exchange, campaign, ends);
@@ -126,7 +126,14 @@ final class StepCompanion implements Companion<Step, HoldOutcome, StepResult> {
 
   private void tell(Exchange exchange, List<Accompanied<Step, HoldOutcome>> commands)
       throws SQLException {
-    List<Ended> returned = ended(commands, HoldState.RETURNED);
+    List<Hold> returned =
+        Stream.concat(
+                ended(commands, HoldState.RETURNED).stream().map(Ended::hold),
+                commands.stream()
+                    .map(Accompanied::outcome)
+                    .filter(PartReturned.class::isInstance)
+                    .map(outcome -> ((PartReturned) outcome).hold()))
+            .toList();
     if (!returned.isEmpty() && !listener.mayComeBack(exchange.connection(), returned)) {
       throw new CommandRefused(new StepResult.GoodsStay());
     }

@@ -18,7 +18,7 @@ sealed interface StepResult {
 
   /** The status that the purchase has now for good, if this step gave it one. */
   default Optional<Status> end() {
-    return this instanceof Taken taken
+    return this instanceof Taken taken && !taken.change().isPart()
         ? Optional.of(taken.change().after().status()).filter(Status::isEnd)
         : Optional.empty();
   }

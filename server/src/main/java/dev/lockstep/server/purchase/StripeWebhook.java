@@ -12,6 +12,7 @@ import dev.lockstep.server.api.Shape;
 import dev.lockstep.server.cases.Cases;
 import dev.lockstep.server.payment.PaymentEvent;
 import dev.lockstep.server.payment.PaymentResult;
+import dev.lockstep.server.payment.PaymentResult.Canceled;
 import dev.lockstep.server.payment.PaymentResult.Succeeded;
 import dev.lockstep.server.payment.Verification;
 import dev.lockstep.server.payment.Verification.Forged;
@@ -173,6 +174,10 @@ final class StripeWebhook implements AutoCloseable {
    */
   private CompletionStage<Boolean> hear(Purchase purchase, PaymentEvent event) {
     PaymentResult result = event.result().orElseThrow();
+    if (!(result instanceof Succeeded || result instanceof Canceled)
+        && !purchase.isOfNewestTry(event)) {
+      return askedAgain(purchase);
+    }
     if (purchase.canTell(event)) {
       return heard(purchase, result, event);
     }
@@ -192,6 +197,16 @@ final class StripeWebhook implements AutoCloseable {
                 asked.payment().intent().isPresent()
                     ? heard(asked, result, event)
                     : CompletableFuture.completedStage(false));
+  }
+
+  /**
+   * A decline or a challenge of an earlier try, perhaps. The provider's present state decides, or
+   * the answer to the try in progress.
+   */
+  private CompletionStage<Boolean> askedAgain(Purchase purchase) {
+    return purchase.status() == Status.REQUIRES_ACTION
+        ? saga.lookUp(purchase).thenApply(now -> true)
+        : CompletableFuture.completedStage(true);
   }
 
   private CompletionStage<Boolean> heard(

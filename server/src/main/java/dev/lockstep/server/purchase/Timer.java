@@ -47,18 +47,20 @@ final class Timer {
       UPDATE lockstep_server.purchase p
       SET looks = p.looks + 1,
         expiring = p.expiring
-          OR (p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION})
+          OR (p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION},
+              {Status.REQUIRES_PAYMENT_METHOD})
             AND p.paid_at IS NULL AND p.deadline <= now()),
         due_at = CASE
           WHEN p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}) AND p.deadline > now()
           THEN least(p.deadline, now() + ? * (1 << least(p.looks, 5)) * interval '1 millisecond')
           ELSE now() + ? * (1 << least(p.looks, 5)) * interval '1 millisecond' END
       FROM (SELECT campaign, id FROM lockstep_server.purchase
-            WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
+            WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
+                {Status.REQUIRES_PAYMENT_METHOD})
               AND due_at <= now()
             ORDER BY due_at LIMIT ? FOR UPDATE SKIP LOCKED) due
       WHERE p.campaign = due.campaign AND p.id = due.id
-      RETURNING %s, now() > p.created_at + ? * interval '1 millisecond' AS key_forgotten,
+      RETURNING %s, now() > coalesce(p.tried_at, p.created_at) + ? * interval '1 millisecond' AS key_forgotten,
         EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
           WHERE s.campaign = p.campaign AND s.id = p.id) AS set_aside"""
               .formatted(PurchaseTable.COLUMNS),
@@ -69,7 +71,8 @@ final class Timer {
       StoredEnum.sql(
           """
       SELECT extract(epoch FROM due_at - now()) * 1000 FROM lockstep_server.purchase
-      WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
+      WHERE status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
+          {Status.REQUIRES_PAYMENT_METHOD})
         AND due_at <= now() + ? * interval '1 millisecond'
       ORDER BY due_at LIMIT 1""",
           Status.class);
@@ -228,7 +231,15 @@ final class Timer {
     if (purchase.expiring()) {
       return saga.expire(purchase);
     }
-    return known ? saga.lookUp(purchase) : saga.pay(purchase);
+    if (purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+      // Only its deadline concerns the timer.
+      return Saga.done(purchase);
+    }
+    // Until a later try is known to have arrived, the intent still tells of the one before.
+    boolean arrived = purchase.tries().isFirst() || purchase.status() == Status.REQUIRES_ACTION;
+    return known && (arrived || due.keyForgotten())
+        ? saga.lookUp(purchase)
+        : saga.payAndLookUp(purchase);
   }
 
   /**

@@ -125,6 +125,12 @@ final class WebhookIntake implements Combined<Long, IncomingEvent, Found, List<I
       return Status.NOT_SOLD.contains(purchase.status())
           || Mismatch.of(purchase, succeeded, Optional.empty()).isPresent();
     }
-    return Status.OPEN.contains(purchase.status()) && !purchase.paid() && SAYS_SOMETHING.of(result);
+    if (purchase.status() == Status.REQUIRES_PAYMENT_METHOD) {
+      // Its decline is known; only the end of the payment is news.
+      return result instanceof Canceled;
+    }
+    return Status.PAYING.contains(purchase.status())
+        && !purchase.paid()
+        && SAYS_SOMETHING.of(result);
   }
 }

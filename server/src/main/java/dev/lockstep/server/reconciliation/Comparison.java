@@ -60,7 +60,8 @@ final class Comparison {
           """
       WITH p AS MATERIALIZED (
         SELECT %1$s FROM lockstep_server.purchase p
-        WHERE p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING})
+        WHERE p.status IN ({Status.PENDING}, {Status.REQUIRES_ACTION}, {Status.REFUNDING},
+            {Status.REQUIRES_PAYMENT_METHOD})
           AND (p.paid_at IS NOT NULL OR p.deadline <= now() - ? * interval '1 millisecond'
             OR EXISTS (SELECT 1 FROM lockstep_server.purchase_set_aside s
               WHERE s.campaign = p.campaign AND s.id = p.id))
@@ -204,7 +205,7 @@ final class Comparison {
     List<PurchaseFacts> refunded = new ArrayList<>();
     for (PurchaseFacts one : facts) {
       found.addAll(judge(connection, one));
-      if (one.status() == Status.REFUNDED && one.book().since() != null) {
+      if (one.refunded() > 0 && one.book().since() != null) {
         refunded.add(one);
       }
     }

@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -75,15 +76,19 @@ final class FactsReader {
           .map(id -> booked.get(new Key(one.campaign(), id.value())))
           .filter(Objects::nonNull)
           .filter(FactsReader::isRefund)
-          .findFirst()
-          .ifPresent(transfer -> posted.put(one, transfer.posted()));
+          .map(Transfer::posted)
+          .reduce(Long::sum)
+          .ifPresent(sum -> posted.put(one, sum));
     }
     return posted;
   }
 
-  /** The ids that its refund may be posted under; the second is that of older versions. */
+  /** The ids that its refunds may be posted under; the second is that of older versions. */
   private static Stream<TransferId> refundsOf(PurchaseFacts one) {
-    return Stream.of(SaleBooks.refundOf(one.id()), SaleBooks.olderRefundOf(one.id()));
+    return Stream.concat(
+        Stream.of(SaleBooks.refundOf(one.id(), 0), SaleBooks.olderRefundOf(one.id())),
+        IntStream.rangeClosed(1, one.givenBack().parts())
+            .mapToObj(part -> SaleBooks.refundOf(one.id(), part)));
   }
 
   private static boolean isRefund(Transfer transfer) {

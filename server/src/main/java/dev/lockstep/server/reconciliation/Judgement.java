@@ -45,10 +45,7 @@ final class Judgement {
     } else {
       paid(facts, facts.paidAt(), campaign, found);
     }
-    boolean waits =
-        facts.status() == Status.PENDING
-            || facts.status() == Status.REQUIRES_ACTION
-            || facts.status() == Status.REFUNDING;
+    boolean waits = facts.status().isOpen() || facts.status() == Status.REFUNDING;
     String setAside = facts.setAside();
     if (waits && setAside != null) {
       add(found, Kind.SET_ASIDE, facts, facts.changedAt(), setAside);
@@ -58,8 +55,7 @@ final class Judgement {
   }
 
   private void unpaid(PurchaseFacts facts, List<Finding> found) {
-    boolean open = facts.status() == Status.PENDING || facts.status() == Status.REQUIRES_ACTION;
-    if (open && isLong(facts, facts.deadline())) {
+    if (facts.status().isOpen() && isLong(facts, facts.deadline())) {
       add(
           found,
           Kind.UNSETTLED,
@@ -111,10 +107,10 @@ final class Judgement {
         goods.lines().stream().mapToLong(line -> line.quantity() * price(campaign, line)).sum();
     String worth =
         "paid %d %s, but the goods sold are worth %d"
-            .formatted(facts.amount(), facts.currency(), value);
-    if (value > facts.amount()) {
+            .formatted(facts.forGoods(), facts.currency(), value);
+    if (value > facts.forGoods()) {
       add(found, Kind.MORE_THAN_PAID, facts, paidAt, worth);
-    } else if (value < facts.amount()) {
+    } else if (value < facts.forGoods()) {
       add(found, Kind.LESS_THAN_PAID, facts, paidAt, worth);
     } else {
       different(facts, goods, campaign)
@@ -203,14 +199,14 @@ final class Judgement {
     }
   }
 
-  /** A refund is posted with the step that completes it. */
+  /** A refund, or a part, is posted with the step that completes it. */
   static Optional<Finding> refundBooked(PurchaseFacts facts, Optional<Long> posted) {
     Instant since = facts.book().since();
     Instant paidAt = facts.paidAt();
     if (since == null
         || paidAt == null
         || paidAt.isBefore(since)
-        || posted.equals(Optional.of(facts.amount()))) {
+        || posted.orElse(0L) == facts.refunded()) {
       return Optional.empty();
     }
     return Optional.of(
@@ -219,7 +215,7 @@ final class Judgement {
             facts,
             facts.changedAt(),
             "refunded %d, but the book shows %d refunded"
-                .formatted(facts.amount(), posted.orElse(0L))));
+                .formatted(facts.refunded(), posted.orElse(0L))));
   }
 
   private boolean isLong(PurchaseFacts facts, Instant since) {

@@ -3,6 +3,7 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.server.payment.PaymentHistory.Charge;
 import dev.lockstep.server.payment.PaymentHistory.GivenBack;
 import dev.lockstep.server.payment.PaymentHistory.Standing;
+import dev.lockstep.server.purchase.Status;
 import dev.lockstep.server.reconciliation.ProviderTable.Paid;
 import java.time.Instant;
 import java.util.Optional;
@@ -80,10 +81,13 @@ final class ProviderJudgement {
       return ofRefunds(
           Kind.AMOUNT_DIFFERS, charge, purchase, givenBack, "the provider gave back %d of %d");
     }
-    boolean part = givenBack > 0 && givenBack < amount;
+    if (givenBack < purchase.refunded() && purchase.status() != Status.REFUNDED) {
+      return Optional.of(notGivenBack(purchase, givenBack));
+    }
+    boolean part = givenBack > purchase.refunded() && givenBack < amount && !isOnItsWay(purchase, givenBack);
     return switch (purchase.status()) {
       case COMPLETED ->
-          givenBack == amount
+          givenBack == amount && purchase.refunded() < amount
               ? ofRefunds(
                   Kind.REFUNDED_THERE,
                   charge,
@@ -98,6 +102,11 @@ final class ProviderJudgement {
               : Optional.<Finding>empty();
       default -> Optional.<Finding>empty();
     };
+  }
+
+  /** The part that is being refunded has gone back there already. */
+  private static boolean isOnItsWay(Paid purchase, long givenBack) {
+    return purchase.givenBack().inProgress() == givenBack - purchase.refunded();
   }
 
   private static Optional<Finding> partly(
@@ -145,7 +154,7 @@ final class ProviderJudgement {
             purchase,
             purchase.createdAt().toInstant(),
             "refunded here, but the provider has given back %d of %d"
-                .formatted(givenBack, purchase.amount()))
+                .formatted(givenBack, purchase.refunded()))
         .orElseThrow();
   }
 

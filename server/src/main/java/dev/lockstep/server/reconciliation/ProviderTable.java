@@ -1,5 +1,6 @@
 package dev.lockstep.server.reconciliation;
 
+import dev.lockstep.server.purchase.GivenBack;
 import dev.lockstep.server.purchase.Status;
 import dev.lockstep.server.reconciliation.Comparison.SortKey;
 import dev.lockstep.sql.RoundTrip;
@@ -42,7 +43,8 @@ final class ProviderTable {
   private static final String FORGET = "DELETE FROM lockstep_server.provider_look WHERE object = ?";
 
   private static final String COLUMNS =
-      "campaign, id, hold, buyer, status, amount, currency, intent, paid_at, created_at";
+      "campaign, id, hold, buyer, status, amount, currency, intent, paid_at, created_at,"
+          + " given_back";
 
   private static final String OF_CAMPAIGN =
       "SELECT " + COLUMNS + " FROM lockstep_server.purchase WHERE campaign = ? AND id = ANY (?)";
@@ -79,13 +81,19 @@ final class ProviderTable {
       String currency,
       @Nullable String intent,
       boolean paid,
-      OffsetDateTime createdAt) {
+      OffsetDateTime createdAt,
+      GivenBack givenBack) {
     boolean isSold() {
       return status == Status.COMPLETED || status == Status.REFUNDING || status == Status.REFUNDED;
     }
 
+    /** What was refunded of it so far. */
+    long refunded() {
+      return status == Status.REFUNDED ? amount : givenBack.money();
+    }
+
     boolean isOpen() {
-      return status == Status.PENDING || status == Status.REQUIRES_ACTION;
+      return status.isOpen();
     }
 
     String name() {
@@ -218,6 +226,7 @@ final class ProviderTable {
         row.getString("currency"),
         row.getString("intent"),
         row.getObject("paid_at") != null,
-        row.getObject("created_at", OffsetDateTime.class));
+        row.getObject("created_at", OffsetDateTime.class),
+        GivenBack.parse(row.getString("given_back")));
   }
 }

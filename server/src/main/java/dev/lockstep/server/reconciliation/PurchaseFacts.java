@@ -3,6 +3,7 @@ package dev.lockstep.server.reconciliation;
 import dev.lockstep.hold.HeldLine;
 import dev.lockstep.hold.Hold;
 import dev.lockstep.hold.HoldState;
+import dev.lockstep.server.purchase.GivenBack;
 import dev.lockstep.server.purchase.Status;
 import dev.lockstep.sql.StoredEnum;
 import java.sql.ResultSet;
@@ -34,6 +35,7 @@ record PurchaseFacts(
     String currency,
     String items,
     @Nullable String intent,
+    GivenBack givenBack,
     @Nullable Instant paidAt,
     Instant createdAt,
     Instant changedAt,
@@ -47,7 +49,7 @@ record PurchaseFacts(
   /** The columns of a purchase {@code p}. */
   static final String OF_PURCHASE =
       "p.campaign, p.id, p.hold, p.buyer, p.status, p.amount, p.currency, p.items, p.intent,"
-          + " p.paid_at, p.created_at, p.changed_at, p.deadline";
+          + " p.paid_at, p.created_at, p.changed_at, p.deadline, p.given_back";
 
   /** The other columns and their tables, joined by key whatever the sizes. */
   static final String AND_THE_REST =
@@ -67,6 +69,16 @@ record PurchaseFacts(
       FROM p
       """,
           Status.class);
+
+  /** What its refunds amount to, by the purchase. */
+  long refunded() {
+    return status == Status.REFUNDED ? amount : givenBack.money();
+  }
+
+  /** What the goods that are still its own were paid with. */
+  long forGoods() {
+    return amount - givenBack.goods();
+  }
 
   /** A quantity of a pool. */
   record Line(long pool, int quantity) {}
@@ -109,6 +121,7 @@ record PurchaseFacts(
         row.getString("currency"),
         row.getString("items"),
         row.getString("intent"),
+        GivenBack.parse(row.getString("given_back")),
         instant(row, "paid_at"),
         row.getObject("created_at", OffsetDateTime.class).toInstant(),
         row.getObject("changed_at", OffsetDateTime.class).toInstant(),
@@ -123,8 +136,8 @@ record PurchaseFacts(
 
   PurchaseFacts with(Optional<Goods> goods, Book book) {
     return new PurchaseFacts(
-        campaign, id, hold, buyer, status, amount, currency, items, intent, paidAt, createdAt,
-        changedAt, deadline, now, drawn, shared, setAside, goods, book);
+        campaign, id, hold, buyer, status, amount, currency, items, intent, givenBack, paidAt,
+        createdAt, changedAt, deadline, now, drawn, shared, setAside, goods, book);
   }
 
   private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

@@ -87,6 +87,7 @@ class OutcomesTest {
     return Stream.of(
         new HoldOutcome.LinesDiffer(hold(HoldState.HELD)),
         new HoldOutcome.NotSold(hold(HoldState.HELD)),
+        new HoldOutcome.PartReturned(hold(HoldState.SOLD), List.of()),
         new HoldOutcome.UnknownPool(POOL),
         new HoldOutcome.UnknownUnit(POOL, 3));
   }

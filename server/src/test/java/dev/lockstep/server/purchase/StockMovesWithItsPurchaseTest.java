@@ -56,6 +56,8 @@ class StockMovesWithItsPurchaseTest {
   static void openTheSale() {
     database.execute("CREATE SCHEMA lockstep_server");
     database.runScript("/db/server/V110__purchases.sql");
+    database.runScript("/db/server/V225__payment_tries.sql");
+    database.runScript("/db/server/V226__partial_refunds.sql");
     holds = new Holds(new Transactor(database.dataSource()));
     holds.createScope(SALE, OptionalInt.empty());
     holds.createPools(SALE, List.of(NewPool.counted(POOL, 1_000)));

@@ -91,6 +91,7 @@ class TwoStepsOfOnePurchaseTest {
     COMPLETE,
     END,
     CHALLENGE,
+    DECLINE,
     REPLACE,
     REFUND
   }
@@ -109,6 +110,8 @@ class TwoStepsOfOnePurchaseTest {
   static void openTheSale() {
     database.execute("CREATE SCHEMA lockstep_server");
     database.runScript("/db/server/V110__purchases.sql");
+    database.runScript("/db/server/V225__payment_tries.sql");
+    database.runScript("/db/server/V226__partial_refunds.sql");
     holds = new Holds(new Transactor(database.dataSource()));
     holds.createScope(SALE, OptionalInt.empty());
     holds.createPools(SALE, List.of(NewPool.counted(POOL, 100_000)));
@@ -150,7 +153,8 @@ class TwoStepsOfOnePurchaseTest {
       assertThat(together.paid()).as("the money is forgotten: " + together).isTrue();
     }
     if (together.paid()) {
-      assertThat(together.status()).isNotIn(Status.FAILED, Status.EXPIRED);
+      assertThat(together.status())
+          .isNotIn(Status.FAILED, Status.EXPIRED, Status.REQUIRES_PAYMENT_METHOD);
     }
   }
 
@@ -222,6 +226,10 @@ class TwoStepsOfOnePurchaseTest {
           submit(
               new Extend(SALE, hold, Duration.ofHours(2), Saga.ACTOR),
               new Step.Challenge(purchase, INTENT, "secret", Duration.ofMinutes(1), told));
+      case DECLINE ->
+          submit(
+              new Extend(SALE, hold, Duration.ofHours(2), Saga.ACTOR),
+              new Step.Decline(purchase, purchase.declined("declined", Optional.empty()), told));
       case REPLACE -> submit(acquire(HoldId.next()), new Step.Replace(purchase, CAMPAIGN));
       case REFUND -> submit(new Return(SALE, hold, Saga.ACTOR), new Step.Refund(purchase));
     };

@@ -6,8 +6,8 @@ import { money, time } from '../shared/words.js';
 import { act, badge, byIdentity, choice, code, fact, figure, filters, head, identity, name, paged, toast } from './parts.js';
 import { itemTable, items } from './holds.js';
 
-const WORDS = { requiresAction: 'waits for the bank' };
-const STATUS = ['pending', 'requiresAction', 'completed', 'failed', 'expired', 'refunding', 'refunded'];
+const WORDS = { requiresAction: 'waits for the bank', requiresPaymentMethod: 'waits for another card' };
+const STATUS = ['pending', 'requiresAction', 'requiresPaymentMethod', 'completed', 'failed', 'expired', 'refunding', 'refunded'];
 
 export async function purchases(place) {
   const campaigns = await all('/v1/campaigns');

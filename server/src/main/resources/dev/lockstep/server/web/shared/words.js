@@ -76,6 +76,8 @@ export function explain(problem) {
     case 'campaign-not-open':
       return ['This sale is not open.', body.campaignStatus === 'closed'
         ? 'It has ended. See the other sales.' : 'Come back when it is open.'];
+    case 'payment-in-progress':
+      return ['A payment is in progress.', 'It may have been started in another tab. Wait a moment, then reload the page.'];
     case 'hold-ended':
       if (body.state === 'returned') return ['This has been refunded.', 'Your money goes back to the card. Choose again.'];
       return body.state === 'sold' ? ['This has been paid already.', 'You find it under “Yours” below.']

@@ -30,6 +30,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   let campaign = first;
   let hold = null;
   let ticking = null;
+  let retrying = null; // the purchase whose card was declined
   let card = CARDS[0][0];
   const holdIntention = new Intention();
   const payIntention = new Intention();
@@ -48,6 +49,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   function choosing(moved, message) {
     stopClock();
     hold = null;
+    retrying = null;
     kept.forget();
     mark();
     if (!visitor.testCards) {
@@ -84,7 +86,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
         onsubmit: (event) => { event.preventDefault(); busy(pay, () => payNow(answer)); },
       }, cards(), pay) : elsewhere(),
       el('p', { class: 'row' },
-        button('More time', { id: 'extend', class: 'plain' }, () => extend(answer)),
+        retrying ? null : button('More time', { id: 'extend', class: 'plain' }, () => extend(answer)),
         button('Release', { id: 'release', class: 'plain' }, () => release(answer))));
     startClock(left);
   }
@@ -118,6 +120,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
   function done(purchase) {
     stopClock();
     hold = null;
+    retrying = null;
     kept.forget();
     sale.reset?.();
     bought.unshift(purchase);
@@ -168,9 +171,12 @@ export function checkout({ campaign: first, sale, panel, yours }) {
 
   async function payNow(answer) {
     try {
-      settle(await payIntention.send(`/v1/holds/${hold.id}/checkout`, { paymentMethod: card }));
+      settle(await payIntention.send(retrying ? `/v1/purchases/${retrying.id}/pay` : `/v1/holds/${hold.id}/checkout`,
+        { paymentMethod: card }));
     } catch (problem) {
-      if (['payment-failed', 'hold-ended'].includes(problem.slug)) choosing(true, notice('bad', ...explain(problem)));
+      const left = problem.body?.purchase;
+      if (problem.slug === 'payment-failed' && left?.status === 'requiresPaymentMethod') anotherCard(left);
+      else if (['payment-failed', 'hold-ended', 'not-payable'].includes(problem.slug)) choosing(true, notice('bad', ...explain(problem)));
       else refuse(answer, problem);
     }
   }
@@ -180,7 +186,16 @@ export function checkout({ campaign: first, sale, panel, yours }) {
     if (purchase.status === 'completed') done(purchase);
     else if (purchase.status === 'requiresAction') confirming(purchase);
     else if (purchase.status === 'pending') waiting(purchase);
+    else if (purchase.status === 'requiresPaymentMethod') anotherCard(purchase);
     else choosing(true, notice('bad', ...explain(new Problem(402, ENDS[purchase.status] || 'payment-failed'))));
+  }
+
+  /** The card was declined; the goods stay held for another one, until the purchase's time is up. */
+  function anotherCard(purchase) {
+    retrying = purchase;
+    hold = { ...hold, id: purchase.hold, items: purchase.items, total: purchase.total, createdAt: purchase.createdAt, expiresAt: purchase.expiresAt };
+    kept.keep(hold);
+    holding(true, notice('bad', 'The card was declined.', 'Nothing was charged, and your choice stays held. Pay with another card.'));
   }
 
   function waiting(purchase) {
@@ -215,7 +230,7 @@ export function checkout({ campaign: first, sale, panel, yours }) {
 
   async function release(answer) {
     try {
-      await remove(`/v1/holds/${hold.id}`);
+      await remove(retrying ? `/v1/purchases/${retrying.id}` : `/v1/holds/${hold.id}`);
       choosing(true, notice('note', 'Released.', 'Others can have it now.'));
     } catch (problem) {
       if (problem.slug === 'hold-ended') choosing(true, notice('note', ...explain(problem)));
@@ -309,7 +324,10 @@ export function checkout({ campaign: first, sale, panel, yours }) {
       const found = await get(`/v1/holds/${id}`);
       if (found.state === 'held' && !hold) {
         keep(found);
-        holding(false);
+        const open = await all(`/v1/purchases?campaign=${campaign.id}&status=requiresPaymentMethod&limit=100`);
+        const declined = open.find((purchase) => purchase.hold === id);
+        if (declined) anotherCard(declined);
+        else holding(false);
       }
     } catch {
       // Gone, or somebody else's by now: nothing to restore.
